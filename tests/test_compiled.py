@@ -374,7 +374,7 @@ def test_an_operator_without_a_numba_form_runs_in_numpy(monkeypatch: pytest.Monk
 
 def test_without_numba_auto_runs_in_numpy_and_true_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = count_loads(monkeypatch)
-    monkeypatch.setattr(dispatch, "installed", lambda: False)
+    monkeypatch.setattr(dispatch, "is_installed", lambda: False)
     with config.set(compiled="auto", compile_threshold=1):
         pulled()
     assert not loads

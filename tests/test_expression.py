@@ -396,8 +396,8 @@ def test_without_autocompute_algorithms_still_run():
         algorithms.louvain,
         algorithms.connected_components,
         lambda A: algorithms.betweenness(A, sources=[0, 1]),
-        lambda A: algorithms.sssp(A, 0),
-        lambda A: gl.closure(gl.Vector.from_coo([0], 1, size=A.nrows), A, "max_second"),
+        lambda A: algorithms.sssp(A, 0).distances,
+        lambda A: gl.closure(gl.Vector.from_coo([0], 1, size=A.nrows), A, "max_second").values,
         lambda A: algorithms.triangle_count(gl.Graph(A, directed=False)),
     ):
         expected = run(A)

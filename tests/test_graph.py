@@ -186,7 +186,7 @@ def test_a_graph_may_be_pickled_copied_moved_and_read(tmp_path):
         assert same.directed == G.directed
     (tmp_path / "friends.txt").write_text("bob ann 3\nann carol 4\n")
     named = Graph.read(tmp_path / "friends.txt", named=True)
-    assert named.directed and algorithms.sssp(named, "bob").to_dict() == {
+    assert named.directed and algorithms.sssp(named, "bob").distances.to_dict() == {
         "bob": 0,
         "ann": 3,
         "carol": 7,
@@ -633,15 +633,15 @@ def test_paths_over_the_least_of_parallel_edges_are_those_of_networkx(data):
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight="min")
     expected = nx.single_source_dijkstra_path_length(there, "a")
-    assert algorithms.sssp(G, "a").to_dict() == expected
+    assert algorithms.sssp(G, "a").distances.to_dict() == expected
     G = Graph.from_networkx(there)
     if has_parallel_edges(there):
         with pytest.raises(InvalidValue, match=r'sssp .*multigraph_weight="min"'):
             algorithms.sssp(G, "a")
     else:
-        assert algorithms.sssp(G, "a").to_dict() == expected
+        assert algorithms.sssp(G, "a").distances.to_dict() == expected
     levels = nx.single_source_shortest_path_length(there, "a")
-    assert algorithms.sssp(G, "a", weight=None).to_dict() == levels
+    assert algorithms.sssp(G, "a", weight=None).distances.to_dict() == levels
 
 
 def test_a_graph_of_summed_parallel_edges_stays_one():

@@ -255,7 +255,7 @@ def test_a_sort_that_is_told_to_stop_writes_nothing(name: str) -> None:
         arrays += [np.zeros(size, np.int64), places.copy()]
     else:
         arrays.insert(2, places)
-    loop = numba.load(name, (numba_ops.comparing, gl.binary.lt["INT64"]), [*arrays, stop])
+    loop = numba.load(name, (numba_ops.comparison, gl.binary.lt["INT64"]), [*arrays, stop])
     loop(*arrays, stop, 0, 1)
     assert not any(array.any() for array in arrays[2:])
 

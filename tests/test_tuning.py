@@ -46,3 +46,24 @@ def test_other_threads_see_the_replacement():
         thread.start()
         thread.join()
     assert seen == [Left(2)]
+
+
+def test_overlapping_blocks_restore_the_default_in_any_order():
+    first, second = using(Left(2)), using(Left(3))
+    first.__enter__()
+    second.__enter__()
+    assert current(DEFAULT) == Left(3)
+    first.__exit__(None, None, None)
+    assert current(DEFAULT) == Left(3)
+    second.__exit__(None, None, None)
+    assert current(DEFAULT) is DEFAULT
+
+
+def test_a_block_that_ends_first_leaves_the_earlier_one_in_force():
+    outer, inner = using(Left(2), Right(4)), using(Left(2))
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    assert current(DEFAULT) == Left(2) and current(Right()) == Right()
+    inner.__exit__(None, None, None)
+    assert current(DEFAULT) is DEFAULT

@@ -1,4 +1,4 @@
-"""Graph algorithms, each defined by a loop of a few statements of algebra in its own file."""
+"""Graph algorithms. Each has a file, which defines it by a loop of a few algebraic statements."""
 
 from graphla.algorithms._shared.power_iteration import ConvergenceError
 from graphla.algorithms.average_path_length import average_path_length
@@ -23,28 +23,32 @@ from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
 from graphla.algorithms.louvain import louvain
 from graphla.algorithms.matching import maximal_matching
-from graphla.algorithms.minimax import minimax_path
+from graphla.algorithms.minimax import MinimaxPaths, minimax_path
 from graphla.algorithms.modularity import modularity
 from graphla.algorithms.neighborhood import neighborhood
 from graphla.algorithms.pagerank import pagerank
 from graphla.algorithms.path_count import path_count
 from graphla.algorithms.reachable import reachable, transitive_closure
-from graphla.algorithms.reliable import most_reliable_path
+from graphla.algorithms.reliable import ReliablePaths, most_reliable_path
 from graphla.algorithms.shortest_path import NoPath, shortest_path, shortest_path_length
 from graphla.algorithms.similarity import cosine, jaccard, overlap
 from graphla.algorithms.spanning_forest import spanning_forest
 from graphla.algorithms.square_clustering import square_clustering
-from graphla.algorithms.sssp import sssp
+from graphla.algorithms.sssp import ShortestPaths, sssp
 from graphla.algorithms.strong_components import is_strongly_connected, strong_components
 from graphla.algorithms.triangles import triangle_count, triangles
 from graphla.algorithms.truss import k_truss, truss_numbers
-from graphla.algorithms.widest import widest_path
+from graphla.algorithms.widest import WidestPaths, widest_path
 
 __all__ = [
     "ConvergenceError",
     "Hits",
+    "MinimaxPaths",
     "NoPath",
+    "ReliablePaths",
+    "ShortestPaths",
     "Traversal",
+    "WidestPaths",
     "all_pairs_lengths",
     "average_clustering",
     "average_path_length",

@@ -1,4 +1,4 @@
-"""The average length of a shortest path, over all pairs of vertices."""
+"""The mean length of a shortest path, over all pairs of vertices."""
 
 from __future__ import annotations
 
@@ -21,18 +21,39 @@ METHODS = ("unweighted", "dijkstra", "bellman-ford")
 def average_path_length(
     A: Matrix, weight: bool | str | None = None, method: str | None = None
 ) -> float:
-    """a = Σ d(u, v) / n(n - 1), over all pairs: how long a shortest path is on average.
+    """``a = Σ d(u, v) / (n (n - 1))``, over all pairs of vertices.
 
-    Edges have length 1, or, with `weight`, their values in A; `method` is "unweighted", "dijkstra"
-    (the default with a weight), or "bellman-ford", for which weights may lie below 0. A graph in
-    which some vertex does not reach another is refused, and one without vertices; of one vertex
-    alone it is 0.
+    Compute the mean length of a shortest path.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import average_path_length
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> average_path_length(A)
-    1.3333333333333333
+    Takes n searches; without weights 64 of them run at once, as the bits of a word.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A.
+        method: "unweighted", "dijkstra" or "bellman-ford", which also takes weights below 0. None
+            chooses "dijkstra" if `weight` is set, otherwise "unweighted".
+
+    Returns:
+        float: the mean length; 0.0 for a graph with one vertex.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If the graph has no vertices, if some vertex does not reach another, if
+            `method` is another name, if a weight is NaN, if a weight is below 0 with "dijkstra", if
+            a cycle has a negative sum, or, with weights, if A is a Graph whose parallel edges were
+            summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import average_path_length
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> average_path_length(A)
+        1.3333333333333333
     """
     n = A.nrows
     if method is None:
@@ -49,7 +70,7 @@ def average_path_length(
     else:
         A, _ = lengths_of(A, weight)
         paths = sssp if method == "dijkstra" else bellman_ford
-        # Σ over u of Σ over v of d(u, v); one sum of at most n finite distances in FP64
+        # Σ over u of Σ over v of d(u, v); each inner sum has at most n finite terms, in FP64
         batches = many.batches(A, n, "average path length", size=1)
-        total = sum(paths(A, u.start).reduce(monoid.plus["FP64"]).get(0) for u in batches)
+        total = sum(paths(A, u.start).distances.reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

@@ -1,18 +1,19 @@
-"""Shortest paths where weights may lie below 0, and the cycles that leave none.
+"""Shortest paths with weights that may be below 0, and cycles with a negative sum of weights.
 
-As algebra it is `sssp`: the least d with d = d min (d min.+ A) and d = 0 at the source. R. Bellman,
-*On a routing problem*, 1958; L. R. Ford, *Network Flow Theory*, 1956. What went down is multiplied
-again, round by round. Around a cycle of negative weight distances would go down for ever: it is
-found in the parents, which form a forest as long as no such cycle has been gone around.
+Like `sssp`, this is the least d with d = d min (d min.+ A) and d = 0 at the source (R. Bellman,
+1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased. Around a cycle
+with a negative sum distances would decrease without end. Such a cycle is found in the parents,
+which form a forest as long as no path goes around such a cycle.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms.sssp import lengths_of
+from graphla.algorithms.sssp import ShortestPaths, lengths_of
+from graphla.graph import Graph
 from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
@@ -21,7 +22,40 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import min_plus
 
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="weight")
+@overload
+def bellman_ford(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    weight: bool | str | None = True,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[None]: ...
+
+
+@overload
+def bellman_ford(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    weight: bool | str | None = True,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Vector]: ...
+
+
+@overload
+def bellman_ford(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    weight: bool | str | None = True,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="weight")
 def bellman_ford(
     A: Matrix,
     source: Any,
@@ -29,46 +63,107 @@ def bellman_ford(
     weight: bool | str | None = True,
     parents: bool = False,
     mask: Mask | Vector | None = None,
-) -> Any:
-    """d = d min (d min.+ A), until no distance goes down: shortest paths, of negative edges too.
+) -> ShortestPaths[Any]:
+    """``d = d min (d min.+ A)``, until no distance decreases.
 
-    As `sssp` otherwise, which is quicker where no weight is below 0. InvalidValue tells of a cycle
-    of negative weight that the source reaches, by a vertex of it; `negative_cycle` gives it whole.
+    Find shortest paths from one or several vertices to all others; weights may be below 0.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import bellman_ford
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, -2], nrows=4, ncols=4)
-    >>> bellman_ford(A, 0).to_dict()
-    {0: 0, 1: 1, 2: -1}
+    Takes O(n m) time at worst. `sssp` is faster if no weight is below 0.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the lengths of the edges.
+        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them. A source has distance 0, unless a path to it has a negative
+            length.
+        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
+            False to count 1 for each edge.
+        parents: whether to find the vertex before each vertex on a shortest path as well.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
+            the mask are neither reached nor passed, except the sources.
+
+    Returns:
+        ShortestPaths: (distances, parents), with entries at the vertices that are reached.
+            `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
+            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; of
+            several shortest paths it describes any one.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector or mask are not on one device.
+        InvalidValue: If the source reaches a cycle whose weights have a negative sum (the message
+            names a vertex of it, and `negative_cycle` returns the whole cycle), if rounded lengths
+            keep decreasing around a cycle whose weights add up to about 0, if a weight is NaN, or,
+            with weights, if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import bellman_ford
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, -2], nrows=4, ncols=4)
+        >>> bellman_ford(A, 0).distances.to_dict()
+        {0: 0, 1: 1, 2: -1}
+        >>> distances, parents = bellman_ford(A, 0, parents=True)
+        >>> parents.to_dict()
+        {0: 0, 1: 0, 2: 1}
+
+    References:
+        R. Bellman, *On a routing problem*, 1958.
+        L. R. Ford, *Network Flow Theory*, 1956.
     """
     A, dtype = lengths_of(A, weight)
     # d(s) = 0
     start = validation.starts(source, A, 0, dtype)
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
-        return solve(start, A, min_plus[dtype], mask=mask, parents=parents)
+        distances, before = solve(start, A, min_plus[dtype], mask=mask, parents=parents)
     except EndlessCycle as error:
         raise no_solution(error, ", which the source reaches") from error
+    return ShortestPaths(distances, before)
 
 
 @graph_algorithm(vertices=("source",), lengths="A")
 def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
-    """d = d min (d min.+ A) has no solution: a cycle of negative weight, or None.
+    """``d = d min (d min.+ A)`` has no solution if a cycle has a negative sum.
 
-    A list of vertices in the order of the edges, of which the last is the first again. `source`:
-    only one that this vertex (or one of several) reaches. Where there is none NetworkX raises
-    instead. An undirected edge of negative weight is such a cycle, there and back. A cycle whose
-    weights add up to about 0 is refused if rounded lengths keep decreasing around it.
+    Find a cycle whose weights have a negative sum.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import negative_cycle
-    >>> A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 1, 0], [1, 2, -3, 1], nrows=4, ncols=4)
-    >>> sorted(set(negative_cycle(A)))
-    [1, 2]
+    Takes O(n m) time at worst. An undirected edge of negative weight is such a cycle, there and
+    back. NetworkX raises an error if there is no such cycle; this function returns None.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the weights of the edges.
+        source: find only cycles that this vertex, or one of several vertices, reaches. None finds a
+            cycle anywhere.
+
+    Returns:
+        list[int] | None: the vertices of a cycle in the order of its edges, the first of them again
+            at the end; None if there is no such cycle. The exact sum of its weights is below 0.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector of sources are not on one device.
+        InvalidValue: If rounded lengths keep decreasing around a cycle whose weights add up to
+            about 0, if a weight is NaN, or if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 length does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import negative_cycle
+        >>> A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 1, 0], [1, 2, -3, 1], nrows=4, ncols=4)
+        >>> sorted(set(negative_cycle(A)))
+        [1, 2]
     """
     A, dtype = lengths_of(A, True)
     if source is None:
-        # d = 0 everywhere: a path may begin at any vertex
+        # d = 0 everywhere, because a path may begin at any vertex
         start = Vector.from_scalar(0, A.nrows, dtype)
     else:
         start = validation.starts(source, A, 0, dtype)

@@ -1,22 +1,25 @@
-"""Breadth-first search: how many edges away each vertex is, and from which vertex it was reached.
+"""Breadth-first search: the level of each vertex, and the vertex from which it was reached.
 
 As algebra it is the loop of `definition`, in which each round multiplies the frontier by A under a
 mask that hides the vertices already reached (see also `examples/bfs_as_algebra.py`):
 
     p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
 
-A device runs all levels as one operation, each by push or by pull, whichever reads less (Beamer,
-Asanović and Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012).
+A device runs all levels as one operation. Each level pushes or pulls, whichever reads less (Beamer,
+Asanović and Patterson, SC 2012).
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
+
+import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.expression import replace
+from graphla.graph import Graph
 from graphla.operations.accelerate import Search, accelerated
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.sparse.mask import as_mask
@@ -25,12 +28,84 @@ from semirings.dtypes import INT32, UINT8, DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 from semirings.semiring import any_secondi
 
+DTypeLike = str | type | np.dtype[Any] | DataType
 
-class Traversal(NamedTuple):
-    """What a BFS finds. A vertex that is not reached has no entry in either vector."""
+Levels = TypeVar("Levels")
+Parents = TypeVar("Parents")
 
-    levels: Vector | None
-    parents: Vector | None
+
+class Traversal(NamedTuple, Generic[Levels, Parents]):
+    """The result of `bfs`. Only vertices that are reached have entries.
+
+    Attributes:
+        levels: a Vector of dtype INT32 or UINT8 with the number of edges from the nearest source,
+            or None if `levels` was None.
+        parents: a Vector of dtype INT32 with the vertex from which each vertex was reached, or
+            None if `parents` was False.
+    """
+
+    levels: Levels
+    parents: Parents
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: None,
+    parents: Literal[False],
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[None, None]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: None,
+    parents: Literal[True, "least"] = True,
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[None, Vector]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: DTypeLike = "INT32",
+    parents: Literal[False],
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[Vector, None]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: DTypeLike = "INT32",
+    parents: Literal[True, "least"] = True,
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[Vector, Vector]: ...
+
+
+@overload
+def bfs(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    levels: DTypeLike = "INT32",
+    parents: bool | Literal["least"],
+    cutoff: int | None = None,
+    mask: Mask | Vector | None = None,
+) -> Traversal[Any, Any]: ...
 
 
 @graph_algorithm(vertices=("source",), gives=("parents",))
@@ -38,31 +113,61 @@ def bfs(
     A: Matrix,
     source: Any,
     *,
-    levels: Any = "INT32",
+    levels: DTypeLike | None = "INT32",
     parents: bool | Literal["least"] = True,
     cutoff: int | None = None,
     mask: Mask | Vector | None = None,
-) -> Any:
-    """f⟨¬p, r⟩ = f any.secondi A, until f is empty: levels and parents of a breadth-first search.
+) -> Traversal[Any, Any]:
+    """``f⟨¬p, r⟩ = f any.secondi A``, until f is empty.
 
-    An edge i -> j is an entry A(i, j), whatever its value. `source` is a vertex, a list or array of
-    vertices, or a Vector with an entry at each; a source has level 0 and is its own parent.
+    Search breadth first from one or several vertices, and return levels and parents.
 
-    - levels: their dtype: INT32, or UINT8, which is quicker to write and holds levels up to 254
-      (OverflowError beyond); None for no levels;
-    - parents: True for any of several possible parents, "least" for the least of them; False for
-      none;
-    - cutoff: ends the search that many edges away from the sources;
-    - mask: vertices off it are neither reached nor passed (`mask=~forbidden.S`), but sources are.
+    f is the frontier, p holds the parents found so far, and r stands for replace. The search takes
+    O(n + m) time.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import bfs
-    >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)
-    >>> levels, parents = bfs(A, 0)
-    >>> levels.to_dict()
-    {0: 0, 1: 1, 2: 1, 3: 2}
-    >>> bfs(A, [1, 4], parents="least").parents.to_dict()
-    {0: 3, 1: 1, 2: 0, 3: 1, 4: 4}
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them. A source has level 0 and is its own parent.
+        levels: the dtype of the levels: "INT32", or "UINT8", which is faster to write and holds
+            levels up to 254; or None for no levels.
+        parents: True for any one of the possible parents of each vertex, "least" for the least of
+            them, False for no parents.
+        cutoff: the greatest level: vertices more than `cutoff` edges away are not reached. None
+            sets no bound.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
+            the mask are neither reached nor passed, except the sources.
+
+    Returns:
+        Traversal: (levels, parents), two Vectors of size n with entries at the vertices that are
+            reached. `levels` counts edges from the nearest source and has the dtype of `levels`.
+            `parents`, of dtype INT32, holds the vertex from which each vertex was reached. A part
+            that was not asked for is None.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector or mask are not on one device.
+        InvalidValue: If `levels` or `parents` is not one of the values above, or `cutoff` is below
+            0.
+        OverflowError: If a level exceeds 254 and `levels` is "UINT8".
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import bfs
+        >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)
+        >>> levels, parents = bfs(A, 0)
+        >>> levels.to_dict()
+        {0: 0, 1: 1, 2: 1, 3: 2}
+        >>> bfs(A, [1, 4], parents="least").parents.to_dict()
+        {0: 3, 1: 1, 2: 0, 3: 1, 4: 4}
+
+    References:
+        S. Beamer, K. Asanović and D. Patterson, *Direction-Optimizing Breadth-First Search*, SC
+            2012.
     """
     starts = validation.sources(source, A)
     cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
@@ -72,12 +177,14 @@ def bfs(
     which = None if parents is False else "least" if parents == "least" else "any"
     mask = None if mask is None else as_mask(mask)
     request = Search(A, starts, dtype, which, cutoff, mask)
-    return Traversal(*accelerated(request, partial(definition, A, starts, mask=mask, limit=cutoff)))
+    return Traversal(
+        *accelerated(request, partial(definition, A, starts, mask=mask, cutoff=cutoff))
+    )
 
 
 def definition(
-    A: Matrix, source: Any, *, mask: Any = None, limit: int | None = None
-) -> tuple[Any, Any]:
+    A: Matrix, source: Any, *, mask: Any = None, cutoff: int | None = None
+) -> tuple[Vector, Vector]:
     """Return the levels and the parents, computed by the loop of LAGraph.
 
     At the head of each round `levels` and `parents` have entries at the vertices that are fewer
@@ -92,7 +199,7 @@ def definition(
         parents(frontier.S) << frontier
         # l⟨f⟩ = depth
         levels(frontier.S) << depth
-        if depth == limit:
+        if depth == cutoff:
             break
         # f⟨¬p ∧ m, r⟩ = f any.secondi A
         allowed = ~parents.S if mask is None else ~parents.S & mask
@@ -102,6 +209,7 @@ def definition(
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:
+    """Return the dtype of the levels, or None for no levels; refuse other dtypes."""
     if levels is None:
         return None
     if isinstance(levels, str) and levels == "INT32":

@@ -1,52 +1,119 @@
-"""Closeness: how near a vertex is to all that can reach it (Freeman; Wasserman and Faust).
+"""Closeness: how near a vertex is to all vertices that reach it (Freeman; Wasserman and Faust).
 
 As in NetworkX, distances are those of paths that end at the vertex.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.distances import all_pairs_lengths
+from graphla.graph import Graph
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import many
 from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Vertices whose distances, where edges have lengths, are there at a time."""
+"""Number of vertices whose weighted distances are held at a time."""
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: None = None,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: int | str,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> float: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: Iterable[Any],
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector: ...
+
+
+@overload
+def closeness(
+    A: Matrix | Graph,
+    u: Any,
+    distance: bool | str | None = None,
+    wf_improved: bool = True,
+) -> Vector | float: ...
 
 
 @graph_algorithm(vertices=("u",), lengths="distance")
-def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
-    """c(v) = (r - 1) / Σ d(u, v) over the r vertices u that reach v; 0 where none but v does.
+def closeness(
+    A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True
+) -> Vector | float:
+    """``c(v) = (r - 1) / Σ d(u, v)``, over the r vertices u that reach v.
 
-    `u`: a list of vertices, for these alone; for one vertex, which is no list, a number comes back.
-    Distances count edges or, with `distance`, add up the values of A, none of them below 0. With
-    `wf_improved` closeness is scaled by (r - 1) / (n - 1), the part of the graph that reaches v, so
-    that vertices of small components do not come out on top.
+    Compute the closeness centrality of each vertex: how near it is to those that reach it.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import closeness
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> closeness(A).to_dict()
-    {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
+    As in NetworkX, distances are those of paths that end at v. c(v) is 0 if no other vertex reaches
+    v. Without lengths, searches from k vertices take O(m k / 64) time at best.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        u: a vertex for its value alone; a list or array of vertices for these alone; None for all
+            vertices.
+        distance: None or False to count edges; True, or the name of the length as in NetworkX, to
+            use the values of A, at least 0.
+        wf_improved: whether to multiply by (r - 1) / (n - 1), the share of the graph that reaches v
+            (Wasserman and Faust), so that vertices of small components do not come first.
+
+    Returns:
+        Vector | float: a float if `u` is one vertex; otherwise a Vector of size n and dtype FP64,
+            with entries at the vertices of `u`.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If a length is below 0 or NaN, or, with lengths, if A is a Graph whose
+            parallel edges were summed.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import closeness
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> closeness(A).to_dict()
+        {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
+
+    References:
+        L. Freeman, *Centrality in Social Networks: Conceptual Clarification*, 1978.
+        S. Wasserman and K. Faust, *Social Network Analysis*, 1994.
     """
     n = A.nrows
     is_one = u is not None and np.ndim(u) == 0
     chosen = validation.distinct("u", [validation.vertex(u, n, "u")] if is_one else u, n)
     if validation.weighs("distance", distance):
         validation.nonnegative(A)
-        count, total = _lengths(A.dup(FP64).T.new(), chosen)
+        count, total = _sum_distances(A.dup(FP64).T.new(), chosen)
     else:
         found = many.reach(A.T.new(), chosen, "closeness")
         count, total = found.count, found.total
     others = (count - 1).astype(float)
-    # c = (r - 1) / Σ d, where something is away
+    # c = (r - 1) / Σ d, where the sum is above 0
     values = np.divide(others, total, out=np.zeros(chosen.size), where=total > 0)
     if wf_improved:
         values *= others / max(n - 1, 1)
@@ -55,8 +122,8 @@ def closeness(A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool 
     return Vector.from_coo(chosen, values, size=n, dtype=FP64)
 
 
-def _lengths(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many vertices each of those chosen reaches, and how far away they are in all."""
+def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of vertices that each chosen vertex reaches, and the sum of distances."""
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)

@@ -1,45 +1,108 @@
-"""Clustering: how many of the pairs of a vertex's neighbours are neighbours of each other.
+"""Clustering: the share of pairs of a vertex's neighbors that are neighbors of each other.
 
-D. Watts and S. Strogatz, *Collective Dynamics of Small-World Networks*, 1998; with weights the
-geometric mean of each triangle's (J.-P. Onnela and others, *Intensity and Coherence of Motifs in
-Weighted Complex Networks*, 2005); directed, G. Fagiolo, *Clustering in Complex Directed Networks*,
-2007, whose formula says the same of a symmetric A as those of the undirected graph do.
+The coefficient is D. Watts' and S. Strogatz' (1998). With weights a triangle counts the geometric
+mean of its weights (J.-P. Onnela et al., 2005). For directed graphs it is G. Fagiolo's (2007),
+whose formula agrees with the undirected one if A is symmetric.
 
-Invariants, of an A without self-loops:
+Invariants, for an A without self-loops:
 - S = W + Wᵀ is symmetric, where W has the cube root of each weight, or 1
-- total is the number of edges out of a vertex and into it, mutual that of its both ways
-- twice t(v), the triangles around v by S, is at most 2 (total (total - 1) - 2 mutual)
+- total(v) is the number of edges out of v and into v, mutual(v) the number of opposite pairs
+- t(v), twice the triangles around v, is at most total (total - 1) - 2 mutual
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.graph.cached_properties import is_symmetric
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_pair
 
 
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: int | str,
+    weight: bool | str | None = None,
+) -> float: ...
+
+
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: Iterable[Any],
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def clustering(
+    A: Matrix | Graph,
+    nodes: Any,
+    weight: bool | str | None = None,
+) -> Vector | float: ...
+
+
 @graph_algorithm(vertices=("nodes",))
-def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
-    """c = t / (total (total - 1) - 2 mutual): the share of a vertex's neighbours that are joined.
+def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | float:
+    """``c = t / (total (total - 1) - 2 mutual)``.
 
-    0 where there is no triangle. Of all vertices, or a Vector with entries at the `nodes` listed;
-    of one vertex a number. With `weight` a triangle counts the cube root of the product of its
-    weights, each divided by the greatest weight of A. An A that is not symmetric is a directed
-    graph, where triangles of all directions count. Self-loops do not count.
+    Compute the clustering coefficient of each vertex: the share of its pairs of neighbors that are
+    joined.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import clustering
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
-    [1.0, 1.0, 0.33, 0.0]
+    For each vertex, total counts the edges into and out of it, mutual the pairs of opposite edges,
+    and t twice the directed triangles around it. For an undirected graph this is the number of
+    triangles divided by the number of pairs of neighbors. c is 0 if there is no triangle.
+    Self-loops do not count. Takes O(m √m) time at most.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+            graph, in which triangles of all directions count.
+        nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
+            all vertices.
+        weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
+            count for each triangle the cube root of the product of its weights, each divided by the
+            greatest weight of A.
+
+    Returns:
+        Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
+            FP64, with entries at the vertices of `nodes`.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If `weight` is set, there is a triangle, and the greatest weight is 0.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import clustering
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> clustering(binary.any(A | A.T)).to_dense().round(2).tolist()
+        [1.0, 1.0, 0.33, 0.0]
+
+    References:
+        D. Watts and S. Strogatz, *Collective Dynamics of Small-World Networks*, 1998.
+        J.-P. Onnela et al., *Intensity and Coherence of Motifs in Weighted Complex Networks*, 2005.
+        G. Fagiolo, *Clustering in Complex Directed Networks*, 2007.
     """
     chosen = common_neighbors.vertex_list(nodes, A)
     N = common_neighbors.drop_loops(A)
@@ -52,7 +115,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
     else:
         # S = W + Wᵀ, with W = ∛(A / max A), or 1 where there is an edge
         greatest = float(A.reduce_scalar(monoid.max).get(0)) if is_weighted else 1.0
-        W = _roots(N, greatest) if is_weighted else common_neighbors.pattern(N)
+        W = _cube_roots(N, greatest) if is_weighted else common_neighbors.pattern(N)
         S = binary.plus["FP64"](W | W.T).new()
         S = common_neighbors.pattern(S, S.to_csr(copy=False)[2], symmetric=True)
         t = common_neighbors.triangles_per_vertex(S, chosen, weighted=True)
@@ -64,26 +127,51 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Any:
     if chosen is not None:
         pairs = pairs[chosen]
     c = t / np.where(t == 0, 1, pairs)
-    return common_neighbors.as_answer(c, chosen, nodes, A.nrows)
+    return common_neighbors.as_result(c, chosen, nodes, A.nrows)
 
 
 @graph_algorithm(vertices=("nodes",))
 def average_clustering(
     A: Matrix, nodes: Any = None, weight: Any = None, count_zeros: bool = True
 ) -> float:
-    """Σ c / n: the mean of `clustering`, of all vertices or of `nodes`.
+    """``Σ c / n``, where c holds the clustering coefficients.
 
-    `weight` is as in `clustering`. Without `count_zeros` it is the mean of the vertices whose
-    clustering is not 0. A mean of no vertex is refused.
+    Compute the mean clustering coefficient of all vertices, or of some.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import average_clustering
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> round(average_clustering(binary.any(A | A.T)), 4)
-    0.5833
+    Takes O(m √m) time at most.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+            graph.
+        nodes: the vertices to average over, one or several; None for all vertices.
+        weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
+            weight them as `clustering` does.
+        count_zeros: whether vertices with coefficient 0 are part of the mean.
+
+    Returns:
+        float: the mean, from 0 to 1.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If there is no vertex to average over, or if `weight` is set, there is a
+            triangle, and the greatest weight is 0.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import average_clustering
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> round(average_clustering(binary.any(A | A.T)), 4)
+        0.5833
     """
-    listed = nodes if nodes is None or np.iterable(nodes) else [nodes]
-    c = clustering(A, listed, weight)
+    if nodes is None:
+        c = clustering(A, weight=weight)
+    else:
+        listed: Iterable[Any] = nodes if np.iterable(nodes) else [nodes]
+        c = clustering(A, listed, weight)
     if not count_zeros:
         c = c.select("!=", 0).new()
     if not c.nvals:
@@ -97,27 +185,43 @@ def average_clustering(
 
 @graph_algorithm()
 def transitivity(A: Matrix) -> float:
-    """Σ (N plus.pair Nᵀ)⟨N⟩ / Σ degree (degree - 1): the share of all wedges that are closed.
+    """``Σ (N plus.pair Nᵀ)⟨N⟩ / Σ degree (degree - 1)``.
 
-    Three times the triangles by the wedges of an undirected graph; of a directed one, among the
-    pairs of out-edges of a vertex, those whose ends are joined (as NetworkX has it). 0 where no
-    wedge is closed. Self-loops do not count.
+    Compute the share of paths of length 2 that an edge closes to a triangle.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import transitivity
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> transitivity(binary.any(A | A.T))
-    0.6
+    In an undirected graph this is three times the number of triangles divided by the number of
+    paths of length 2. In a directed graph, as in NetworkX, it is the share of pairs of out-edges of
+    a vertex whose ends are joined. N is A without self-loops, which do not count. Takes O(m √m)
+    time at most.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+
+    Returns:
+        float: the share, from 0 to 1; 0 if there is no triangle.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import transitivity
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> transitivity(binary.any(A | A.T))
+        0.6
     """
     N = common_neighbors.pattern(common_neighbors.drop_loops(A))
     degree = common_neighbors.degrees(N)
-    F = common_neighbors.hub_first(N, degree)
-    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ): for each edge, as often as F has it
+    F = common_neighbors.orient_pairs(N, degree)
+    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F counts the directions of each edge
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)
     return closed / int((degree.astype(np.int64) * (degree - 1)).sum()) if closed else 0.0
 
 
-def _roots(N: Matrix, greatest: float) -> Matrix:
-    """∛(N / greatest), FP64; NaN or infinite where that is 0."""
+def _cube_roots(N: Matrix, greatest: float) -> Matrix:
+    """Return ∛(N / greatest) in FP64; values are NaN or infinite if `greatest` is 0."""
     return unary.cbrt["FP64"](binary.truediv["FP64"](N, greatest)).new()

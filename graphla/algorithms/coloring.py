@@ -1,9 +1,8 @@
-"""Greedy coloring: a number for each vertex, so that no edge joins two vertices of one color.
+"""Greedy coloring: a number for each vertex, such that no edge joins two vertices of one color.
 
-M. T. Jones and P. E. Plassmann, *A Parallel Graph Coloring Heuristic*, 1993: in an order of all
-vertices, each vertex takes the least color that no earlier neighbor has. The colors are those of
-the greedy loop over that order, but a vertex may take its color as soon as all earlier neighbors
-have theirs.
+In an order of all vertices, each vertex takes the least color that no earlier neighbor has (M. T.
+Jones and P. E. Plassmann, 1993). The colors are those of the greedy loop over that order, but a
+vertex may take its color as soon as all earlier neighbors have theirs.
 
 Invariants of `definition`, at the head of each round:
 - waiting has the vertices without a color, each with its number; the greater number comes first;
@@ -32,18 +31,41 @@ STRATEGIES = ("largest_first", "random_sequential")
 
 @graph_algorithm(undirected=True)
 def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None) -> Vector:
-    """c(i) = the least colour that no neighbour j before i has: a colour 0, 1, ... per vertex.
+    """``c(i)`` is the least color that no neighbor j before i has.
 
-    An edge is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
-    The order of the vertices is by falling degree ("largest_first"), equal ones left to chance, or
-    left to chance altogether ("random_sequential"); by `seed`, of which None is 0. NetworkX's other
-    strategies order vertices one by one, and are not offered.
+    Color the vertices such that no edge joins two vertices of the same color.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import greedy_color
-    >>> star = Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], True)
-    >>> greedy_color(star).to_dense().tolist()
-    [0, 1, 1, 1]
+    Self-loops do not count. Takes O(n + m) time. NetworkX has other strategies, which order the
+    vertices one by one; they are not available here.
+
+    Args:
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
+        strategy: the order of the vertices: "largest_first" by descending degree, equal degrees in
+            random order, or "random_sequential" in random order.
+        seed: determines the random order: None (the same as 0), an integer of at least 0, or a
+            `numpy.random.Generator`. One seed gives one result.
+
+    Returns:
+        Vector: the colors 0, 1, ..., a full Vector of size n and dtype INT64.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A is a directed Graph or is not symmetric, if `strategy` is another name,
+            or if `seed` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import greedy_color
+        >>> star = Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], True)
+        >>> greedy_color(star).to_dense().tolist()
+        [0, 1, 1, 1]
+
+    References:
+        M. T. Jones and P. E. Plassmann, *A Parallel Graph Coloring Heuristic*, 1993.
     """
     if strategy not in STRATEGIES:
         raise InvalidValue(f"strategy is {strategy!r}, but must be {' or '.join(STRATEGIES)}")
@@ -74,7 +96,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         while ready.nvals:
             if word == len(bits):
                 bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: of 64 colors, those that neighbors have
+            # used⟨ready⟩ = A bor.second b: which of 64 colors the neighbors have
             used = Vector("UINT64", n)
             used(ready.S) << np.uint64(0)
             used(ready.S, binary.bor) << bor_second(A @ bits[word])
@@ -87,7 +109,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
             word += 1
     colors = Vector(int, n)
     for word, set_ in enumerate(bits):
-        # c⟨b⟩ = 64·word + log₂ b, to the nearest: on a card log₂ 8 is somewhat less than 3
+        # c⟨b⟩ = 64·word + log₂ b, rounded: on a GPU log₂ 8 is slightly less than 3
         place = unary.round(unary.log2["FP64"](set_).new()).new()
         colors(set_.S) << binary.plus(place, 64 * word)
     return colors

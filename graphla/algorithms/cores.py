@@ -1,12 +1,11 @@
-"""Cores: what is left of a graph when vertices of few edges go, one after another.
+"""Cores: what remains of a graph when vertices of low degree are removed one after another.
 
-S. Seidman, *Network Structure and Minimum Degree*, 1983. On the CPU they go in order of degree (V.
-Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003), on a card
-in rounds within one launch; the definition is rounds of products.
+The notion is S. Seidman's (1983). On the CPU vertices are removed in order of degree (Batagelj and
+Zaversnik, 2003), on a GPU in rounds within one launch. `definition` uses rounds of products.
 
 Invariants, at the head of each round:
-- left has an entry at each vertex that is left: its edges to vertices that are left;
-- core(i), of a vertex gone, is its core number, at most k.
+- left has an entry at each remaining vertex: the number of its edges to remaining vertices;
+- core(i), for a removed vertex i, is its core number, at most k.
 """
 
 from __future__ import annotations
@@ -29,17 +28,38 @@ from semirings.semiring import plus_pair
 
 @graph_algorithm()
 def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
-    """c(i) = the greatest k such that i is in a part of the graph with degrees of at least k in it.
+    """``c(i) = max {k : i is in the k-core}``.
 
-    An edge is an entry of A, whatever its value. The degree of a vertex of a directed graph is that
-    of its in-edges and out-edges together; a symmetric Matrix is an undirected graph, unless
-    `directed` says otherwise. Self-loops are refused. The vector is full.
+    Compute the core number of each vertex.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import core_numbers
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=5, ncols=5)
-    >>> core_numbers(binary.any(A | A.T)).to_dense().tolist()
-    [2, 2, 2, 1, 0]
+    The k-core is the largest subgraph in which every vertex has a degree of at least k. In a
+    directed graph the degree counts in-edges and out-edges. Takes O(n + m) time on the CPU.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
+
+    Returns:
+        Vector: the core numbers, a full Vector of size n and dtype INT64.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A has a self-loop, or `directed` is False but A is not symmetric.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import core_numbers
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=5, ncols=5)
+        >>> core_numbers(binary.any(A | A.T)).to_dense().tolist()
+        [2, 2, 2, 1, 0]
+
+    References:
+        S. Seidman, *Network Structure and Minimum Degree*, 1983.
+        V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003.
     """
     directed = _check_directed(A, directed)
     return accelerated(CoreNumbers(A, directed), partial(definition, A, directed=directed))
@@ -53,17 +73,43 @@ def k_core(
     *,
     directed: bool | None = None,
 ) -> Matrix:
-    """C⟨c(i) >= k and c(j) >= k⟩ = A: the edges of the greatest part whose degrees are all >= k.
+    """``C⟨c(i) ≥ k and c(j) ≥ k⟩ = A``, where c holds the core numbers.
 
-    A Matrix of A's size, in which other vertices are isolated. k is the greatest core number if it
-    is not given; `core_number`, what `core_numbers` gave, if it is there already; `directed`, as
-    there.
+    Return the edges of the largest subgraph in which every degree is at least k.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import k_core
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> k_core(binary.any(A | A.T)).to_coo()[0].tolist()
-    [0, 0, 1, 1, 2, 2]
+    Takes O(n + m) time after `core_numbers`.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        k: the least degree, at least 0; None takes the greatest core number.
+        core_number: the core numbers, if they are known: a Vector of size n or a mapping, as
+            `core_numbers` returns them.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
+
+    Returns:
+        Matrix: a Matrix with the shape, dtype and values of A, and the edges between the vertices
+            of the core. Other vertices are isolated.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `core_number` has a size other than n.
+        IndexOutOfBound: If `core_number` has a key that is not a vertex.
+        DeviceMismatch: If A and `core_number` are not on one device.
+        InvalidValue: If A has a self-loop, if `directed` is False but A is not symmetric, or if `k`
+            is below 0.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import k_core
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> k_core(binary.any(A | A.T)).to_coo()[0].tolist()
+        [0, 0, 1, 1, 2, 2]
+
+    References:
+        S. Seidman, *Network Structure and Minimum Degree*, 1983.
     """
     if core_number is None:
         numbers = core_numbers(A, directed=directed)
@@ -75,7 +121,7 @@ def k_core(
         k = validation.count("k", k, least=0)
     # v = c⟨c >= k⟩
     v = numbers.select(">=", k).new()
-    # C(i, j) = A(i, j), where v(i) and v(j) are
+    # C(i, j) = A(i, j) where v has entries at i and j
     return binary.second(v & binary.first(A & v).new()).new()
 
 
@@ -90,13 +136,13 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
     if directed:
         left(binary.plus) << plus_pair["INT64"](ones @ A)
     while left.nvals:
-        # k = max(k, min d); g = d⟨d <= k⟩: they go
+        # k = max(k, min d); g = d⟨d <= k⟩: the vertices to remove
         k = max(k, int(left.reduce(monoid.min).get(0)))
         gone = left.select("<=", k).new()
         # core⟨g⟩ = k; d⟨¬g, r⟩ = d
         core(gone.S) << k
         left(~gone.S, replace=True) << left
-        # d⟨d⟩ = d - A plus.pair g, for each edge of theirs
+        # d⟨d⟩ = d - A plus.pair g: each removed edge counts 1
         left(left.S, binary.minus) << plus_pair["INT64"](A @ gone)
         if directed:
             left(left.S, binary.minus) << plus_pair["INT64"](gone @ A)

@@ -1,4 +1,4 @@
-"""Degree centrality: to what part of the other vertices a vertex has an edge (L. Freeman, 1978)."""
+"""Degree centrality: the share of the other vertices to which a vertex has an edge."""
 
 from __future__ import annotations
 
@@ -16,17 +16,37 @@ from semirings.semiring import plus_pair
 
 @graph_algorithm()
 def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
-    """c(v) = deg(v) / (n - 1): edges in and out; of an undirected graph, which A is if symmetric,
-    each edge once, but a self-loop twice.
+    """``c(v) = deg(v) / (n - 1)``.
 
-    As in NetworkX, the one vertex of a graph has 1. `directed` says what A is, where it would pass
-    for undirected and is not meant to.
+    Compute the degree centrality of each vertex.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import degree
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> degree(A).to_dict()
-    {0: 0.5, 1: 1.0, 2: 0.5}
+    deg(v) counts the edges into and out of v. In an undirected graph it counts each edge once and a
+    self-loop twice. Takes O(n + m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
+
+    Returns:
+        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
+            has 1.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import degree
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> degree(A).to_dict()
+        {0: 0.5, 1: 1.0, 2: 0.5}
+
+    References:
+        L. Freeman, *Centrality in Social Networks: Conceptual Clarification*, 1978.
     """
     ends = edges_out(A)
     if not is_symmetric(A) if directed is None else directed:
@@ -40,35 +60,71 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
 
 @graph_algorithm()
 def in_degree(A: Matrix) -> Vector:
-    """c(v) = Σ 1 / (n - 1) over the edges into v.
+    """``c(v) = d(v) / (n - 1)``, where d(v) counts the edges into v.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import in_degree
-    >>> in_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
-    {0: 0.0, 1: 0.0, 2: 1.0}
+    Compute the in-degree centrality of each vertex.
+
+    Takes O(n + m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+
+    Returns:
+        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
+            has 1.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import in_degree
+        >>> in_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
+        {0: 0.0, 1: 0.0, 2: 1.0}
     """
     return _divide_by_others(edges_in(A))
 
 
 @graph_algorithm()
 def out_degree(A: Matrix) -> Vector:
-    """c(v) = Σ 1 / (n - 1) over the edges out of v.
+    """``c(v) = d(v) / (n - 1)``, where d(v) counts the edges out of v.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import out_degree
-    >>> out_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
-    {0: 0.5, 1: 0.5, 2: 0.0}
+    Compute the out-degree centrality of each vertex.
+
+    Takes O(n + m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+
+    Returns:
+        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
+            has 1.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import out_degree
+        >>> out_degree(Matrix.from_coo([0, 1], [2, 2], 1, nrows=3, ncols=3)).to_dict()
+        {0: 0.5, 1: 0.5, 2: 0.0}
     """
     return _divide_by_others(edges_out(A))
 
 
 def edges_out(A: Matrix) -> Vector:
-    """deg = A plus.pair 1: the number of entries in each row, FP64."""
+    """``deg = A plus.pair 1``: return the number of entries in each row, FP64."""
     return accelerated(Degrees(A), partial(definition, A))
 
 
 def edges_in(A: Matrix) -> Vector:
-    """deg = 1 plus.pair A: the number of entries in each column, FP64."""
+    """``deg = 1 plus.pair A``: return the number of entries in each column, FP64."""
     return accelerated(Degrees(A, of_columns=True), partial(definition, A, of_columns=True))
 
 
@@ -81,6 +137,7 @@ def definition(A: Matrix, of_columns: bool = False) -> Vector:
 
 
 def _divide_by_others(ends: Vector) -> Vector:
+    """Return the degrees divided by n - 1, or 1 if n is 1."""
     if ends.size < 2:
         return full(1.0, ends.size)
     return ends.apply(binary.truediv, right=ends.size - 1).new()

@@ -1,8 +1,7 @@
-"""Diameter, radius, centre and periphery: what the eccentricities of a graph come to.
+"""Diameter, radius, center and periphery: the extremes of the eccentricities of a graph.
 
-Few of them need to be known exactly: a vertex whose eccentricity cannot be greater than one that is
-known does not matter to the diameter (see `eccentricity`, whose bounds these are; F. W. Takes and
-W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011).
+Few eccentricities must be known exactly: a vertex whose eccentricity cannot exceed a known one does
+not matter to the diameter (see `eccentricity` for the bounds; F. W. Takes and W. A. Kosters, 2011).
 """
 
 from __future__ import annotations
@@ -30,22 +29,51 @@ def diameter(
     e: Eccentricities = None,
     usebounds: bool = True,
     weight: bool | str | None = None,
-) -> Any:
-    """D = max over v of e(v): the greatest distance between two vertices.
+) -> float:
+    """``D = max over v of e(v)``, where e holds the eccentricities.
 
-    A graph in which some vertex does not reach another is refused. `e`: the eccentricities, where
-    they are known. Without `usebounds` (NetworkX's default) they are found by a search from every
-    vertex, which is the definition; with it by few. Edges have length 1, or, with `weight`, their
-    values in A, which must not be below 0.
+    Compute the diameter: the greatest distance between two vertices.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import diameter
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> diameter(A)
-    2
+    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
+            from vertex to number.
+        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
+            NetworkX, searches from every vertex; the result is the same.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A. Values must be at least 0.
+
+    Returns:
+        float: the diameter, an int without weights or with integer weights, otherwise a float.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `e` has a size other than n.
+        IndexOutOfBound: If `e` has a key that is not a vertex.
+        DeviceMismatch: If A and `e` are not on one device.
+        InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
+            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+            parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import diameter
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> diameter(A)
+        2
+
+    References:
+        F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "highest")
-    return _bound("diameter", A, e, usebounds, weight, Bounds.may_exceed_low, order).diameter()
+    return _find_bounds(
+        "diameter", A, e, usebounds, weight, Bounds.may_exceed_low, order
+    ).diameter()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -54,19 +82,49 @@ def radius(
     e: Eccentricities = None,
     usebounds: bool = True,
     weight: bool | str | None = None,
-) -> Any:
-    """r = min over v of e(v): how far it is from the vertex that has it nearest to all others.
+) -> float:
+    """``R = min over v of e(v)``, where e holds the eccentricities.
 
-    As `diameter` otherwise.
+    Compute the radius: the distance from a center vertex to the vertex farthest from it.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import radius
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> radius(A)
-    1
+    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
+            from vertex to number.
+        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
+            NetworkX, searches from every vertex; the result is the same.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A. Values must be at least 0.
+
+    Returns:
+        float: the radius, an int without weights or with integer weights, otherwise a float.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `e` has a size other than n.
+        IndexOutOfBound: If `e` has a key that is not a vertex.
+        DeviceMismatch: If A and `e` are not on one device.
+        InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
+            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+            parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import radius
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> radius(A)
+        1
+
+    References:
+        F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "farthest")
-    return _bound("radius", A, e, usebounds, weight, Bounds.may_undercut_high, order).radius()
+    return _find_bounds("radius", A, e, usebounds, weight, Bounds.may_undercut_high, order).radius()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -76,18 +134,50 @@ def center(
     usebounds: bool = True,
     weight: bool | str | None = None,
 ) -> Vector:
-    """c(v) = (e(v) = the radius): true at the vertices that have it nearest to all others.
+    """``c(v) = (e(v) = R)``, where e holds the eccentricities and R is the least of them.
 
-    As `diameter` otherwise.
+    Find the center: the vertices whose farthest vertex is nearest.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import center
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> center(A).to_dict()
-    {1: True}
+    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+    Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
+    of a longest path differ in the last bit.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
+            from vertex to number.
+        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
+            NetworkX, searches from every vertex; the result is the same.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A. Values must be at least 0.
+
+    Returns:
+        Vector: a Vector of size n and dtype BOOL, true at the center and without entries elsewhere.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `e` has a size other than n.
+        IndexOutOfBound: If `e` has a key that is not a vertex.
+        DeviceMismatch: If A and `e` are not on one device.
+        InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
+            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+            parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import center
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> center(A).to_dict()
+        {1: True}
+
+    References:
+        F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "farthest")
-    return _bound("center", A, e, usebounds, weight, Bounds.may_reach_high, order).center()
+    return _find_bounds("center", A, e, usebounds, weight, Bounds.may_reach_high, order).center()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -97,21 +187,56 @@ def periphery(
     usebounds: bool = True,
     weight: bool | str | None = None,
 ) -> Vector:
-    """p(v) = (e(v) = the diameter): true at the vertices that some vertex is farthest from.
+    """``p(v) = (e(v) = D)``, where e holds the eccentricities and D is the greatest of them.
 
-    As `diameter` otherwise.
+    Find the periphery: the vertices at the greatest distance from some vertex.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import periphery
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> periphery(A).to_dict()
-    {0: True, 2: True}
+    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+    Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
+    of a longest path differ in the last bit.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
+            from vertex to number.
+        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
+            NetworkX, searches from every vertex; the result is the same.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A. Values must be at least 0.
+
+    Returns:
+        Vector: a Vector of size n and dtype BOOL, true at the periphery and without entries
+            elsewhere.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `e` has a size other than n.
+        IndexOutOfBound: If `e` has a key that is not a vertex.
+        DeviceMismatch: If A and `e` are not on one device.
+        InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
+            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+            parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import periphery
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> periphery(A).to_dict()
+        {0: True, 2: True}
+
+    References:
+        F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "highest")
-    return _bound("periphery", A, e, usebounds, weight, Bounds.may_reach_low, order).periphery()
+    return _find_bounds(
+        "periphery", A, e, usebounds, weight, Bounds.may_reach_low, order
+    ).periphery()
 
 
-def _bound(
+def _find_bounds(
     name: str,
     A: Matrix,
     e: Eccentricities,
@@ -120,7 +245,7 @@ def _bound(
     is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:
-    """low ≤ e ≤ high, as near to one another as is needed."""
+    """Return bounds of the eccentricities that are close enough for `is_open` to be false."""
     if A.nrows == 0:
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)
@@ -134,6 +259,7 @@ def _bound(
 
 
 def _read_eccentricities(e: Vector, name: str) -> Bounds:
+    """Return exact bounds from the eccentricities of all vertices."""
     if e.nvals < e.size:
         raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
     return Bounds.exact(e)

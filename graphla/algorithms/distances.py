@@ -1,14 +1,14 @@
 """Lengths of paths from many sources.
 
-Counted in edges, they are searched for 64 sources at a time, in the bits of a word. A vertex has
-one word that says which searches have reached it; an edge hands on the words of all of them at once
-(M. Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, 2014). By weights
-they are a closure D = D min (D min.+ A) of one row a source, D(i, s(i)) = 0 to begin with.
+Lengths in edges are searched for 64 sources at a time, as the bits of a word. A word per vertex
+records which searches have reached it, and an edge passes on the bits of all of them at once
+(M. Then et al., 2014). Lengths by weights are the closure D = D min (D min.+ A) with one row per
+source, which starts from D(i, s(i)) = 0.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from graphla.traversal import closure, many
 from graphla.traversal.cycles import EndlessCycle
 from semirings.semiring import min_plus
 
+if TYPE_CHECKING:
+    import cupy
+
 
 @graph_algorithm(vertices=("sources",))
 def bfs_levels(
@@ -30,20 +33,48 @@ def bfs_levels(
     dtype: Any = "INT32",
     cutoff: int | None = None,
     mask: Mask | Vector | None = None,
-) -> Any:
-    """L(i, v) = how many edges v is away from sources[i]: a dense array, as fast as it gets.
+) -> np.ndarray | cupy.ndarray:
+    """``L(i, v)`` is the number of edges on a shortest path from sources[i] to v.
 
-    An array of NumPy's or of CuPy's, of shape (len(sources), n), which is a view of a table in
-    which the levels of one vertex lie together. A vertex that is not reached has -1; of `dtype`
-    "UINT8", a quarter of the memory, 255: a level above 254 raises OverflowError. A vertex off the
-    `mask` is neither reached nor passed, unless a search starts there; `cutoff` ends each search
-    that many edges away.
+    Search breadth first from each source, and return all levels as one dense array.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import bfs_levels
-    >>> A = Matrix.from_coo([0, 1], [1, 2], 1, nrows=4, ncols=4)
-    >>> bfs_levels(A.to("cpu"), [0, 1]).tolist()
-    [[0, 1, 2, -1], [-1, 0, 1, -1]]
+    Up to 64 searches run at once, as the bits of a word, so that k searches take O(m k / 64) time
+    at best. The array needs 4 k n bytes, or k n bytes as UINT8.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        sources: a list or array of k vertices; each starts a search of its own. None stands for all
+            vertices.
+        dtype: "INT32", or "UINT8" for a quarter of the memory.
+        cutoff: the greatest level: vertices more than `cutoff` edges away from a source are not
+            reached. None sets no bound.
+        mask: a mask of size n, such as `~forbidden.S`. Vertices off the mask are neither reached
+            nor passed, unless a search starts there.
+
+    Returns:
+        numpy.ndarray | cupy.ndarray: an array of shape (k, n) on the device of A, of dtype int32 or
+            uint8. A vertex that is not reached has -1, or 255 as UINT8. The array is a view of a
+            table in which the levels of one vertex are adjacent.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or the mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and the mask are not on one device.
+        InvalidValue: If `dtype` is another dtype, or `cutoff` is below 0.
+        OverflowError: If a level exceeds 254 and `dtype` is "UINT8".
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import bfs_levels
+        >>> A = Matrix.from_coo([0, 1], [1, 2], 1, nrows=4, ncols=4)
+        >>> bfs_levels(A.to("cpu"), [0, 1]).tolist()
+        [[0, 1, 2, -1], [-1, 0, 1, -1]]
+
+    References:
+        M. Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014.
     """
     sources = validation.vertices("sources", sources, A.nrows)
     dtype = validation.one_of("dtype", dtype, ("INT32", "UINT8"))
@@ -59,20 +90,45 @@ def all_pairs_lengths(
     cutoff: float | None = None,
     weight: bool | str | None = None,
 ) -> Matrix:
-    """L(i, v) = the length of a shortest path to v from sources[i], or from i.
+    """``L(i, v)`` is the length of a shortest path from sources[i] to v.
 
-    Edges count 1 each, or, with `weight`, their values in A: below 0 as well, but a cycle of
-    negative weight is refused. A pair that no path joins has no entry, nor one that is farther than
-    `cutoff`. The result holds an entry for each other pair: for all pairs of a connected graph n²
-    of them, so ask for `sources`, or set a `cutoff`, in a graph that is not small.
+    Compute the lengths of shortest paths from several vertices, or from all of them.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import all_pairs_lengths
-    >>> A = Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
-    >>> all_pairs_lengths(A).to_dicts()
-    {0: {0: 0, 1: 1, 2: 2}, 1: {1: 0, 2: 1}, 2: {2: 0}}
-    >>> all_pairs_lengths(A, [0], weight=True).to_dicts()
-    {0: {0: 0, 1: 5, 2: 12}}
+    The result holds an entry for each pair that a path joins: up to n² entries without `sources`.
+    In a large graph, give `sources` or a `cutoff`. Without weights k searches take O(m k / 64) time
+    at best; with weights each source takes a search of its own.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        sources: a list or array of k vertices, one for each row of the result. None stands for all
+            vertices.
+        cutoff: the greatest length that the result may hold; None sets no bound.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A. Values below 0 are allowed if no cycle has a negative
+            sum.
+
+    Returns:
+        Matrix: a Matrix of shape (k, n) without entries for pairs that no path joins. Its dtype is
+            INT32 without weights, FP64 for floating-point weights, and INT64 for other weights.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        InvalidValue: If a cycle has a negative sum of weights, if a weight is NaN, if `cutoff` is
+            below 0, or, with weights, if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 length does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import all_pairs_lengths
+        >>> A = Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
+        >>> all_pairs_lengths(A).to_dicts()
+        {0: {0: 0, 1: 1, 2: 2}, 1: {1: 0, 2: 1}, 2: {2: 0}}
+        >>> all_pairs_lengths(A, [0], weight=True).to_dicts()
+        {0: {0: 0, 1: 5, 2: 12}}
     """
     sources = validation.vertices("sources", sources, A.nrows)
     weighs = validation.weighs("weight", weight)
@@ -87,14 +143,17 @@ def all_pairs_lengths(
     start = Matrix.from_coo(np.arange(sources.size), sources, 0, dtype, **shape)
     try:
         # D = D ⊕ D min.+ A ⊕ D min.+ A² ...
-        D = closure(start, A, min_plus[dtype])
+        D = closure(start, A, min_plus[dtype]).values
     except EndlessCycle as error:
         raise no_solution(error) from error
     return D if cutoff is None else D.select("<=", cutoff).new()
 
 
 def definition(A: Matrix) -> Matrix:
-    """D = D min (D min.+ D), until it rests, from 0 on the diagonal: all pairs, by weights."""
+    """``D = D min (D min.+ D)``, until it converges, from 0 on the diagonal.
+
+    Return the weighted lengths between all pairs of vertices.
+    """
     A, dtype = lengths_of(A, True)
     D = Vector.from_scalar(0, A.nrows, dtype).diag()
     D = min_plus.monoid(D | A).new()

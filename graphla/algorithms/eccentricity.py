@@ -1,8 +1,8 @@
-"""Eccentricity: how far away the farthest vertex is.
+"""Eccentricity: the distance to the farthest vertex.
 
-The definition searches from every vertex. In a connected graph few searches settle most of them, as
-each bounds all (F. W. Takes and W. A. Kosters, *Computing the Eccentricity Distribution of Large
-Graphs*, 2013; here with directions): with e(w) known, and d to and from w,
+The definition searches from every vertex. In a connected graph few searches determine most
+eccentricities, because each search bounds all of them (F. W. Takes and W. A. Kosters, 2013; here
+with directions). If e(w) is known, with the distances d to and from w, then
 
     max(d(v, w), e(w) - d(w, v))  ≤  e(v)  ≤  d(v, w) + e(w)
 
@@ -16,8 +16,8 @@ Invariant, at the head of each round: low ≤ e ≤ high, with equality at the v
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from graphla.algorithms._shared.membership import selection, vertex_numbers
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
+from graphla.graph import Graph
 from graphla.graph.cached_properties import are_multiples, degrees, extent, is_symmetric
 from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix, Vector
@@ -37,30 +38,97 @@ from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
 
 TOGETHER = 32
-"""Vertices that are searched from together for the price of two searches of one."""
+"""Number of searches that run together in the time of two single searches."""
 DEEP = 64
-"""Distances beyond which searches seldom meet, so that many cost what they cost one by one."""
+"""Eccentricity above which searches rarely share work, so that a joint run saves no time."""
 
 _MOST = LONGEST // 4
-"""The greatest eccentricity that is added to distances."""
+"""The greatest eccentricity to which distances can be added without overflow."""
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: None = None,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: int | str,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> float | None: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: Iterable[Any],
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector: ...
+
+
+@overload
+def eccentricity(
+    A: Matrix | Graph,
+    v: Any,
+    sp: Matrix | None = None,
+    weight: bool | str | None = None,
+) -> Vector | float | None: ...
 
 
 @graph_algorithm(vertices=("v",), lengths="weight")
 def eccentricity(
     A: Matrix, v: Any = None, sp: Matrix | None = None, weight: bool | str | None = None
-) -> Any:
-    """e(v) = max over u of d(v, u): how far it is from v to the vertex farthest from it.
+) -> Vector | float | None:
+    """``e(v) = max over u of d(v, u)``.
 
-    A vertex from which some vertex cannot be reached has no entry, as its eccentricity is infinite
-    (NetworkX then raises). `v`: only for these; of one vertex a number, or None. `sp`: the lengths,
-    where they are known, as `all_pairs_lengths` gives them. Edges have length 1, or, with `weight`,
-    their values in A, which must not be below 0.
+    Compute the eccentricity of each vertex: the distance to the vertex farthest from it.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import eccentricity
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> eccentricity(A).to_dict()
-    {0: 2, 1: 1, 2: 2}
+    A vertex from which some vertex cannot be reached has no entry, because its eccentricity is
+    infinite; NetworkX raises an error. Searches bound the eccentricities of all vertices; usually a
+    few searches suffice, and n searches are the worst case.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        v: a vertex for its value alone; a list or array of vertices for these alone; None for all
+            vertices.
+        sp: the lengths of shortest paths between all vertices, if they are known: a Matrix of shape
+            (n, n), as `all_pairs_lengths` returns it.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A. Values must be at least 0.
+
+    Returns:
+        Vector | float | None: a number if `v` is one vertex, or None if it does not reach all
+            others; otherwise a Vector of size n. The dtype is INT64, or FP64 for floating-point
+            weights.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `sp` has another shape.
+        IndexOutOfBound: If a vertex is not in the graph.
+        DeviceMismatch: If A and `sp` are not on one device.
+        InvalidValue: If a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+            parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import eccentricity
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> eccentricity(A).to_dict()
+        {0: 2, 1: 1, 2: 2}
+
+    References:
+        F. W. Takes and W. A. Kosters, *Computing the Eccentricity Distribution of Large Graphs*,
+            2013.
     """
     one = v is not None and np.ndim(v) == 0
     chosen = validation.vertices("v", [v] if one else v, A.nrows)
@@ -73,8 +141,8 @@ def eccentricity(
             raise DimensionMismatch(f"sp has shape {sp.shape}, but A has {A.shape}")
         if sp.device != A.device:
             refuse_mixed(A.device, sp.device, "A and sp")
-        found = _of_lengths(sp)
-        found = found if v is None else found.dup(mask=_at(chosen, A.nrows).S)
+        found = _row_maxima(sp)
+        found = found if v is None else found.dup(mask=_indicator(chosen, A.nrows).S)
     else:
         found = (
             None
@@ -91,11 +159,11 @@ def eccentricity(
 
 
 def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
-    """e(v) = max over u of d(v, u), by a search from each of the vertices."""
+    """``e(v) = max over u of d(v, u)``, by a search from each of the vertices."""
     if weighs:
         A, dtype = lengths_of(A, True)
         batches = many.batches(A, vertices.size, "eccentricity", size=1)
-        lengths = ((w, sssp(A, w)) for part in batches for w in vertices[part].tolist())
+        lengths = ((w, sssp(A, w).distances) for part in batches for w in vertices[part].tolist())
         found = {w: d.reduce(monoid.max).get(0) for w, d in lengths if d.nvals == d.size}
         return Vector.from_dict(found, dtype, size=A.nrows)
     reach = many.reach(A, vertices, "eccentricity")
@@ -116,7 +184,7 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()
-    # first = the components without such a vertex
+    # first = the components that no edge enters
     roots = binary.eq(label & vertex_numbers(A)).new().select("==", True).new()
     first = roots.dup(mask=~any_first(entered @ selection(label)).new().S)
     if first.nvals != 1:
@@ -185,16 +253,17 @@ def _unit(total: float) -> float:
 
 
 def _distances(A: Matrix, source: int, weighs: bool) -> Vector | None:
-    """d(source, v) for each vertex v, or None if some vertex is not reached."""
-    d = sssp(A, source) if weighs else bfs(A, source, parents=False).levels
+    """Return d(source, v) for each vertex v, or None if some vertex is not reached."""
+    d = sssp(A, source).distances if weighs else bfs(A, source, parents=False).levels
     return d if d.nvals == d.size else None
 
 
-def _of_lengths(lengths: Matrix) -> Vector:
-    """e(v) = max of row v, where it has n entries."""
+def _row_maxima(lengths: Matrix) -> Vector:
+    """Return the maximum of each row that has n entries."""
     whole = degrees(lengths).select("==", lengths.ncols).new()
     return lengths.reduce_rowwise(monoid.max).new(mask=whole.S)
 
 
-def _at(vertices: np.ndarray, n: int) -> Vector:
+def _indicator(vertices: np.ndarray, n: int) -> Vector:
+    """Return a Vector of size n that is true at the vertices."""
     return Vector.from_coo(vertices, True, bool, size=n)

@@ -1,7 +1,7 @@
-"""Eigenvector centrality: a vertex counts as much as those that point at it, up to one factor.
+"""Eigenvector centrality: a vertex is as important as the vertices that point at it.
 
-P. Bonacich, *Factoring and Weighting Approaches to Status Scores and Clique Identification*, 1972,
-by the power method on A + I, which has an end where that of A alone would alternate.
+The measure is P. Bonacich's (1972). The power method runs on A + I; on A alone it may alternate
+without converging.
 """
 
 from __future__ import annotations
@@ -25,18 +25,48 @@ def eigenvector(
     nstart: Vector | Mapping[Any, float] | None = None,
     weight: Any = None,
 ) -> Vector:
-    """x = (x + xA) / |x + xA|, until x rests: the left eigenvector of the greatest eigenvalue of A.
+    """``x = (x + xA) / ‖x + xA‖``, until x does not change.
 
-    Rounds begin with `nstart`, or with a vector of equal entries; the last is the first to change
-    x, in all, by less than n·tol, and where `max_iter` do not suffice, ConvergenceError is raised.
-    With `weight` the values of A count. A graph without vertices, which NetworkX refuses, has an
-    empty x.
+    Compute eigenvector centrality: each vertex is as important as the vertices that point at it.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import eigenvector
-    >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
-    >>> [round(x, 2) for x in eigenvector(A).to_dense().tolist()]
-    [0.5, 0.71, 0.5]
+    x is the left eigenvector of the greatest eigenvalue of A. The power method runs on A + I,
+    because on A alone it may alternate. The rounds end when Σ |change| is below n·tol. A round
+    takes O(n + m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        max_iter: the greatest number of rounds, at least 1.
+        tol: the tolerance per vertex, at least 0.
+        nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
+            None starts with equal values.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A.
+
+    Returns:
+        Vector: a full Vector of size n and dtype FP64, of Euclidean length 1. It is empty if the
+            graph has no vertices, which NetworkX refuses.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or `nstart` has a size other than n.
+        IndexOutOfBound: If `nstart` has a key that is not a vertex.
+        DeviceMismatch: If A and `nstart` are not on one device.
+        InvalidValue: If `nstart` is 0 everywhere or not finite, or `tol` or `max_iter` is out of
+            range.
+        ConvergenceError: If `max_iter` rounds do not suffice.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import eigenvector
+        >>> A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
+        >>> [round(x, 2) for x in eigenvector(A).to_dense().tolist()]
+        [0.5, 0.71, 0.5]
+
+    References:
+        P. Bonacich, *Factoring and Weighting Approaches to Status Scores and Clique
+            Identification*, 1972.
     """
     n = A.nrows
     max_iter = validation.count("max_iter", max_iter, least=1)
@@ -59,7 +89,7 @@ def eigenvector(
         following = x.dup()
         following(binary.plus) << follow(x @ A)
         following = power_iteration.normalize(following)
-        # |x' - x| in all
+        # Σ |x' - x|
         changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:

@@ -1,6 +1,7 @@
-"""Harmonic centrality: how near a vertex is to all others, those that do not reach it being far.
+"""Harmonic centrality: the sum of inverse distances to a vertex; unreachable pairs count 0.
 
-P. Boldi and S. Vigna, *Axioms for Centrality*, 2014. Distances are those of paths that end there.
+The measure is P. Boldi's and S. Vigna's (2014). Distances are those of paths that end at the
+vertex.
 """
 
 from __future__ import annotations
@@ -18,21 +19,47 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Vertices whose distances are there at a time."""
+"""Number of vertices whose distances are held at a time."""
 
 
 @graph_algorithm(vertices=("nbunch", "sources"), lengths="distance")
 def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Vector:
-    """h(v) = Σ 1 / d(s, v) over the vertices s, other than v, that reach v.
+    """``h(v) = Σ 1 / d(s, v)``, over the vertices s other than v that reach v.
 
-    `nbunch`: only for these vertices; `sources`: over these alone. Distances count edges or, with
-    `distance`, add up the values of A, none of them below 0; whoever is 0 away is left out.
+    Compute the harmonic centrality of each vertex.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import harmonic
-    >>> A = Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
-    >>> harmonic(A).to_dict()
-    {0: 0.0, 1: 1.0, 2: 1.5}
+    Distances are those of paths that end at v. Vertices at distance 0 are left out of the sum.
+    Without lengths, searches from k vertices take O(m k / 64) time at best, where k is the smaller
+    of the two lists.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        nbunch: a list or array of the vertices v to compute; None for all vertices.
+        distance: None or False to count edges; True, or the name of the length as in NetworkX, to
+            use the values of A, at least 0.
+        sources: a list or array of the vertices s to sum over; None for all vertices.
+
+    Returns:
+        Vector: a Vector of size n and dtype FP64, with entries at the vertices of `nbunch`.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If a length is below 0 or NaN, or, with lengths, if A is a Graph whose
+            parallel edges were summed.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import harmonic
+        >>> A = Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
+        >>> harmonic(A).to_dict()
+        {0: 0.0, 1: 1.0, 2: 1.5}
+
+    References:
+        P. Boldi and S. Vigna, *Axioms for Centrality*, 2014.
     """
     n = A.nrows
     chosen = validation.distinct("nbunch", nbunch, n)
@@ -41,20 +68,20 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     if is_weighted:
         validation.nonnegative(A)
         A = A.dup(FP64)
-    is_back = chosen.size < begins.size  # from fewer vertices, if against the edges
+    is_back = chosen.size < begins.size  # search from the smaller list, against the edges
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
     B = A.T.new() if is_back else A
     total = np.zeros(chosen.size)
     for part in many.batches(B, starts.size, "harmonic", BATCH):
         if is_weighted:
             D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
-            # N(i, v) = 1 / d(i, v), where that is not 0
+            # N(i, v) = 1 / d(i, v), where d(i, v) is not 0
             N = D.select("!=", 0).new().apply(unary.minv).new()
             sums = N.reduce_rowwise(monoid.plus) if is_back else N.reduce_columnwise(monoid.plus)
             found = sums.new().to("cpu").to_dense(0)
         else:
             found = many.sum_reciprocals(B, starts[part], ends, axis=1 if is_back else 0)
-        # h = Σ N over the vertices that reach each
+        # h(v) = Σ N over the vertices that reach v
         if is_back:
             total[part] = found
         else:

@@ -1,6 +1,6 @@
-"""Katz centrality: how many walks end at a vertex, those of k edges counting alpha^k.
+"""Katz centrality: the number of walks that end at a vertex; a walk of k edges counts alpha^k.
 
-L. Katz, *A New Status Index Derived from Sociometric Analysis*, 1953.
+L. Katz, 1953.
 """
 
 from __future__ import annotations
@@ -30,18 +30,49 @@ def katz(
     normalized: bool = True,
     weight: Any = None,
 ) -> Vector:
-    """x = α·xA + β, until x rests: what edges bring from where they begin, and `beta` beside it.
+    """``x = α·xA + β``, until x does not change.
 
-    `beta` is a number, or one for each vertex. Rounds begin with `nstart`, or with 0; the last is
-    the first to change x, in all, by less than n·tol. There is an end where `alpha` is less than
-    1 / the greatest eigenvalue of A; if there is none, ConvergenceError is raised. Divided by the
-    length of x if `normalized`. With `weight` the values of A are multiplied with.
+    Compute Katz centrality: the number of walks that end at each vertex, long walks counting less.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import katz
-    >>> A = Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
-    >>> [round(x, 2) for x in katz(A, 0.5, normalized=False).to_dense().tolist()]
-    [1.0, 1.5, 1.75]
+    A walk of k edges counts `alpha` to the power k. The rounds converge if `alpha` is below 1 / λ,
+    where λ is the greatest eigenvalue of A. They end when Σ |change| is below n·tol. A round takes
+    O(n + m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        alpha: the factor per edge, any number.
+        beta: the value of each vertex by itself: one number, or a Vector of size n or mapping with
+            a value for every vertex.
+        max_iter: the greatest number of rounds, at least 1.
+        tol: the tolerance per vertex, at least 0.
+        nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
+            None starts from 0.
+        normalized: whether to divide by the Euclidean length of the result.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A.
+
+    Returns:
+        Vector: a full Vector of size n and dtype FP64.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector has a size other than n.
+        IndexOutOfBound: If a mapping has a key that is not a vertex.
+        DeviceMismatch: If A and a Vector are not on one device.
+        InvalidValue: If `beta` lacks a vertex, or `tol` or `max_iter` is out of range.
+        ConvergenceError: If `max_iter` rounds do not suffice, as when `alpha` is too large.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import katz
+        >>> A = Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
+        >>> [round(x, 2) for x in katz(A, 0.5, normalized=False).to_dense().tolist()]
+        [1.0, 1.5, 1.75]
+
+    References:
+        L. Katz, *A New Status Index Derived from Sociometric Analysis*, 1953.
     """
     n = A.nrows
     alpha = validation.real("alpha", alpha, low=-float("inf"))
@@ -66,7 +97,7 @@ def katz(
         # x' = β + α·xA
         following = given.dup()
         following(binary.plus) << follow(binary.times(alpha, x) @ A)
-        # |x' - x| in all
+        # Σ |x' - x|
         changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:

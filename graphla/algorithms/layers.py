@@ -1,6 +1,6 @@
-"""Layers: the vertices by how many edges away they are.
+"""Layers: the vertices grouped by the number of edges that separate them from the sources.
 
-They are the levels of a breadth-first search, turned about: a list of vertices for each level.
+They are the levels of a breadth-first search, as a list of vertices for each level.
 """
 
 from __future__ import annotations
@@ -17,20 +17,39 @@ from graphla.sparse import Matrix
 
 @graph_algorithm(vertices=("sources",))
 def layers(A: Matrix, sources: Any) -> list[list[int]]:
-    """L(d) = {v : level(v) = d}: the vertices one edge away, two edges away, and so on.
+    """``L(d) = {v : level(v) = d}``.
 
-    A list of lists of vertices in ascending order: first the sources (one vertex, several, or a
-    Vector with an entry at each), then what edges lead to from them, until nothing new is reached.
+    List the vertices by the number of edges that separate them from the sources.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import layers
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], 1, nrows=5, ncols=5)
-    >>> layers(A, 0)
-    [[0], [1, 2], [3]]
+    Takes O(n + m) time. NetworkX calls this `bfs_layers`.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        sources: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them.
+
+    Returns:
+        list[list[int]]: for each distance d = 0, 1, ... the list of vertices d edges away, in
+            ascending order; labels if A is a Graph. Vertices that are not reached are left out.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector of sources are not on one device.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import layers
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], 1, nrows=5, ncols=5)
+        >>> layers(A, 0)
+        [[0], [1, 2], [3]]
     """
     validation.sources(sources, A, "sources")
     vertices, level = bfs(A, sources, parents=False).levels.to_coo()
-    # in the order of their levels, and of their numbers in each (by radix, where levels are short)
+    # Sort by level, then by vertex; NumPy uses radix sort for integers of at most 16 bits.
     narrow = np.min_scalar_type(level.max(initial=0))
     order = np.argsort(level.astype(narrow), kind="stable")
     ends = np.cumsum(np.bincount(level))

@@ -1,40 +1,115 @@
-"""Minimax paths: how high the highest edge on the way must be, at least.
+"""Minimax paths: the least possible height of the highest edge on a path.
 
-It is the least h with h = h min (h min.max A), where nothing lies below the source: a closure. In
-an undirected graph these are the paths of a minimum spanning tree.
+It is the least h with h = h min (h min.max A) that is the least value of the dtype at the source: a
+closure. In an undirected graph these are the paths of a minimum spanning tree.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings import monoid
 from semirings.semiring import min_max
 
+Parents = TypeVar("Parents")
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="A")
+
+class MinimaxPaths(NamedTuple, Generic[Parents]):
+    """The result of `minimax_path`. Only vertices that are reached have entries.
+
+    Attributes:
+        heights: a Vector with the height of a lowest path to each vertex, in the dtype of A.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+            vertex on a lowest path; a source that no path improves is its own parent.
+    """
+
+    heights: Vector
+    parents: Parents
+
+
+@overload
+def minimax_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> MinimaxPaths[None]: ...
+
+
+@overload
+def minimax_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> MinimaxPaths[Vector]: ...
+
+
+@overload
+def minimax_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> MinimaxPaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="A")
 def minimax_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
-) -> Any:
-    """h = h min (h min.max A), until it rests: the height of the lowest path from the source.
+) -> MinimaxPaths[Any]:
+    """``h = h min (h min.max A)``, until h does not change.
 
-    An edge i -> j is an entry A(i, j), whose value is its height; a path is as high as its highest
-    edge. The source has the least value of the dtype (-inf of floats). `source` is a vertex, or
-    several, as in `bfs`; vertices off the `mask` are not passed. With `parents`, the result is
-    (heights, parents), where parents(v) is the vertex before v on a lowest path.
+    Find paths from a source whose highest edge is as low as possible.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import minimax_path
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 9.0, 4.0], nrows=4, ncols=4)
-    >>> minimax_path(A, 0).to_dict()
-    {0: -inf, 1: 3.0, 2: 4.0}
+    In an undirected graph the lowest paths are those of a minimum spanning tree. Takes about O(m)
+    time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the heights of the edges. A
+            path is as high as its highest edge.
+        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them. A source has the least value of the dtype (-inf for
+            floating-point numbers).
+        parents: whether to find the vertex before each vertex on a lowest path as well.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
+            the mask are neither reached nor passed, except the sources.
+
+    Returns:
+        MinimaxPaths: (heights, parents), with entries at the vertices that are reached. `heights`
+            is a Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a
+            Vector of dtype INT32; of several best paths it describes any one.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector or mask are not on one device.
+        InvalidValue: If a value of A is NaN, or if A is a Graph whose parallel edges were summed.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import minimax_path
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 9.0, 4.0], nrows=4, ncols=4)
+        >>> minimax_path(A, 0).heights.to_dict()
+        {0: -inf, 1: 3.0, 2: 4.0}
+        >>> heights, parents = minimax_path(A, 0, parents=True)
+        >>> parents.to_dict()
+        {0: 0, 1: 0, 2: 1}
     """
     validation.numbers(A)
     # h(s) = -∞
     start = validation.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
     # h = h ⊕ h min.max A ⊕ h min.max A² ...
-    return closure(start, A, min_max, mask=mask, parents=parents)
+    heights, before = closure(start, A, min_max, mask=mask, parents=parents)
+    return MinimaxPaths(heights, before)

@@ -1,8 +1,7 @@
-"""Modularity: how much more of the edges lies inside communities than chance would put there.
+"""Modularity: the share of edges within communities, minus the share expected at random.
 
-M. Newman, *Analysis of Weighted Networks*, 2004; for directed graphs E. Leicht and M. Newman,
-*Community Structure in Directed Networks*, 2008; the resolution is that of J. Reichardt and
-S. Bornholdt, *Statistical Mechanics of Community Detection*, 2006.
+M. Newman, 2004; for directed graphs E. Leicht and M. Newman, 2008; the resolution is that of
+J. Reichardt and S. Bornholdt, 2006.
 """
 
 from __future__ import annotations
@@ -33,19 +32,49 @@ def modularity(
     *,
     directed: bool | None = None,
 ) -> float:
-    """Q = Σ over communities c of (inside(c)/m - resolution·out(c)·into(c)/m²), m = Σ A.
+    """``Q = Σ over communities c of (inside(c) / m - γ·out(c)·into(c) / m²)``.
 
-    inside(c) is what the edges within c weigh, out(c) and into(c) what those out of and into its
-    vertices do: by the values of A, or 1 each if `weight` is False. `communities` has a label for
-    each vertex, as a full Vector or a mapping, or is a list of sets of vertices. Where A is
-    symmetric, and unless `directed` says otherwise, each edge stands in A both ways, and a
-    self-loop, which does not, counts twice, as in NetworkX.
+    Compute the modularity of a partition into communities.
 
-    >>> from graphla import Matrix, Vector
-    >>> from graphla.algorithms import modularity
-    >>> path = Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], 1)
-    >>> round(modularity(path, Vector.from_dense([0, 0, 1, 1])), 4)
-    0.1667
+    inside(c) is the weight of the edges within c, out(c) and into(c) are the weights of the edges
+    out of and into its vertices, m is the weight of all edges, and γ is the resolution. Takes O(n +
+    m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
+            sets of vertices. Each vertex must be in exactly one community.
+        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
+            False to count 1 for each edge.
+        resolution: γ, at least 0.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph a self-loop counts twice, as in
+            NetworkX.
+
+    Returns:
+        float: the modularity Q.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector of labels is not full and of size n.
+        IndexOutOfBound: If a vertex is not in the graph.
+        DeviceMismatch: If A and a Vector of labels are not on one device.
+        InvalidValue: If the communities do not hold each vertex exactly once, if the weights have
+            no finite sum other than 0, or if `resolution` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix, Vector
+        >>> from graphla.algorithms import modularity
+        >>> path = Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], 1)
+        >>> round(modularity(path, Vector.from_dense([0, 0, 1, 1])), 4)
+        0.1667
+
+    References:
+        M. Newman, *Analysis of Weighted Networks*, 2004.
+        E. Leicht and M. Newman, *Community Structure in Directed Networks*, 2008.
+        J. Reichardt and S. Bornholdt, *Statistical Mechanics of Community Detection*, 2006.
     """
     n, is_weighted = A.nrows, validation.weighs("weight", weight)
     labels = _read_labels(communities, A)
@@ -59,7 +88,7 @@ def modularity(
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = selection(labels, max(n, 1))
-    # inside = Σ (W plus.first S)⟨S⟩: what links each vertex to its own community
+    # inside = Σ (W plus.first S)⟨S⟩: the weights of edges within communities
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()

@@ -1,6 +1,7 @@
-"""The neighbourhood of a vertex: all within a radius, counted in edges or by their weights.
+"""The neighborhood of a vertex: all vertices within a radius, in edges or by their lengths.
 
-NetworkX has the graph that they induce, `ego_graph`; that is `A[v, v]` for the v of the result.
+NetworkX returns the graph that they induce, `ego_graph`; here that is `A[v, v]` for the vertices v
+of the result.
 """
 
 from __future__ import annotations
@@ -27,20 +28,47 @@ def neighborhood(
     undirected: bool = False,
     distance: bool | str | None = None,
 ) -> Vector:
-    """r(v) = d(n, v) ≤ radius: true at each vertex at most so far away from vertex n.
+    """``r(v) = (d(n, v) ≤ radius)``.
 
-    The parameters are those of `networkx.ego_graph`. `n` is a vertex, or several: then what is
-    within the radius of one of them. With `undirected` edges lead both ways (of two weights the
-    smaller counts); without `center` n itself is left out. With `distance` the weights of A, which
-    must not be below 0, are the lengths of its edges; else each has length 1.
+    Find the vertices within a distance of one vertex, or of several.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import neighborhood
-    >>> A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], 1, nrows=5, ncols=5)
-    >>> neighborhood(A, 1).to_dict()
-    {1: True, 2: True}
-    >>> neighborhood(A, 1, 2, center=False, undirected=True).to_dict()
-    {0: True, 2: True, 3: True}
+    The parameters are those of `networkx.ego_graph`. For the Matrix of the edges between these
+    vertices, which `ego_graph` returns, index A with them: `A[v, v]`. A radius of 2.5 without
+    lengths includes the vertices at most 2 edges away.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        n: a vertex, the center; or several vertices as a list, an array, a set or a Vector, to find
+            what is near at least one of them.
+        radius: the greatest distance, at least 0: a number of edges, or a sum of lengths.
+        center: whether the result includes the vertex n itself.
+        undirected: whether edges lead both ways; of two opposite lengths the smaller one counts.
+        distance: None or False to give each edge length 1; True, or the name of the length as in
+            NetworkX, to use the values of A, at least 0.
+
+    Returns:
+        Vector: a Vector with one element per vertex and dtype BOOL, true at the vertices within the
+            radius and without entries elsewhere.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector of vertices has another size.
+        IndexOutOfBound: If a vertex is not in the graph.
+        DeviceMismatch: If A and a Vector of vertices are not on one device.
+        InvalidValue: If `radius` is below 0, if a length is below 0 or NaN, or, with lengths, if A
+            is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import neighborhood
+        >>> A = Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], 1, nrows=5, ncols=5)
+        >>> neighborhood(A, 1).to_dict()
+        {1: True, 2: True}
+        >>> neighborhood(A, 1, 2, center=False, undirected=True).to_dict()
+        {0: True, 2: True, 3: True}
     """
     validation.sources(n, A, "n")
     radius = validation.real("radius", radius, low=0)
@@ -50,7 +78,7 @@ def neighborhood(
         # A = A min Aᵀ, or A any Aᵀ
         A = (binary.min if weighs else binary.any)(A | A.T).new()
     if weighs:
-        within = unary.one["BOOL"](sssp(A, n, cutoff=radius)).new()
+        within = unary.one["BOOL"](sssp(A, n, cutoff=radius).distances).new()
     else:
         within = reachable(A, n, cutoff=None if math.isinf(radius) else int(radius))
     if not center:

@@ -1,12 +1,13 @@
-"""PageRank: where a walker who follows edges at random, and now and then jumps, is to be found.
+"""PageRank: where a walker is found who follows edges at random, and sometimes jumps.
 
-S. Brin and L. Page, *The Anatomy of a Large-Scale Hypertextual Web Search Engine*, 1998, by the
-power method. From a *dangling* vertex, which has no out-edge, the walker always jumps.
+S. Brin and L. Page (1998), by the power method. From a *dangling* vertex, which has no out-edge,
+the walker always jumps.
 
 Invariants, at the head of each round:
-- rank is full, nowhere below 0, and adds up to 1 up to rounding;
-- share is full: alpha / what the out-edges add up to, and 0 at a dangling vertex;
-- jump and fall, where one lands from a dangling vertex, are full, nowhere below 0, and add up to 1.
+- rank is full, nowhere below 0, and adds up to 1 except for rounding;
+- share is full: alpha divided by the sum of the out-edges, and 0 at a dangling vertex;
+- jump, and fall, the distribution after a dangling vertex, are full, nowhere below 0, and add up to
+  1.
 """
 
 from __future__ import annotations
@@ -45,23 +46,56 @@ def pagerank(
     *,
     dtype: Any = "FP64",
 ) -> Vector:
-    """r = α·(r / degree)A + α·(Σ r of dangling vertices)·fall + (1 - α)·jump: a share of 1 each.
+    """``r = α·(r / degree)A + α·(Σ r of dangling vertices)·dangling + (1 - α)·jump``.
 
-    The walker follows an out-edge with probability `alpha`, in proportion to its weight, or each
-    alike where `weight` is None; and else jumps to any vertex alike, or in proportion to
-    `personalization`. From a dangling vertex one jumps likewise, or in proportion to `dangling`.
-    As in NetworkX, the last round is the first to change the ranks, in all, by less than n·tol
-    (n: the number of vertices; so ask for tol = 1e-4 / n where Σ |change| < 1e-4 is wanted); where
-    `max_iter` rounds do not suffice, ConvergenceError is raised. Unlike there, the rounds begin, if
-    not with `nstart`, in proportion to the in-edges, which is near the end.
+    Compute the PageRank of each vertex: how often a random walker is found there.
 
-    dtype: that of the ranks, FP64 or FP32, which on a GPU is no quicker.
+    The walker follows an out-edge with probability `alpha`, and otherwise jumps to a random vertex.
+    From a dangling vertex, which has no out-edges, the walker always jumps. As in NetworkX, the
+    rounds end when Σ |change| is below n·tol; for Σ |change| < 1e-4 pass `tol=1e-4 / n`. Unlike in
+    NetworkX, the rounds start in proportion to the in-edges, which is close to the result. A round
+    takes O(n + m) time.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import pagerank
-    >>> A = Matrix.from_coo([0, 1, 2], [2, 2, 0], 1, nrows=3, ncols=3)
-    >>> [round(r, 3) for r in pagerank(A, tol=1e-7).to_dense().tolist()]
-    [0.464, 0.05, 0.486]
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        alpha: the probability to follow an edge, from 0 to 1.
+        personalization: where jumps lead: a Vector of size n or a mapping from vertex to number, in
+            proportion to which vertices are chosen; missing vertices count 0. None chooses all
+            vertices equally.
+        max_iter: the greatest number of rounds, at least 1.
+        tol: the tolerance per vertex, at least 0.
+        nstart: the ranks to start from, up to a factor: a Vector of size n or a mapping from vertex
+            to number. None starts in proportion to the in-edges.
+        weight: True, or the name of the weight as in NetworkX, to choose among out-edges in
+            proportion to the values of A, at least 0; None or False to choose them equally.
+        dangling: where the walker goes from a dangling vertex: a Vector of size n or a mapping from
+            vertex to number. None does the same as `personalization`.
+        dtype: the dtype of the ranks, "FP64" or "FP32"; on a GPU "FP32" is not faster.
+
+    Returns:
+        Vector: the ranks, a full Vector of size n and of the given dtype that adds up to 1.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector has a size other than n.
+        IndexOutOfBound: If a mapping has a key that is not a vertex.
+        DeviceMismatch: If A and a Vector are not on one device.
+        InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is below
+            0 or NaN, if a sum of weights does not fit the dtype, or if a distribution has a value
+            below 0, or no finite sum above 0.
+        ConvergenceError: If `max_iter` rounds do not suffice.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import pagerank
+        >>> A = Matrix.from_coo([0, 1, 2], [2, 2, 0], 1, nrows=3, ncols=3)
+        >>> [round(r, 3) for r in pagerank(A, tol=1e-7).to_dense().tolist()]
+        [0.464, 0.05, 0.486]
+
+    References:
+        S. Brin and L. Page, *The Anatomy of a Large-Scale Hypertextual Web Search Engine*, 1998.
     """
     n = A.nrows
     alpha = validation.real("alpha", alpha, low=0, high=1)
@@ -100,14 +134,14 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
     for _ in range(walk.rounds):
         # r' = (share ∘ r)A
         following << follow(binary.times(share & rank) @ A)
-        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: of α, what no edge carried
+        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: edges carried Σ r' of α
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
         if walk.fall is walk.jump:
             following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
         else:
             following(binary.plus) << binary.times(walk.jump, 1 - alpha)
             following(binary.plus) << binary.times(walk.fall, left)
-        # |r' - r| in all
+        # Σ |r' - r|
         change = power_iteration.distance(following, rank)
         rank, following = following, rank
         if change < walk.least:
@@ -116,7 +150,7 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
 
 
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
-    """share = α / degree, where the degree is not 0; degree = A plus.pair 1, or A plus.times 1."""
+    """``share = α / degree`` where it is not 0; degree = A plus.pair 1 or A plus.times 1."""
     if is_weighted:
         validation.nonnegative(A)
         degree = plus_times["FP64"](A @ power_iteration.full(1.0, A.nrows)).new()
@@ -129,7 +163,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
 
 
 def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
-    """Refuse sums of weights which the ranks' dtype cannot hold, or alpha / which it cannot."""
+    """Refuse sums of weights s for which s or alpha / s does not fit the dtype of the ranks."""
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)
     small = degree.select("<=", alpha / most).select(">", 0)
@@ -143,17 +177,17 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 
 
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
-    """b·jump + (1 - b)·(in-edges of each) / edges, with the b for which as much jumps as lands.
+    """Return b·jump + (1 - b)·(in-edges of each) / edges, for the b that balances the jumps.
 
-    On an undirected graph that is the rank of a walker who has long followed edges alone, beside
-    what is kept up by jumps: a handful of rounds is left.
+    On an undirected graph that mixes the jumps with the rank of a walker who has long followed
+    edges only. A handful of rounds then remains.
     """
     kept = jump.dtype
     if not A.nvals:
         return jump.dup()
     # arrivals = 1 plus.pair A / edges
     arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
-    # what of either lies on dangling vertices
+    # the share of each on dangling vertices
     jumped, arrived = (
         float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )

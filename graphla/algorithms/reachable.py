@@ -1,7 +1,7 @@
-"""Reachability: which vertices a path leads to, whatever its length.
+"""Reachability: the vertices to which a path leads, of any length.
 
-It is the least r with r = r ∨ rA and r true at the sources: a closure over truth values. Of all
-vertices at once it is the transitive closure, R = I ∨ A ∨ A² ∨ ..., a row for each.
+It is the least r with r = r ∨ rA and r true at the sources: a closure over truth values. For all
+vertices at once it is the transitive closure, R = I ∨ A ∨ A² ∨ ..., one row per vertex.
 """
 
 from __future__ import annotations
@@ -21,41 +21,80 @@ from semirings.semiring import lor_first, lor_pair
 def reachable(
     A: Matrix, source: Any, *, cutoff: int | None = None, mask: Mask | Vector | None = None
 ) -> Vector:
-    """r = r lor.first A, until it rests: true at each vertex that the source reaches, itself too.
+    """``r = r lor (r lor.first A)``, until r does not change.
 
-    An edge i -> j is an entry A(i, j), whatever its value. `source` is a vertex, or several, as in
-    `bfs`; `cutoff` is the greatest number of edges; vertices off the `mask` are not passed. Of A.T
-    it is what leads to the source.
+    Find the vertices to which a path leads from the source, the source included.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import reachable
-    >>> A = Matrix.from_coo([0, 1, 3], [1, 2, 0], 1, nrows=4, ncols=4)
-    >>> reachable(A, 1).to_dict()
-    {1: True, 2: True}
+    Takes O(n + m) time. With `A.T` in place of A, the result holds the vertices from which a path
+    leads to the source.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them.
+        cutoff: the greatest number of edges of a path; None sets no bound.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
+            the mask are neither reached nor passed, except the sources.
+
+    Returns:
+        Vector: a Vector of size n and dtype BOOL, true at the vertices that are reached and without
+            entries elsewhere.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector or mask are not on one device.
+        InvalidValue: If `cutoff` is below 0.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import reachable
+        >>> A = Matrix.from_coo([0, 1, 3], [1, 2, 0], 1, nrows=4, ncols=4)
+        >>> reachable(A, 1).to_dict()
+        {1: True, 2: True}
     """
     cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
     # r(s) = true
     start = validation.starts(source, A, True, "BOOL")
     # r = r ⊕ rA ⊕ rA² ...
-    return closure(start, A, lor_first, mask=mask, limit=cutoff)
+    return closure(start, A, lor_first, mask=mask, cutoff=cutoff).values
 
 
 @graph_algorithm()
 def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
-    """R = A ∨ A² ∨ A³ ∨ ...: true where a path of an edge or more leads from i to j.
+    """``R = A ∨ A² ∨ A³ ∨ ...``, over truth values.
 
-    - reflexive: False: i reaches itself by a cycle alone, of which an edge that leads both ways is
-      one; True: every vertex reaches itself; None: only by a self-loop, as in A. (NetworkX takes
-      False for None where its graph is undirected.)
+    Find all pairs of vertices that a path of at least one edge joins.
 
-    Searches run from all vertices, 64 of them in the bits of a word. The result may hold n²
-    entries: of one vertex, or some, ask `reachable`.
+    Searches run from all vertices, 64 of them at once as the bits of a word, in O(n m / 64) time at
+    best. The result may hold n² entries; for the vertices that one vertex reaches call `reachable`.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import transitive_closure
-    >>> A = Matrix.from_coo([0, 1, 2], [1, 2, 1], 1, nrows=3, ncols=3)
-    >>> transitive_closure(A).to_dicts()
-    {0: {1: True, 2: True}, 1: {1: True, 2: True}, 2: {1: True, 2: True}}
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        reflexive: which entries R(i, i) are true. False: those of vertices on a cycle; an
+            undirected edge is a cycle, there and back. True: all. None: those that A has, the
+            self-loops. NetworkX treats False as None if its graph is undirected.
+
+    Returns:
+        Matrix: a Matrix of shape (n, n) and dtype BOOL, true at (i, j) if a path leads from i to j,
+            and without entries elsewhere.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If `reflexive` is not True, False or None.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import transitive_closure
+        >>> A = Matrix.from_coo([0, 1, 2], [1, 2, 1], 1, nrows=3, ncols=3)
+        >>> transitive_closure(A).to_dicts()
+        {0: {1: True, 2: True}, 1: {1: True, 2: True}, 2: {1: True, 2: True}}
     """
     if reflexive not in (True, False, None):
         raise InvalidValue(f"reflexive must be True, False or None, not {reflexive!r}")
@@ -66,14 +105,14 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
     if reflexive is None:
         loops = unary.one["BOOL"](A.diag()).new()
     else:
-        # l(i) = ∨ over j of R(i, j) ∧ A(j, i): who comes back
+        # l(i) = ∨ over j of R(i, j) ∧ A(j, i): the vertices on a cycle
         loops = R.dup(mask=A.T.new().S).reduce_rowwise(monoid.lor).new()
     # R = (R without its diagonal) ∨ diag(l)
     return binary.lor(select.offdiag(R) | loops.diag()).new()
 
 
 def definition(A: Matrix) -> Matrix:
-    """R = R ∨ R², until it rests, from I ∨ A: the reflexive closure by repeated squaring."""
+    """``R = R ∨ R²``, until it converges, from I ∨ A: square for the reflexive closure."""
     identity = Vector.from_scalar(True, A.nrows, bool).diag()
     R, entries = binary.lor(unary.one["BOOL"](A) | identity).new(), -1
     while R.nvals > entries:

@@ -1,38 +1,114 @@
-"""Most reliable paths: how likely it is, at best, that each edge on the way holds.
+"""Most reliable paths: the greatest probability that all edges of a path hold.
 
 It is the least p with p = p max (p max.times A) and p = 1 at the source: a closure over [0, 1].
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings.semiring import max_times
 
+Parents = TypeVar("Parents")
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="A")
+
+class ReliablePaths(NamedTuple, Generic[Parents]):
+    """The result of `most_reliable_path`. Only vertices that are reached have entries.
+
+    Attributes:
+        probabilities: a Vector of dtype FP64 with the probability of a most reliable path to each
+            vertex.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+            vertex on a most reliable path; a source that no path improves is its own parent.
+    """
+
+    probabilities: Vector
+    parents: Parents
+
+
+@overload
+def most_reliable_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> ReliablePaths[None]: ...
+
+
+@overload
+def most_reliable_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> ReliablePaths[Vector]: ...
+
+
+@overload
+def most_reliable_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> ReliablePaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="A")
 def most_reliable_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
-) -> Any:
-    """p = p max (p max.times A), until it rests: the probability of the most reliable path.
+) -> ReliablePaths[Any]:
+    """``p = p max (p max.times A)``, until p does not change.
 
-    An edge i -> j is an entry A(i, j), whose value is the probability that it holds, in [0, 1] and
-    independent of others; the result is FP64. `source` is a vertex, or several, as in `bfs`;
-    vertices off the `mask` are not passed. With `parents`, the result is (probabilities, parents),
-    where parents(v) is the vertex before v on a most reliable path.
+    Find paths from a source that hold with the greatest probability.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import most_reliable_path
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [0.5, 0.125, 0.5], nrows=4, ncols=4)
-    >>> most_reliable_path(A, 0).to_dict()
-    {0: 1.0, 1: 0.5, 2: 0.25}
+    The probability of a path is the product of those of its edges, which are independent. Takes
+    about O(m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values, from 0 to 1, are the
+            probabilities that the edges hold.
+        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them. A source has probability 1.
+        parents: whether to find the vertex before each vertex on a most reliable path as well.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
+            the mask are neither reached nor passed, except the sources.
+
+    Returns:
+        ReliablePaths: (probabilities, parents), with entries at the vertices that are reached.
+            `probabilities` is a Vector of size n and dtype FP64. `parents` is None, or with
+            `parents=True` a Vector of dtype INT32; of several best paths it describes any one.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector or mask are not on one device.
+        InvalidValue: If a value of A is not from 0 to 1, or if A is a Graph whose parallel edges
+            were summed.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import most_reliable_path
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [0.5, 0.125, 0.5], nrows=4, ncols=4)
+        >>> most_reliable_path(A, 0).probabilities.to_dict()
+        {0: 1.0, 1: 0.5, 2: 0.25}
+        >>> probabilities, parents = most_reliable_path(A, 0, parents=True)
+        >>> parents.to_dict()
+        {0: 0, 1: 0, 2: 1}
     """
     # p(s) = 1
     start = validation.starts(source, A, 1.0, "FP64")
     validation.within_unit(A)
     # p = p ⊕ p max.times A ⊕ p max.times A² ...
-    return closure(start, A, max_times["FP64"], mask=mask, parents=parents)
+    probabilities, before = closure(start, A, max_times["FP64"], mask=mask, parents=parents)
+    return ReliablePaths(probabilities, before)

@@ -1,7 +1,7 @@
 """A shortest path from one vertex to another, and its length.
 
-The parents of a traversal from the source form a tree. The way from the target to its root is the
-path, backwards, and is walked vertex by vertex.
+The parents of a search from the source form a tree. The path from the target to its root, vertex by
+vertex, is the shortest path backwards.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from semirings.exceptions import GraphblasException, InvalidValue
 from semirings.semiring import min_plus
 
 FEW = 64
-"""Vertices of a path that are asked for one by one, each with a wait for the card: then for all."""
+"""Number of vertices of a path that are read one by one, each with a wait for the GPU. For longer
+paths all parents are copied to the host."""
 
 
 class NoPath(GraphblasException, ValueError):
-    """No path leads from the one vertex to the other."""
+    """No path leads from one vertex to the other."""
 
 
 @graph_algorithm(vertices=("source", "target"), lengths="weight")
@@ -35,18 +36,45 @@ def shortest_path(
     weight: bool | str | None = None,
     method: str = "dijkstra",
 ) -> list[int]:
-    """t, p(t), p(p(t)), ... backwards: the vertices of a shortest path, both ends among them.
+    """``t, p(t), p(p(t)), ...`` backwards, where p holds the parents of a search.
 
-    Of several shortest paths it is any. Edges count 1 each, or, with `weight`, their values in A,
-    which may lie below 0 with the method "bellman-ford". NoPath is raised where there is none.
+    Return the vertices of a shortest path from one vertex to another.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import shortest_path
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
-    >>> shortest_path(A, 0, 2)
-    [0, 2]
-    >>> shortest_path(A, 0, 2, weight=True)
-    [0, 1, 2]
+    Of several shortest paths it returns any one. Without weights it takes O(n + m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        source: the first vertex of the path.
+        target: the last vertex of the path.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A.
+        method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also takes
+            weights below 0. Without weights both search breadth first.
+
+    Returns:
+        list[int]: the vertices of one shortest path from source to target, both ends included;
+            labels if A is a Graph.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If source or target is not a vertex of the graph.
+        NoPath: If no path leads from source to target.
+        InvalidValue: If `method` is another name, if a weight is NaN, if a weight is below 0 with
+            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or, with
+            weights, if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import shortest_path
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
+        >>> shortest_path(A, 0, 2)
+        [0, 2]
+        >>> shortest_path(A, 0, 2, weight=True)
+        [0, 1, 2]
     """
     source = validation.vertex(source, A.nrows)
     target = validation.vertex(target, A.nrows, "target")
@@ -68,15 +96,44 @@ def shortest_path_length(
     weight: bool | str | None = None,
     method: str = "dijkstra",
 ) -> float:
-    """d(t), where d = d min (d min.+ A) and d(s) = 0: how long a shortest path is.
+    """``d(t)``, where ``d = d min (d min.+ A)`` and d(s) = 0.
 
-    As `shortest_path` otherwise. From one vertex to all: `sssp`, or the levels of `bfs`.
+    Return the length of a shortest path from one vertex to another.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import shortest_path_length
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
-    >>> shortest_path_length(A, 0, 2), shortest_path_length(A, 0, 2, weight=True)
-    (1, 3)
+    Without weights it takes O(n + m) time. For the lengths from one vertex to all others call
+    `sssp`, or `bfs` for its levels.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
+        source: the first vertex of the path.
+        target: the last vertex of the path.
+        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+            NetworkX, to use the values of A.
+        method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also takes
+            weights below 0. Without weights both search breadth first.
+
+    Returns:
+        float: the number of edges as an int without weights; with weights the sum of the weights,
+            an int for integer weights and a float for floating-point weights.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If source or target is not a vertex of the graph.
+        NoPath: If no path leads from source to target.
+        InvalidValue: If `method` is another name, if a weight is NaN, if a weight is below 0 with
+            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or, with
+            weights, if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import shortest_path_length
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
+        >>> shortest_path_length(A, 0, 2), shortest_path_length(A, 0, 2, weight=True)
+        (1, 3)
     """
     source = validation.vertex(source, A.nrows)
     target = validation.vertex(target, A.nrows, "target")
@@ -84,23 +141,24 @@ def shortest_path_length(
     return _length(lengths, source, target)
 
 
-def _search(A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool) -> Any:
-    """(lengths, parents) of the paths from the source, those on the way to the target at least."""
+def _search(
+    A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
+) -> tuple[Vector, Any]:
+    """Return distances and parents of paths from the source, at least of those to the target."""
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if not validation.weighs("weight", weight):
         return bfs(A, source, parents=parents)
     if method == "bellman-ford":
-        found = bellman_ford(A, source, parents=parents)
-    else:
-        A, dtype = lengths_of(A, weight)
-        validation.nonnegative(A)
-        start = validation.starts(source, A, 0, dtype)
-        found = solve(start, A, min_plus[dtype], parents=parents, target=target)
-    return found if parents else (found, None)
+        return bellman_ford(A, source, parents=parents)
+    A, dtype = lengths_of(A, weight)
+    validation.nonnegative(A)
+    start = Vector.from_coo([source], 0, dtype, size=A.nrows)
+    return solve(start, A, min_plus[dtype], parents=parents, target=target)
 
 
-def _length(lengths: Vector, source: int, target: int) -> Any:
+def _length(lengths: Vector, source: int, target: int) -> float:
+    """Return the length of a shortest path; refuse a target that the source does not reach."""
     length = lengths.get(target)
     if length is None:
         raise NoPath(f"A has no path from {vertex_name(source)} to {vertex_name(target)}")

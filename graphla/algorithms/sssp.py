@@ -1,21 +1,21 @@
 """Single-source shortest paths: the least total weight of a path to each vertex.
 
 As algebra it is the least d with d = d min (d min.+ A) and d = 0 at the source: a closure. Only
-distances that went down are multiplied again, and of those the near ones first, so that few are
-multiplied before they are final (U. Meyer and P. Sanders, *Δ-stepping: a parallelizable shortest
-path algorithm*, 2003; with one near and one far set as in A. Davidson et al., *Work-Efficient
-Parallel GPU Methods for Single-Source Shortest Paths*, 2014).
+distances that decreased are multiplied again, near ones first, so that few are multiplied before
+they are final (Δ-stepping, U. Meyer and P. Sanders, 2003; with one near and one far set, as in
+A. Davidson et al., 2014).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
@@ -25,7 +25,63 @@ from semirings.semiring import min_plus
 LONGEST = int(np.iinfo(np.int64).max)
 
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="weight")
+Parents = TypeVar("Parents")
+
+
+class ShortestPaths(NamedTuple, Generic[Parents]):
+    """The result of `sssp` and `bellman_ford`. Only vertices that are reached have entries.
+
+    Attributes:
+        distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
+            are floating-point numbers, otherwise INT64.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+            vertex on a shortest path; a source that no path improves is its own parent.
+    """
+
+    distances: Vector
+    parents: Parents
+
+
+@overload
+def sssp(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    cutoff: float | None = None,
+    weight: bool | str | None = True,
+    delta: float | None = None,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[None]: ...
+
+
+@overload
+def sssp(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    cutoff: float | None = None,
+    weight: bool | str | None = True,
+    delta: float | None = None,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Vector]: ...
+
+
+@overload
+def sssp(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    cutoff: float | None = None,
+    weight: bool | str | None = True,
+    delta: float | None = None,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> ShortestPaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="weight")
 def sssp(
     A: Matrix,
     source: Any,
@@ -35,22 +91,61 @@ def sssp(
     delta: float | None = None,
     parents: bool = False,
     mask: Mask | Vector | None = None,
-) -> Any:
-    """d = d min (d min.+ A), until no distance goes down: shortest paths from one vertex.
+) -> ShortestPaths[Any]:
+    """``d = d min (d min.+ A)``, until no distance decreases.
 
-    An edge i -> j is an entry A(i, j), of weight 0 too; weights below 0 are refused. Distances are
-    FP64 for floating weights, and for all others INT64 and exact: one that would not fit raises
-    OverflowError. A vertex that is not reached, or only by a path longer than `cutoff`, has no
-    entry. `source` is a vertex, or several, as in `bfs`; vertices off the `mask` are not passed.
-    Without `weight` each edge counts 1. Pending distances at most `delta` above the least one are
-    multiplied at once; by default that is chosen by the weights. With `parents`, the result is
-    (distances, parents), where parents(v) is the vertex before v on a shortest path.
+    Find shortest paths from one or several vertices to all others, with weights of at least 0.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import sssp
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
-    >>> sssp(A, 0).to_dict()
-    {0: 0, 1: 1, 2: 3}
+    An entry of value 0 is an edge of length 0. Only distances that decreased are multiplied again,
+    and the smallest of them first, so that few distances are multiplied before they are final.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the lengths of the edges, at
+            least 0.
+        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them. A source has distance 0.
+        cutoff: the greatest distance: a vertex that is farther away has no entry. None sets no
+            bound.
+        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
+            False to count 1 for each edge.
+        delta: how far above the least pending distance other pending distances are multiplied in
+            the same round, in the unit of the weights. None lets the weights decide. It changes the
+            speed only.
+        parents: whether to find the vertex before each vertex on a shortest path as well.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
+            the mask are neither reached nor passed, except the sources.
+
+    Returns:
+        ShortestPaths: (distances, parents), with entries at the vertices that are reached.
+            `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
+            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; of
+            several shortest paths it describes any one.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector or mask are not on one device.
+        InvalidValue: If a weight is below 0 or NaN, if `cutoff` or `delta` is below 0, or, with
+            weights, if A is a Graph whose parallel edges were summed.
+        OverflowError: If an INT64 distance does not fit.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import sssp
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
+        >>> sssp(A, 0).distances.to_dict()
+        {0: 0, 1: 1, 2: 3}
+        >>> distances, parents = sssp(A, 0, parents=True)
+        >>> parents.to_dict()
+        {0: 0, 1: 0, 2: 1}
+
+    References:
+        U. Meyer and P. Sanders, *Δ-stepping: a parallelizable shortest path algorithm*, 2003.
+        A. Davidson et al., *Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths*,
+            IPDPS 2014.
     """
     A, dtype = lengths_of(A, weight)
     # d(s) = 0
@@ -63,22 +158,23 @@ def sssp(
     most = None if cutoff == math.inf else cutoff
     try:
         # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
-        found = solve(start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most)
+        distances, before = solve(
+            start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most
+        )
     except OverflowError as error:
         raise OverflowError(
             f"A has a shortest path from {vertex_name(source)} of more than {LONGEST}, "
             "which INT64 cannot hold"
         ) from error
     if cutoff is None:
-        return found
+        return ShortestPaths(distances, before)
     # d⟨d ≤ cutoff, r⟩ = d
-    distances, before = found if parents else (found, None)
     near = distances.select("<=", cutoff).new()
-    return near if before is None else (near, before.dup(mask=near.S))
+    return ShortestPaths(near, None if before is None else before.dup(mask=near.S))
 
 
 def lengths_of(A: Matrix, weight: bool | str | None) -> tuple[Matrix, str]:
-    """A, or the same edges of weight 1 each, and the dtype of the lengths of its paths."""
+    """Return A, or its edges with weight 1 each, and the dtype of the lengths of paths."""
     if not validation.weighs("weight", weight):
         return unary.one["INT64"](A).new(), "INT64"
     if validation.is_floating(A):

@@ -1,72 +1,145 @@
-"""Triangles: triples of vertices joined by three edges; how many in all, and at each vertex.
+"""Triangles: triples of vertices that three edges join, counted in all or at each vertex.
 
-To count them all, each triangle is found once, from its edge between the two vertices of lesser
-degree (T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*,
-2005). The masked product is that of A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting
-and Enumeration Using Matrix Algebra*, 2015.
+To count all triangles, each is found once, from its edge between the two vertices of lesser degree
+(T. Schank and D. Wagner, 2005). The masked product is that of A. Azad, A. Buluç and J. Gilbert
+(2015).
 
-Invariant: each edge {i, j} of the graph is one entry of L, from the lesser degree to the greater;
-so a row of L has at most sqrt(2 · edges) entries, hubs included.
+Invariant: each edge {i, j} of the graph is one entry of L, in the row of the lesser degree; so a
+row of L has at most sqrt(2 · edges) entries, even for a hub.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.sparse import Matrix
+from graphla.graph import Graph
+from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_pair
 
 
 @graph_algorithm(undirected=True)
 def triangle_count(A: Matrix) -> int:
-    """Σ (L plus.pair Lᵀ)⟨L⟩: the number of triangles of an undirected graph.
+    """``Σ (L plus.pair Lᵀ)⟨L⟩``, where L has each edge once.
 
-    An edge is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
+    Count the triangles of an undirected graph.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import triangle_count
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> triangle_count(binary.any(A | A.T))
-    1
+    L directs each edge from the lower to the higher degree. Self-loops do not count. Takes O(m √m)
+    time at most.
+
+    Args:
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
+
+    Returns:
+        int: the number of triples of vertices that three edges join.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A is a directed Graph or is not symmetric.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import triangle_count
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> triangle_count(binary.any(A | A.T))
+        1
+
+    References:
+        T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*,
+            2005.
+        A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting and Enumeration Using Matrix
+            Algebra*, 2015.
     """
-    L = _towards_hubs(A)
-    # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the third vertices that both its ends point at
+    L = _orient_to_hubs(A)
+    # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the number of third vertices to which both ends point
     common = plus_pair(L @ L.T).new(mask=L.S)
     return int(common.reduce_scalar(monoid.plus).get(0))
 
 
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: None = None,
+) -> Vector: ...
+
+
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: int | str,
+) -> int: ...
+
+
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: Iterable[Any],
+) -> Vector: ...
+
+
+@overload
+def triangles(
+    A: Matrix | Graph,
+    nodes: Any,
+) -> Vector | int: ...
+
+
 @graph_algorithm(vertices=("nodes",), undirected=True)
-def triangles(A: Matrix, nodes: Any = None) -> Any:
-    """t = ½ Σ (N plus.pair N)⟨N⟩ by rows: the number of triangles that each vertex is a corner of.
+def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
+    """``t = ½ Σ (N plus.pair N)⟨N⟩`` by rows, where N is A without self-loops.
 
-    Of all vertices, or a Vector with entries at the `nodes` listed; of one vertex a number. An edge
-    is an entry of A, whatever its value; A must be symmetric, and self-loops do not count.
+    Count the triangles of which each vertex is a corner.
 
-    >>> from graphla import Matrix, binary
-    >>> from graphla.algorithms import triangles
-    >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
-    >>> A = binary.any(A | A.T).new()
-    >>> triangles(A).to_dense().tolist(), triangles(A, 3)
-    ([1, 1, 1, 0], 0)
+    Self-loops do not count. Takes O(m √m) time at most.
+
+    Args:
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
+        nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
+            all vertices.
+
+    Returns:
+        Vector | int: an int if `nodes` is one vertex; otherwise a Vector of size n and dtype INT64,
+            with entries at the vertices of `nodes`.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If a vertex is not in the graph.
+        InvalidValue: If A is a directed Graph or is not symmetric.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import triangles
+        >>> A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], 1, nrows=4, ncols=4)
+        >>> A = binary.any(A | A.T).new()
+        >>> triangles(A).to_dense().tolist(), triangles(A, 3)
+        ([1, 1, 1, 0], 0)
     """
     chosen = common_neighbors.vertex_list(nodes, A)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
-    return common_neighbors.as_answer(
+    return common_neighbors.as_result(
         common_neighbors.triangles_per_vertex(N, chosen), chosen, nodes, A.nrows
     )
 
 
-def _towards_hubs(A: Matrix) -> Matrix:
-    """L: each edge, from its end of lesser degree.
+def _orient_to_hubs(A: Matrix) -> Matrix:
+    """Return L: each edge, in the row of its end of lesser degree.
 
-    On a card L = tril(A(p, p)), where p lists the vertices by falling degree: columns that lie near
-    each other, at the hubs, spare a card more than the numbering takes it (9 of 32 ms for kron 20);
-    on a host that takes longer than the product.
+    On a GPU L = tril(A(p, p)), where p lists the vertices by falling degree. The columns of hubs
+    are then adjacent, which saves more than the numbering takes (9 of 32 ms for kron 20). On the
+    CPU the numbering takes longer than the product.
     """
     degree = common_neighbors.degrees(A)
     if A.device == "cpu":

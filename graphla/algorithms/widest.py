@@ -1,39 +1,114 @@
-"""Widest paths: how much fits through the narrowest edge on the way, at best.
+"""Widest paths: the greatest possible width of the narrowest edge on a path.
 
-It is the least w with w = w max (w max.min A), where nothing narrows the source: a closure.
+It is the least w with w = w max (w max.min A) that is the greatest value of the dtype at the
+source: a closure.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.graph import Graph
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings import monoid
 from semirings.semiring import max_min
 
+Parents = TypeVar("Parents")
 
-@graph_algorithm(vertices=("source",), gives=("1",), lengths="A")
+
+class WidestPaths(NamedTuple, Generic[Parents]):
+    """The result of `widest_path`. Only vertices that are reached have entries.
+
+    Attributes:
+        widths: a Vector with the width of a widest path to each vertex, in the dtype of A.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+            vertex on a widest path; a source that no path improves is its own parent.
+    """
+
+    widths: Vector
+    parents: Parents
+
+
+@overload
+def widest_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[False] = False,
+    mask: Mask | Vector | None = None,
+) -> WidestPaths[None]: ...
+
+
+@overload
+def widest_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: Literal[True],
+    mask: Mask | Vector | None = None,
+) -> WidestPaths[Vector]: ...
+
+
+@overload
+def widest_path(
+    A: Matrix | Graph,
+    source: Any,
+    *,
+    parents: bool,
+    mask: Mask | Vector | None = None,
+) -> WidestPaths[Any]: ...
+
+
+@graph_algorithm(vertices=("source",), gives=("parents",), lengths="A")
 def widest_path(
     A: Matrix, source: Any, *, parents: bool = False, mask: Mask | Vector | None = None
-) -> Any:
-    """w = w max (w max.min A), until it rests: the width of the widest path from the source.
+) -> WidestPaths[Any]:
+    """``w = w max (w max.min A)``, until w does not change.
 
-    An edge i -> j is an entry A(i, j), whose value is its width; a path is as wide as its narrowest
-    edge. The source has the greatest value of the dtype (inf of floats). `source` is a vertex, or
-    several, as in `bfs`; vertices off the `mask` are not passed. With `parents`, the result is
-    (widths, parents), where parents(v) is the vertex before v on a widest path.
+    Find paths from a source whose narrowest edge is as wide as possible.
 
-    >>> from graphla import Matrix
-    >>> from graphla.algorithms import widest_path
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 1.0, 2.0], nrows=4, ncols=4)
-    >>> widest_path(A, 0).to_dict()
-    {0: inf, 1: 3.0, 2: 2.0}
+    Takes about O(m) time.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the widths of the edges. A
+            path is as wide as its narrowest edge.
+        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
+            entry at each of them. A source has the greatest value of the dtype (inf for
+            floating-point numbers).
+        parents: whether to find the vertex before each vertex on a widest path as well.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
+            the mask are neither reached nor passed, except the sources.
+
+    Returns:
+        WidestPaths: (widths, parents), with entries at the vertices that are reached. `widths` is a
+            Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
+            of dtype INT32; of several best paths it describes any one.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
+        IndexOutOfBound: If a source is not a vertex of the graph.
+        DeviceMismatch: If A and a Vector or mask are not on one device.
+        InvalidValue: If a value of A is NaN, or if A is a Graph whose parallel edges were summed.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import widest_path
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [3.0, 1.0, 2.0], nrows=4, ncols=4)
+        >>> widest_path(A, 0).widths.to_dict()
+        {0: inf, 1: 3.0, 2: 2.0}
+        >>> widths, parents = widest_path(A, 0, parents=True)
+        >>> parents.to_dict()
+        {0: 0, 1: 0, 2: 1}
     """
     validation.numbers(A)
     # w(s) = ∞
     start = validation.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
     # w = w ⊕ w max.min A ⊕ w max.min A² ...
-    return closure(start, A, max_min, mask=mask, parents=parents)
+    widths, before = closure(start, A, max_min, mask=mask, parents=parents)
+    return WidestPaths(widths, before)

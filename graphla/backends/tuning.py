@@ -14,11 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_lock = Lock()
+_blocks: list[list[Any]] = []
+"""The values of each `using` block that is active, in the order in which the blocks began."""
 _replaced: dict[type, Any] = {}
+"""For each type, the value of the last block that replaces it. A change makes a new dictionary."""
 
 
 def current(default: T) -> T:
@@ -26,13 +31,26 @@ def current(default: T) -> T:
     return _replaced.get(type(default), default)
 
 
+def _replace() -> None:
+    """Compute which values are in force. The caller holds the lock."""
+    global _replaced
+    _replaced = {type(value): value for values in _blocks for value in values}
+
+
 @contextmanager
 def using(*values: Any) -> Iterator[None]:
-    """Replace the value in force for the type of each of `values`, in all threads."""
-    global _replaced
-    before = _replaced
-    _replaced = {**before, **{type(value): value for value in values}}
+    """Replace the value in force for the type of each of `values`, in all threads.
+
+    The threads that run kernels and loops must see the value, so it cannot belong to one thread.
+    Where blocks of several threads overlap, the one that began last decides.
+    """
+    block = list(values)
+    with _lock:
+        _blocks.append(block)
+        _replace()
     try:
         yield
     finally:
-        _replaced = before
+        with _lock:
+            _blocks[:] = [each for each in _blocks if each is not block]
+            _replace()

@@ -267,7 +267,7 @@ class Graph:
         >>> from graphla import Graph
         >>> from graphla.algorithms import sssp
         >>> roads = nx.MultiGraph([("a", "b", {"weight": 3}), ("a", "b", {"weight": 5})])
-        >>> sssp(Graph.from_networkx(roads, multigraph_weight="min"), "a").to_dict()
+        >>> sssp(Graph.from_networkx(roads, multigraph_weight="min"), "a").distances.to_dict()
         {'a': 0, 'b': 3}
         """
         A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)

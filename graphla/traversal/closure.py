@@ -1,9 +1,10 @@
-"""`closure`: what it takes, and what it refuses before any work."""
+"""The public function `closure`, and the checks of its arguments."""
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
-from typing import Any
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 from graphla.backends import EarlyStop
 from graphla.formats import BitmapVector
@@ -22,6 +23,63 @@ from semirings.dtypes import INT32, DataType
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 from semirings.structures import TypedSemiring
 
+Values = TypeVar("Values")
+Parents = TypeVar("Parents")
+Noun = TypeVar("Noun", Vector, Matrix)
+
+
+class Fixpoint(NamedTuple, Generic[Values, Parents]):
+    """The result of `closure`.
+
+    Attributes:
+        values: the least solution, a Vector if x is one, otherwise a Matrix of the shape of x. Its
+            dtype is that of the semiring.
+        parents: None, or with `parents=True` a Vector or Matrix of dtype INT32 with the pattern of
+            `values`.
+    """
+
+    values: Values
+    parents: Parents
+
+
+@overload
+def closure(
+    x: Noun,
+    A: Any,
+    semiring: Any,
+    *,
+    mask: Any = None,
+    cutoff: int | None = None,
+    parents: Literal[False] = False,
+    limit: int | None = None,
+) -> Fixpoint[Noun, None]: ...
+
+
+@overload
+def closure(
+    x: Noun,
+    A: Any,
+    semiring: Any,
+    *,
+    mask: Any = None,
+    cutoff: int | None = None,
+    parents: Literal[True],
+    limit: int | None = None,
+) -> Fixpoint[Noun, Noun]: ...
+
+
+@overload
+def closure(
+    x: Any,
+    A: Any,
+    semiring: Any,
+    *,
+    mask: Any = None,
+    cutoff: int | None = None,
+    parents: bool = False,
+    limit: int | None = None,
+) -> Fixpoint[Any, Any]: ...
+
 
 def closure(
     x: Any,
@@ -29,29 +87,58 @@ def closure(
     semiring: Any,
     *,
     mask: Any = None,
-    limit: int | None = None,
+    cutoff: int | None = None,
     parents: bool = False,
-) -> Any:
-    """x⟨m⟩ = x ⊕ xA ⊕ xA² ...: the least solution of x = x ⊕ xA above x, in one traversal.
+    limit: int | None = None,
+) -> Fixpoint[Any, Any]:
+    """``x⟨m⟩ = x ⊕ xA ⊕ xA² ...``: the least solution of ``x = x ⊕ xA`` above x.
 
-    ⊕ picks one of its operands: min or max, or lor or land on BOOL. The result is a Vector of the
-    semiring's dtype; of a Matrix x, a Matrix with the closure of each of its rows.
+    Run a whole traversal as one operation. ⊕ must pick one of its operands: min or max, or lor or
+    land on BOOL.
 
-    - mask: vertices off it are neither reached nor expanded, but entries of x are kept and expanded
-      even there;
-    - limit: the number of products: paths of at most so many edges;
-    - parents: gives (values, parents), where parents(v) is a vertex that v has its value from, any
-      such one, or v itself for an entry of x that stayed as it was.
+    Args:
+        x: a Vector of starting values, of size n; or a Matrix with n columns, of which each row is
+            a start of its own.
+        A: the Matrix to multiply by, of shape (n, n), or an expression that computes one. An edge
+            u -> v is the entry A(u, v).
+        semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
+        mask: a mask of size n. Vertices off the mask are neither reached nor expanded, but entries
+            of x are kept and expanded even there.
+        cutoff: the greatest number of products, so that only paths of at most `cutoff` edges count.
+            None sets no bound.
+        parents: whether to find parents as well.
+        limit: the former name of `cutoff`; it will be removed in the next release.
 
-    An integer that does not fit raises OverflowError; a cycle that goes on improving, InvalidValue.
+    Returns:
+        Fixpoint: (values, parents). `values` has the dtype of the semiring. `parents` is None
+        unless `parents` is True; then parents(v) is any one of the vertices that v has its value
+        from, or v itself for an entry of x that kept its value.
 
-    >>> from graphla import Matrix, Vector, closure, semiring
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
-    >>> x = Vector.from_coo([0], [0], size=4)
-    >>> closure(x, A, semiring.min_plus).to_dict()
-    {0: 0, 1: 1, 2: 3}
+    Raises:
+        TypeError: If an argument has a wrong type.
+        DimensionMismatch: If A is not square, or if the sizes of x, A and the mask differ.
+        DeviceMismatch: If x, A and the mask are not on one device.
+        DomainMismatch: If products of the semiring cannot be multiplied again.
+        InvalidValue: If ⊕ does not pick one of its operands, if a cycle improves the values
+            without end, or if `cutoff` is below 0.
+        OverflowError: If an integer does not fit into the dtype.
+
+    Examples:
+        >>> from graphla import Matrix, Vector, closure, semiring
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, 2], nrows=4, ncols=4)
+        >>> x = Vector.from_coo([0], [0], size=4)
+        >>> closure(x, A, semiring.min_plus).values.to_dict()
+        {0: 0, 1: 1, 2: 3}
+        >>> values, parents = closure(x, A, semiring.min_plus, parents=True)
+        >>> parents.to_dict()
+        {0: 0, 1: 0, 2: 1}
     """
-    return solve(x, A, semiring, mask=mask, limit=limit, parents=parents)
+    if limit is not None:
+        if cutoff is not None:
+            raise TypeError("cutoff and limit are one argument; give cutoff alone")
+        warnings.warn("limit is now called cutoff", FutureWarning, stacklevel=2)
+        cutoff = limit
+    return solve(x, A, semiring, mask=mask, cutoff=cutoff, parents=parents)
 
 
 def solve(
@@ -60,13 +147,13 @@ def solve(
     semiring: Any,
     *,
     mask: Any = None,
-    limit: int | None = None,
+    cutoff: int | None = None,
     parents: bool = False,
     delta: float | None = None,
     target: int | None = None,
     most: Any = None,
-) -> Any:
-    """Like `closure`, with options of the evaluation that its users do not see.
+) -> Fixpoint[Any, Any]:
+    """Compute `closure`, with options of the evaluation that its users do not see.
 
     Values within `delta` of the best one are near; by default the backend chooses it. If only the
     value at `target`, or only values that are no worse than `most`, are needed, the evaluation may
@@ -79,13 +166,14 @@ def solve(
         raise DimensionMismatch(f"A has {A.nrows} rows and {A.ncols} columns, but must be square")
     op = _choose_types(semiring, x.dtype, A.dtype)
     check_sum(op.monoid)
-    limit = _check_limit(limit)
+    cutoff = _check_cutoff(cutoff)
     if not isinstance(parents, bool):
         raise TypeError(f"parents must be True or False, not {parents!r}")
     if x.ndim == 2:
         from graphla.traversal.rows import closure_of_rows
 
-        return closure_of_rows(x, A, op, mask=mask, limit=limit, parents=parents)
+        values, before = closure_of_rows(x, A, op, mask=mask, limit=cutoff, parents=parents)
+        return Fixpoint(values, before)
     if x.size != A.nrows:
         raise DimensionMismatch(f"x has size {x.size}, but A has {A.nrows} rows")
     if x.device != A.device:
@@ -96,18 +184,19 @@ def solve(
     read = (forms, a) if noun is None else (forms, a, noun.parent._read())
     with DeviceScope("closure", read) as running:
         forms = cast(forms, op.return_type)
-        if not forms.nvals or not a.nvals or limit == 0:
+        if not forms.nvals or not a.nvals or cutoff == 0:
             values = Vector._of(running.gives(forms))
-            return (values, indexunary.index(values).new("INT32")) if parents else values
+            return Fixpoint(values, indexunary.index(values).new("INT32") if parents else None)
         enough = None if target is None and most is None else EarlyStop(target, most)
-        task = Task(forms, a, op, lowered, limit, parents, delta, noun, enough)
+        task = Task(forms, a, op, lowered, cutoff, parents, delta, noun, enough)
         closed = evaluate(task)
         values = running.gives(VectorStore(a.device, op.return_type, closed.values))
         if not parents:
-            return Vector._of(values)
+            return Fixpoint(Vector._of(values), None)
         v = closed.values
         by = BitmapVector(v.size, v.present, closed.parents, v.count)
-        return Vector._of(values), Vector._of(running.gives(VectorStore(a.device, INT32, by)))
+        before = Vector._of(running.gives(VectorStore(a.device, INT32, by)))
+        return Fixpoint(Vector._of(values), before)
 
 
 def _noun(name: str, x: Any) -> Any:
@@ -120,26 +209,28 @@ def _noun(name: str, x: Any) -> Any:
     raise TypeError(f"{name} must be a {wanted}, not a {class_name(x)}{hint}")
 
 
-def _check_limit(limit: Any) -> int | None:
-    if limit is None:
+def _check_cutoff(cutoff: Any) -> int | None:
+    if cutoff is None:
         return None
-    if isinstance(limit, bool) or not isinstance(limit, Integral):
-        raise TypeError(f"limit must be an integer or None, not {limit!r} ({type(limit).__name__})")
-    if limit < 0:
-        raise InvalidValue(f"limit is {limit}, but must be at least 0")
-    return int(limit)
+    if isinstance(cutoff, bool) or not isinstance(cutoff, Integral):
+        raise TypeError(
+            f"cutoff must be an integer or None, not {cutoff!r} ({type(cutoff).__name__})"
+        )
+    if cutoff < 0:
+        raise InvalidValue(f"cutoff is {cutoff}, but must be at least 0")
+    return int(cutoff)
 
 
 _OF_TRUTH = ("land", "lor", "lxor", "lxnor")
 
 
 def _choose_types(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
-    """The semiring on x and A, such that its results are again what it multiplies."""
+    """Return the semiring typed for x and A; its results must have the type of its operand x."""
     op = semiring_of(semiring, x, a)
     dtype = op.return_type
     if op.type is dtype or op.is_positional:
         return op
-    # What comes out is multiplied in the next round: of x, that is what goes in.
+    # The results of a round are the operands of the next one, so x must have their type.
     again = op.semiring[dtype, op.type2]
     if again.type is not dtype and op.binaryop.name in _OF_TRUTH:
         again = op.semiring[dtype]

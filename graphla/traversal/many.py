@@ -1,4 +1,4 @@
-"""Breadth-first searches from many starts, each by itself: what each reaches, and how far away.
+"""Breadth-first searches from many starts: the vertices that each reaches, and their levels.
 
 Searches run many at once, one bit each (`multi_source_bfs` of the backends). They read a matrix by
 rows and by columns: the form by columns is made once enough searches run.
@@ -7,12 +7,14 @@ rows and by columns: the form by columns is made once enough searches run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 
 from graphla.backends import Level, MultiSearch, Reach, backend
+from graphla.backends.tuning import current
 from graphla.formats import Array, Csr, VectorMask
 from graphla.operations.accelerate.batches import batches
 from graphla.operations.accelerate.searches import lower, record_levels
@@ -25,21 +27,28 @@ from semirings.dtypes import BOOL, lookup_dtype
 
 T = TypeVar("T")
 
-FEW = 8
-"""From so many searches on, pull is worth making the form that it needs."""
-PARTS = 256
-"""Number of parts in which a long column is added up."""
-TABLE = 1 << 26
-"""Levels that are held at once where only their places are kept, a word for each search at least.
-"""
+
+@dataclass(frozen=True)
+class ManyTuning:
+    """Parameters of searches from many starts."""
+
+    pull: int = 8
+    """Minimum number of searches for which building the form that pull needs pays off."""
+    parts: int = 256
+    """Number of parts in which a long column is added up."""
+    table: int = 1 << 26
+    """Maximum number of levels that `pairs` holds at a time; at least 64 searches run at a time."""
+
+
+TUNING = ManyTuning()
 
 
 def levels(
     A: Matrix, starts: np.ndarray, *, dtype: Any, mask: Any = None, limit: int | None = None
 ) -> Array:
-    """L(i, v) = how many edges v is away from start i; -1, or 255 in a byte, if it is not reached.
+    """L(i, v) = the number of edges from start i to v; -1, or 255 in a byte, if v is not reached.
 
-    An array of the device, in which the levels of a vertex lie together.
+    Returns an array of the device, in which the levels of a vertex are adjacent.
     """
     wanted = lookup_dtype(dtype).np_type
 
@@ -86,11 +95,12 @@ def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) 
 
 
 def _sum_columns(table: Array) -> Array:
-    """Return the sums of a few long columns, added up in PARTS parts: a GPU adds these at once."""
+    """Return the sums of a few long columns, in parts, which a GPU adds in parallel."""
     rows, columns = table.shape
-    whole = rows // PARTS * PARTS
-    parts = table[:whole].reshape(PARTS, whole // PARTS, columns)
-    return parts.sum(axis=0).sum(axis=0) + table[whole:].sum(axis=0)
+    parts = current(TUNING).parts
+    whole = rows // parts * parts
+    cut = table[:whole].reshape(parts, whole // parts, columns)
+    return cut.sum(axis=0).sum(axis=0) + table[whole:].sum(axis=0)
 
 
 def _reach(A: Matrix, starts: np.ndarray) -> Reach:
@@ -106,9 +116,9 @@ def _reach(A: Matrix, starts: np.ndarray) -> Reach:
 
 
 def pairs(A: Matrix) -> Matrix:
-    """R(i, j) = true where j can be reached from i, as i can from itself."""
+    """R(i, j) = true if j is reachable from i; every vertex reaches itself."""
     n = A.nrows
-    batch = max(64, TABLE // max(n, 1) // 64 * 64)
+    batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
     columns, counts = [], []
     for part in batches(A, n, "transitive closure", batch):
         reached = (levels(A, np.arange(n)[part], dtype="INT32") >= 0).copy("C")
@@ -123,7 +133,7 @@ def pairs(A: Matrix) -> Matrix:
 def as_matrix(
     found: Array, device: str, values: Callable[[Array], Array] | None = None, dtype: Any = "INT32"
 ) -> Matrix:
-    """L(i, v), or its value by `values`, where start i reaches v; `found` are levels as int32."""
+    """L(i, v) = found(i, v), or values of it, where start i reaches v; `found` has int32 levels."""
     count, n = found.shape
     if not found.flags.c_contiguous:
         found = found.copy("C")
@@ -140,7 +150,7 @@ def as_matrix(
 
 
 def _columns(flags: Array) -> Array:
-    """Return the column of each place of a table."""
+    """Return the column of each element of a table."""
     return np.broadcast_to(np.arange(flags.shape[1], dtype=np.int32, like=flags), flags.shape)
 
 
@@ -181,7 +191,7 @@ def run(
 
 def _is_worth_columns(count: int) -> bool:
     towards = forced_direction()
-    return towards == "pull" or (towards == "auto" and count >= FEW)
+    return towards == "pull" or (towards == "auto" and count >= current(TUNING).pull)
 
 
 def _on_device(a: MatrixStore, starts: np.ndarray) -> Array:

@@ -14,6 +14,7 @@ from devices import DEVICE, has_card
 import graphla as gl
 from graphla import algorithms as algo
 from graphla import settings
+from graphla.backends.tuning import using
 from graphla.operations.accelerate import batches
 
 SIZE = (20, 60) if DEVICE == "cuda" and not has_card() else (66, 300)
@@ -75,14 +76,12 @@ def dense(found: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_done_adds_up_and_results_do_not_depend_on_the_batches(
-    name: str, graph: gl.Matrix, bars: list[Bar], monkeypatch: pytest.MonkeyPatch
+    name: str, graph: gl.Matrix, bars: list[Bar]
 ) -> None:
     expected = dense(CALLS[name](graph))
-    monkeypatch.setattr(batches, "EDGES", 1)
-    monkeypatch.setattr(batches, "WORD", 16)
-    monkeypatch.setattr(batches, "MOST", 16)  # which a card takes
-    monkeypatch.setattr(batches, "SHARE", 8)
-    np.testing.assert_allclose(dense(CALLS[name](graph)), expected, rtol=1e-12)
+    with using(batches.BatchTuning(edges=1, word=16, share=8, most=16)):
+        found = dense(CALLS[name](graph))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
     bar = bars[-1]  # without a loop for the device, the first bar is of the failed attempt
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
@@ -90,14 +89,12 @@ def test_what_is_done_adds_up_and_results_do_not_depend_on_the_batches(
 
 
 @pytest.mark.cpu
-def test_the_last_batch_is_not_smaller_than_the_others(
-    graph: gl.Matrix, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_batch_is_not_smaller_than_the_others(graph: gl.Matrix) -> None:
     # Otherwise a loop that pays for the first batch might not for the last.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
-    monkeypatch.setattr(batches, "MOST", 21)
-    with gl.config.set(compile_threshold=threshold, compiled="auto"):
+    tuning = batches.BatchTuning(most=21)
+    with using(tuning), gl.config.set(compile_threshold=threshold, compiled="auto"):
         parts = list(batches.batches(graph, graph.nrows, "test"))
         found = algo.betweenness(graph)
     assert [part.stop - part.start for part in parts] == [21, 21, 24]

@@ -45,7 +45,9 @@ def test_widths_are_those_of_the_narrowest_edges(rooted):
     graph, source = rooted
     A = graph.matrix()
     start = math.inf if A.dtype == "FP64" else 2**63 - 1
-    assert widest_path(A, source).to_dict() == best(graph, source, start, min, lambda x, y: x > y)
+    assert widest_path(A, source).widths.to_dict() == best(
+        graph, source, start, min, lambda x, y: x > y
+    )
 
 
 @given(weighted)
@@ -53,7 +55,9 @@ def test_heights_are_those_of_the_highest_edges(rooted):
     graph, source = rooted
     A = graph.matrix()
     start = -math.inf if A.dtype == "FP64" else -(2**63)
-    assert minimax_path(A, source).to_dict() == best(graph, source, start, max, lambda x, y: x < y)
+    assert minimax_path(A, source).heights.to_dict() == best(
+        graph, source, start, max, lambda x, y: x < y
+    )
 
 
 @given(with_source(graphs(undirected=True, weights=halves, dtype="FP64")))
@@ -61,7 +65,7 @@ def test_the_lowest_paths_are_those_of_a_minimum_spanning_tree(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     tree = nx.minimum_spanning_tree(graph.networkx())
-    heights = minimax_path(graph.matrix(), source).to_dict()
+    heights = minimax_path(graph.matrix(), source).heights.to_dict()
     for v, way in nx.single_source_shortest_path(tree, source).items():
         along = [tree.edges[edge]["weight"] for edge in pairwise(way)]
         assert v == source or heights[v] == max(along)
@@ -71,13 +75,13 @@ def test_the_lowest_paths_are_those_of_a_minimum_spanning_tree(rooted):
 def test_reliabilities_are_products_at_best(rooted):
     graph, source = rooted
     expected = best(graph, source, 1.0, lambda x, w: x * w, lambda x, y: x > y)
-    assert most_reliable_path(graph.matrix(), source).to_dict() == expected
+    assert most_reliable_path(graph.matrix(), source).probabilities.to_dict() == expected
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP32"])
 def test_reliability_is_of_any_dtype_and_fp64(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], dtype, nrows=3, ncols=3)
-    found = most_reliable_path(A, 0)
+    found = most_reliable_path(A, 0).probabilities
     assert found.to_dict() == {0: 1.0, 1: 1.0, 2: 1.0}
     assert found.dtype == "FP64"
 
@@ -94,8 +98,8 @@ def test_what_is_no_probability_is_refused_by_its_edge(weight):
 def test_parents_are_the_way_back(algorithm, rooted):
     graph, source = rooted
     values, parents = algorithm(graph.matrix(), source, parents=True)
-    alone = algorithm(graph.matrix(), source)
-    assert values.isequal(alone)
+    alone, nothing = algorithm(graph.matrix(), source)
+    assert values.isequal(alone) and nothing is None
     values, parents = values.to_dict(), parents.to_dict()
     assert parents.keys() == values.keys()
     weights = {(u, v): w for u, v, w in graph}
@@ -118,10 +122,10 @@ def test_several_sources_give_each_vertex_its_best(rooted, data):
     graph, source = rooted
     other = data.draw(st.integers(0, graph.n - 1))
     A = graph.matrix()
-    joined = gl.binary.min(sssp(A, source) | sssp(A, other)).new()
-    assert sssp(A, [source, other]).isequal(joined)
-    joined = gl.binary.max(widest_path(A, source) | widest_path(A, other)).new()
-    assert widest_path(A, [source, other]).isequal(joined)
+    joined = gl.binary.min(sssp(A, source).distances | sssp(A, other).distances).new()
+    assert sssp(A, [source, other]).distances.isequal(joined)
+    joined = gl.binary.max(widest_path(A, source).widths | widest_path(A, other).widths).new()
+    assert widest_path(A, [source, other]).widths.isequal(joined)
 
 
 @given(weighted, st.data())
@@ -133,4 +137,4 @@ def test_forbidden_vertices_are_not_passed(rooted, data):
     left = A.dup()
     for v in forbidden - {source}:
         del left[:, v]
-    assert sssp(A, source, mask=~wall.S).isequal(sssp(left, source))
+    assert sssp(A, source, mask=~wall.S).distances.isequal(sssp(left, source).distances)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import graphla as gl
 from graphla.algorithms import layers, neighborhood, reachable, transitive_closure
 from graphla.algorithms.reachable import definition
+from graphla.backends.tuning import using
 from graphla.traversal import many
 
 few = settings(max_examples=settings().max_examples // 3)
@@ -143,11 +144,11 @@ def test_a_closure_is_its_own_closure_and_its_rows_are_what_is_reached(graph):
     assert R.to_dicts() == {v: reachable(A, v).to_dict() for v in range(graph.n)}
 
 
-def test_a_closure_is_put_together_from_batches(monkeypatch):
+def test_a_closure_is_put_together_from_batches():
     n = 150
-    monkeypatch.setattr(many, "TABLE", 64 * n)
     A = gl.Matrix.from_coo(range(n - 1), range(1, n), 1, nrows=n, ncols=n)
-    R = transitive_closure(A, True)
+    with using(many.ManyTuning(table=64 * n)):
+        R = transitive_closure(A, True)
     assert R.nvals == n * (n + 1) // 2
     assert R.isequal(gl.select.triu(R).new())
 

@@ -21,7 +21,7 @@ BIG = 2**62
 @given(rooted)
 def test_distances_are_those_of_shortest_paths(rooted):
     graph, source = rooted
-    verify_sssp(graph, source, sssp(graph.matrix(), source).to_dict())
+    verify_sssp(graph, source, sssp(graph.matrix(), source).distances.to_dict())
 
 
 @given(rooted)
@@ -29,28 +29,31 @@ def test_distances_are_those_of_networkx(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     expected = nx.single_source_dijkstra_path_length(graph.networkx(), source)
-    assert sssp(graph.matrix(), source).to_dict() == dict(expected)
+    assert sssp(graph.matrix(), source).distances.to_dict() == dict(expected)
 
 
 @given(rooted, st.sampled_from([0, 1, 3, 1000, float("inf")]))
 def test_delta_changes_nothing_but_the_order_of_work(rooted, delta):
     graph, source = rooted
     A = graph.matrix()
-    assert sssp(A, source, delta=delta).isequal(sssp(A, source))
+    assert sssp(A, source, delta=delta).distances.isequal(sssp(A, source).distances)
 
 
 @given(with_source(graphs()))
 def test_on_weights_of_one_distances_are_levels(rooted):
     graph, source = rooted
-    assert sssp(graph.matrix(), source).to_dict() == bfs(graph.matrix(), source).levels.to_dict()
+    assert (
+        sssp(graph.matrix(), source).distances.to_dict()
+        == bfs(graph.matrix(), source).levels.to_dict()
+    )
 
 
 @given(with_order(weighted), st.data())
 def test_relabelled_vertices_keep_their_distances(ordered, data):
     graph, order = ordered
     source = data.draw(st.integers(0, graph.n - 1))
-    distance = sssp(graph.matrix(), source).to_dict()
-    relabelled = sssp(graph.relabelled(order).matrix(), order[source]).to_dict()
+    distance = sssp(graph.matrix(), source).distances.to_dict()
+    relabelled = sssp(graph.relabelled(order).matrix(), order[source]).distances.to_dict()
     assert relabelled == {order[v]: d for v, d in distance.items()}
 
 
@@ -63,7 +66,7 @@ def test_integer_weights_give_exact_int64_distances(dtype):
         np.arange(n - 1), np.arange(1, n), 1 if dtype == "BOOL" else 100, dtype=dtype,
         nrows=n, ncols=n,
     )  # fmt: skip
-    distance = sssp(A, 0)
+    distance = sssp(A, 0).distances
     assert distance.dtype == "INT64"
     assert distance[n - 1].value == (n - 1) * (1 if dtype == "BOOL" else 100)
 
@@ -71,14 +74,14 @@ def test_integer_weights_give_exact_int64_distances(dtype):
 @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
 def test_floating_weights_add_up_in_fp64(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [2.0**24, 1.0], dtype=dtype, nrows=3, ncols=3)
-    assert sssp(A, 0).to_dict() == {0: 0.0, 1: 2.0**24, 2: 2.0**24 + 1}
+    assert sssp(A, 0).distances.to_dict() == {0: 0.0, 1: 2.0**24, 2: 2.0**24 + 1}
 
 
 @pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
 def test_a_sum_that_overflows_is_not_taken_for_a_short_path(dtype):
     edges = ([0, 0, 1, 2], [1, 2, 3, 3], [BIG, 5, BIG, 6])
     A = gl.Matrix.from_coo(*edges, dtype=dtype, nrows=4, ncols=4)
-    assert sssp(A, 0).to_dict() == {0: 0, 1: BIG, 2: 5, 3: 11}
+    assert sssp(A, 0).distances.to_dict() == {0: 0, 1: BIG, 2: 5, 3: 11}
 
 
 def test_a_distance_beyond_int64_is_refused():
@@ -90,9 +93,9 @@ def test_a_distance_beyond_int64_is_refused():
 def test_infinite_weights_are_weights():
     inf = float("inf")
     A = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1.0, inf, 2.0], nrows=4, ncols=4)
-    assert sssp(A, 0).to_dict() == {0: 0.0, 1: 1.0, 2: 3.0}
+    assert sssp(A, 0).distances.to_dict() == {0: 0.0, 1: 1.0, 2: 3.0}
     B = gl.Matrix.from_coo([0, 1], [1, 2], [inf, 2.0], nrows=3, ncols=3)
-    assert sssp(B, 0).to_dict() == {0: 0.0, 1: inf, 2: inf}
+    assert sssp(B, 0).distances.to_dict() == {0: 0.0, 1: inf, 2: inf}
 
 
 def test_a_negative_weight_is_refused_by_its_edge():
@@ -119,12 +122,12 @@ def test_a_random_graph_of_thousands_of_edges_is_solved_rightly():
     weights = (rows * 7 + columns * 13) % 64
     B = gl.Matrix.from_coo(rows, columns, weights, nrows=A.nrows, ncols=A.nrows)
     source = int(rows[0])
-    verify_sssp(edges_of(B), source, sssp(B, source).to_dict())
+    verify_sssp(edges_of(B), source, sssp(B, source).distances.to_dict())
 
 
 def test_one_vertex_is_at_distance_zero_whatever_its_self_loop():
     A = Edges(1, ((0, 0),), (4,)).matrix()
-    assert sssp(A, 0).to_dict() == {0: 0}
+    assert sssp(A, 0).distances.to_dict() == {0: 0}
 
 
 def test_a_negative_delta_is_refused():

@@ -34,8 +34,9 @@ from graphla.backends.cuda import (  # noqa: E402
     matching,
     multi_source_bfs,
     pagerank,
+    sort,
+    spgemm,
     spgemm_masked,
-    spgemm_unmasked,
     spmspv,
     spmv,
 )
@@ -126,7 +127,7 @@ def _products(name: tuple[str, str], dtype: DataType) -> Any:
 
 def _closes(name: str, dtype: DataType) -> Any:
     ring = typed(semiring, name, dtype)
-    return ring and (cuda_ops.closing, ring, dtype.bits != 32)
+    return ring and (cuda_ops.closure, ring, dtype.bits != 32)
 
 
 def _matrices(name: tuple[str, str], dtype: DataType) -> Any:
@@ -136,7 +137,7 @@ def _matrices(name: tuple[str, str], dtype: DataType) -> Any:
 
 def _folds(name: str, dtype: DataType) -> Any:
     op = typed(monoid, name, dtype)
-    return op and (cuda_ops.folding, op)
+    return op and (cuda_ops.reduction, op)
 
 
 def _joins(name: str, dtype: DataType) -> Any:
@@ -146,37 +147,37 @@ def _joins(name: str, dtype: DataType) -> Any:
 
 def _compares(name: str, dtype: DataType) -> Any:
     op = typed(binary, name, dtype)
-    return op and (cuda_ops.comparing, op)
+    return op and (cuda_ops.comparison, op)
 
 
 def _pairs(name: str, dtype: DataType) -> Any:
     op = typed(binary, name, dtype)
-    return op and (cuda_ops.pairing, op)
+    return op and (cuda_ops.kronecker, op)
 
 
 def _writes(name: str | None, dtype: DataType) -> Any:
     if name is None:
-        return cuda_ops.accumulating, None, dtype
+        return cuda_ops.accumulation, None, dtype
     op = typed(binary, name, dtype)
-    return op and (cuda_ops.accumulating, op, dtype)
+    return op and (cuda_ops.accumulation, op, dtype)
 
 
 def _maps(name: tuple[Any, str], dtype: DataType) -> Any:
     module, op = name[0], typed(name[0], name[1], dtype)
     if op is None:
         return None
-    return (cuda_ops.bound, op, "left") if module is binary else (cuda_ops.mapping, op)
+    return (cuda_ops.bound_operator, op, "left") if module is binary else (cuda_ops.mapping, op)
 
 
 OPERATORS = {
     "matrix_vector": (SEMIRINGS, _products),
     "matrix_matrix": (SEMIRINGS, _matrices),
-    "closing": (CLOSING, _closes),
-    "folding": (MONOIDS, _folds),
+    "closure": (CLOSING, _closes),
+    "reduction": (MONOIDS, _folds),
     "entry_by_entry": (BINARY, _joins),
-    "pairing": (BINARY, _pairs),
-    "comparing": (COMPARISONS, _compares),
-    "accumulating": ((None, *ACCUMS), _writes),
+    "kronecker": (BINARY, _pairs),
+    "comparison": (COMPARISONS, _compares),
+    "accumulation": ((None, *ACCUMS), _writes),
     "mapping": (
         (
             *((unary, name) for name in UNARY),
@@ -413,27 +414,28 @@ DOMAINS = {
 
 OPERATORS_OF = {
     "select.cu": dict.fromkeys(("flag_entries", "select_few"), "select"),
-    "ewise_union.cu": {"merge_entries": "accumulating", "fill_entries": "accumulating"},
-    "ewise_intersect.cu": {"meet_entries": "accumulating", "pair_entries": "accumulating"},
+    "ewise_union.cu": {"merge_entries": "accumulation", "fill_entries": "accumulation"},
+    "ewise_intersect.cu": {"meet_entries": "accumulation", "pair_entries": "accumulation"},
     "reduce.cu": dict.fromkeys(
-        ("fold_parts", "fold_repeated", "fold_rows_at_once", "fold_strips", "close_rows"), "folding"
+        ("fold_parts", "fold_repeated", "fold_rows_at_once", "fold_strips", "close_rows"),
+        "reduction",
     ),
-    "ewise_dense.cu": {"combine_dense": "accumulating", "meet_dense": "accumulating"},
+    "ewise_dense.cu": {"combine_dense": "accumulation", "meet_dense": "accumulation"},
     "spgemm_plan.cu": {"one_term": "matrix_matrix"},
     "spgemm_dot.cu": {"dot_products": "matrix_matrix"},
     "spgemm_hash.cu": {"make_few": "matrix_matrix"},
     "spgemm_masked.cu": {"masked_rows": "matrix_matrix"},
     "spgemm_expand_sort.cu": {"expand_rows": "matrix_matrix", "add_runs": "matrix_matrix"},
     "spgemm_dense.cu": {"make_tiles": "matrix_matrix"},
-    "kronecker.cu": {"kronecker_entries": "pairing", "one_pair": "pairing"},
+    "kronecker.cu": {"kronecker_entries": "kronecker", "one_pair": "kronecker"},
     "apply.cu": {"map_values": "mapping", "map_entries": "mapping"},
-    "assign.cu": {"scatter_entries": "accumulating", "write_indices": "accumulating"},
+    "assign.cu": {"scatter_entries": "accumulation", "write_indices": "accumulation"},
     "spmv.cu": dict.fromkeys(("pull_rows", "pull_chunks", "join_chunks"), "matrix_vector"),
     "matvec.cu": {"constant_term": "matrix_vector"},
     "spmspv.cu": dict.fromkeys(("push_columns", "push_alone", "push_tiles"), "matrix_vector"),
-    "convert.cu": {"fold_runs": "accumulating"},
-    "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparing"),
-    "closure.cu": {"close_over": "closing"},
+    "convert.cu": {"fold_runs": "accumulation"},
+    "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparison"),
+    "closure.cu": {"close_over": "closure"},
 }
 """What `Op` is, as a key of `OPERATORS`; of kernels that are not here it is `nothing`."""
 
@@ -455,7 +457,8 @@ SLOW = {
 }
 """The kernels whose sampled pairs take NVRTC a second or more."""
 
-SORT_THREADS, SORT_ITEMS = 256, (17, 11)  # THREADS and ITEMS of backends/cuda/sorting.py
+SORT_THREADS = sort.TUNING.threads
+SORT_ITEMS = (sort.TUNING.items, sort.TUNING.wide_items)
 SORT_TILES = tuple(SORT_THREADS * items for items in SORT_ITEMS)
 SORT_STRIDES = tuple(stride for tile in SORT_TILES for stride in (tile, tile - tile // 8))
 
@@ -516,7 +519,7 @@ CONSTANTS: dict[str, Any] = {
     "pagerank.cu": pagerank.TUNING,
     "spmspv.cu": spmspv.TUNING,
     "spmv.cu": spmv.TUNING,
-    **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm_unmasked.TUNING),
+    **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm.TUNING),
     **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
 """What `load` is given as the constants of a file's kernels, by the file."""
@@ -524,7 +527,7 @@ CONSTANTS: dict[str, Any] = {
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(
         ("count_few", "make_few"),
-        lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm_unmasked.FEW,
+        lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm.TUNING.few,
     ),
     # hubs are kept of values that are there for each index, all of which are read for every row
     **dict.fromkeys(

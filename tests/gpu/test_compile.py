@@ -128,11 +128,11 @@ def test_a_kernel_compiles_under_cuda_12(kernel: Kernel):
 # --- operators ------------------------------------------------------------------------------------
 
 KINDS = {  # by the probe that calls their members
-    "probe_map": (cuda_ops.mapping, cuda_ops.bound),
+    "probe_map": (cuda_ops.mapping, cuda_ops.bound_operator),
     "probe_join": (cuda_ops.entry_by_entry,),
-    "probe_order": (cuda_ops.comparing,),
-    "probe_write": (cuda_ops.accumulating,),
-    "probe_fold": (cuda_ops.folding,),
+    "probe_order": (cuda_ops.comparison,),
+    "probe_write": (cuda_ops.accumulation,),
+    "probe_fold": (cuda_ops.reduction,),
     "probe_vector": (cuda_ops.matrix_vector,),
     "probe_matrix": (cuda_ops.matrix_matrix,),
 }
@@ -186,15 +186,15 @@ def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
     binaries, rings = every(binary), every(semiring)
     return [
         *((cuda_ops.mapping, op) for op in every(unary, indexunary, select)),
-        *((cuda_ops.bound, op, side) for op in binaries for side in ("left", "right")),
+        *((cuda_ops.bound_operator, op, side) for op in binaries for side in ("left", "right")),
         *((cuda_ops.entry_by_entry, op) for op in binaries),
         *(
-            (cuda_ops.comparing, op)
+            (cuda_ops.comparison, op)
             for op in binaries
             if op.return_type is BOOL and not op.is_positional
         ),
-        *((cuda_ops.accumulating, op, dtype) for op in (None, *binaries)),
-        *((cuda_ops.folding, op) for op in every(monoid)),
+        *((cuda_ops.accumulation, op, dtype) for op in (None, *binaries)),
+        *((cuda_ops.reduction, op) for op in every(monoid)),
         *((cuda_ops.matrix_vector, op, side) for op in rings for side in ("mxv", "vxm")),
         *((cuda_ops.matrix_matrix, op) for op in rings),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cmp_to_key
 from typing import Any
 
@@ -14,12 +15,12 @@ from hypothesis import strategies as st
 
 from graphla.backends.cuda import sort
 from graphla.backends.cuda.sort import sort_by
+from graphla.backends.tuning import using
 from semirings import binary
 from semirings.dtypes import ALL, DataType
 
-WIDTHS = (1, 2, 4, 8)
-SMALL = (64, 1)
-"""Threads of a tile and keys of each: so few that hundreds of keys take several levels."""
+SMALL = sort.SortTuning(threads=64, items=1, wide_items=1)
+"""Tiles so small that hundreds of keys take several levels."""
 
 ORDERS = {"lt": binary.lt, "gt": binary.gt}
 ORDERS["by magnitude"] = binary.register_anonymous(lambda x, y: x * x < y * y, "by_magnitude")
@@ -40,12 +41,10 @@ segments = st.lists(
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Small tiles; how many entries one holds."""
-    threads, items = SMALL
-    monkeypatch.setattr(sort, "THREADS", threads)
-    monkeypatch.setattr(sort, "ITEMS", dict.fromkeys(WIDTHS, items))
-    return threads * items
+def small() -> Iterator[int]:
+    """Sort in small tiles; yield the number of entries of a tile."""
+    with using(SMALL):
+        yield SMALL.threads * SMALL.items
 
 
 def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
@@ -114,15 +113,15 @@ def test_every_dtype(small, dtype):
 
 @pytest.mark.parametrize("tiles", [0, 1, 2])
 def test_tiles_as_they_are(tiles):
-    items = sort.ITEMS[4]
+    items = sort.TUNING.items
     for more in (-1, 0, 1, items + 1) if tiles else (0, 1, 2, items, items + 1):
-        count = tiles * sort.THREADS * items + more
+        count = tiles * sort.TUNING.threads * items + more
         check(drawn(np.dtype("f4"), count, count, 1000), None, "gt")
 
 
 def test_rows_about_as_long_as_a_tile():
-    tile = sort.THREADS * sort.ITEMS[4]
-    slack = tile // sort.SLACK
+    tile = sort.TUNING.threads * sort.TUNING.items
+    slack = tile // sort.TUNING.slack
     for near in (slack, tile - slack, tile, 2 * tile):
         sizes = [near + more for more in (-1, 0, 1)]
         check(drawn(np.dtype("f4"), sum(sizes), near), sizes, "lt")
@@ -133,7 +132,7 @@ def test_short_rows_are_sorted_in_one_pass(small, monkeypatch):
     """No row of so few entries is ever cut, wherever it lies."""
     seen = []
     monkeypatch.setattr(sort, "number", lambda x: seen.append(int(x)) or seen[-1])
-    slack = small // sort.SLACK
+    slack = small // sort.TUNING.slack
     sizes = np.random.default_rng(1).integers(0, slack + 1, 400).tolist()
     check(drawn(np.dtype("f4"), sum(sizes), 3), sizes, "lt")
     check(drawn(np.dtype("f4"), 10 * small, 3), [10 * small], "lt")
@@ -154,9 +153,10 @@ def test_a_comparison_that_is_no_order_ends_and_permutes(small, name):
 
 def test_the_constants_go_together():
     """Runs double, threads meet different banks, and heads of rows are bits of one word."""
-    assert sort.THREADS & (sort.THREADS - 1) == 0
-    assert all(items % 2 and items <= 32 for items in sort.ITEMS.values())
-    assert sort.SLACK >= 2
+    tuning = sort.TUNING
+    assert tuning.threads & (tuning.threads - 1) == 0
+    assert all(items % 2 and items <= 32 for items in (tuning.items, tuning.wide_items))
+    assert tuning.slack >= 2
 
 
 @pytest.mark.gpu

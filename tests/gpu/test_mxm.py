@@ -17,7 +17,7 @@ use_cuda()
 from storages import assert_same, matrices, to_device, to_host  # noqa: E402
 
 from graphla.backends import backend  # noqa: E402
-from graphla.backends.cuda import spgemm_masked, spgemm_unmasked  # noqa: E402
+from graphla.backends.cuda import spgemm, spgemm_masked  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
 from graphla.formats import Csr, MatrixMask, is_iso  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
@@ -126,7 +126,7 @@ def random_csr(
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
 @pytest.mark.parametrize("outside", [False, True])
-@pytest.mark.parametrize("scratch", [0, spgemm_unmasked.TUNING.scratch])
+@pytest.mark.parametrize("scratch", [0, spgemm.TUNING.scratch])
 def test_rows_of_every_size(name: str, outside: bool, scratch: int) -> None:
     """From a few terms to so many that rows are made by tiles, several of them."""
     semiring, rng = typed(name), np.random.default_rng(1)
@@ -134,7 +134,7 @@ def test_rows_of_every_size(name: str, outside: bool, scratch: int) -> None:
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
     a = random_csr(rng, (9, 60), [0, 1, 2, 3, 8, 9, 30, 50, 60], dtype)
     pattern = random_csr(rng, (9, 5000), [0, 5, 5, 5, 50, 500, 0, 1000, 5], bool)
-    with using(spgemm_unmasked.SpgemmTuning(scratch=scratch)):
+    with using(spgemm.SpgemmTuning(scratch=scratch)):
         check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
 
 
@@ -155,7 +155,7 @@ def test_long_rows_among_very_many_columns(name: str, outside: bool) -> None:
     indptr = pattern.indptr.copy()
     indptr[-1] = keep.size
     pattern = Csr(6, n, indptr, keep, np.ones(keep.size, bool))
-    with using(spgemm_unmasked.SpgemmTuning(sorted=5000)):
+    with using(spgemm.SpgemmTuning(sorted=5000)):
         check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
 
 

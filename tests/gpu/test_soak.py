@@ -37,7 +37,10 @@ class Known:
             A = Matrix.from_coo(*given, nrows=n, ncols=n, dup_op="first")
             sources = np.unique(A.to_coo()[0])
             sources = sources[np.linspace(0, sources.size - 1, SOURCES).astype(int)]
-            found = {int(s): (*bfs(A, int(s), parents="least"), sssp(A, int(s))) for s in sources}
+            found = {
+                int(s): (*bfs(A, int(s), parents="least"), sssp(A, int(s)).distances)
+                for s in sources
+            }
         on_card = {s: (l.to("cuda"), p.to("cuda"), d.to("cuda")) for s, (l, p, d) in found.items()}
         return cls(
             A.to("cuda"), on_card, {s: int(l.to_coo()[1].max()) for s, (l, *_) in found.items()}
@@ -87,7 +90,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
             near = levels.select("<=", turn % 7).new()
             yield bfs(known.A, source, cutoff=turn % 7).levels, near
     if turn % 5 == 4:
-        yield sssp(known.A, source), distances
+        yield sssp(known.A, source).distances, distances
 
 
 def wrong(found: Vector, wanted: Vector) -> Any:

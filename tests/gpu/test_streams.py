@@ -16,7 +16,8 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-from graphla.backends.cuda import launch
+from graphla.backends.cuda.launch import CounterTuning
+from graphla.backends.tuning import using
 
 N = 30
 SIMULATED = not has_card()
@@ -70,14 +71,13 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_streams_are_in_order_whatever_runs_on_them(seed: int, monkeypatch: pytest.MonkeyPatch):
+def test_streams_are_in_order_whatever_runs_on_them(seed: int):
     # The simulated card knows who uses an allocation, not who uses a word of it.
-    monkeypatch.setattr(launch, "COUNTERS", 1)
     with gl.config.set(device="cpu"):
         expected = statements(seed, 14, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
     try:
-        with gl.config.set(device="cuda"):
+        with gl.config.set(device="cuda"), using(CounterTuning(batch=1)):
             found = statements(seed, 14, streams)
     finally:
         cupy.cuda.Stream.null.use()

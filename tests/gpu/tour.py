@@ -183,7 +183,7 @@ def matrix_products_of_large_ones() -> None:
     B = gl.Matrix.from_coo(rows, columns, 2.0, nrows=100, ncols=1 << 24)
     op(A @ B).new()
     gl.semiring.any_pair(A @ B).new()
-    with settings("spgemm_unmasked", scratch=0):
+    with settings("spgemm", scratch=0):
         op(matrix() @ matrix(seed=1)).new()
     mask = matrix("INT8", 2).S
     with settings("spgemm_masked", few=0):
@@ -321,7 +321,7 @@ def closures() -> None:
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
-            gl.closure(x, A, "min_plus", parents=parents, limit=limit)
+            gl.closure(x, A, "min_plus", parents=parents, cutoff=limit)
         for lowered in ({"alone_rows": 0}, {"fused_rows": 0, "alone_rows": 4}):
             with settings("closure", **lowered):
                 gl.closure(x, A, "min_plus", parents=True)
@@ -331,7 +331,7 @@ def other_closures() -> None:
     """Values of 64 bits and of 8; products that are not lengths; a mask."""
     x, real = gl.Vector.from_coo([0, 5], [0, 3], "FP64", size=SIZE), matrix("FP64", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
-        gl.closure(x, real, "max_times", limit=2)
+        gl.closure(x, real, "max_times", cutoff=2)
         gl.closure(x, real, "min_plus", mask=~vectors()[0].S, parents=True)
         gl.closure(x.dup("BOOL"), matrix("BOOL", entries=900), "lor_land")
 
@@ -493,7 +493,7 @@ def sorts() -> None:
     """Entries in order: one tile, several, rows that are cut, and what is no order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
-        for tiles in ({}, {"THREADS": 64, "ITEMS": dict.fromkeys((1, 2, 4, 8), 1)}):
+        for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):
             with settings("sort", **tiles):
                 for n in (FEW, SIZE):
                     values = rng.integers(0, 99, n).astype(gl.dtypes.lookup_dtype(dtype).np_type)

@@ -287,8 +287,8 @@ def _algorithms() -> list[Mutant]:
             "bfs",
             "one level too many",
             "off by one",
-            "        if depth == limit:\n",
-            "        if limit is not None and depth > limit:\n",
+            "        if depth == cutoff:\n",
+            "        if cutoff is not None and depth > cutoff:\n",
         ),
         one(
             "sssp",
@@ -700,8 +700,8 @@ def _kernels() -> list[Mutant]:
             "assign.cu",
             "replace keeps the old entry",
             "dropped mask",
-            "stays == 0 ? EIGHT : stays == 1 ? inside : ~inside",
-            "stays == 0 ? EIGHT : stays == 1 ? ~inside : inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? inside : ~inside",
+            "stays == ANYWHERE ? EIGHT : stays == INSIDE ? ~inside : inside",
             "writing",
         ),
         one(

@@ -107,7 +107,7 @@ def test_a_search_is_a_search(rooted, limit):
     start = gl.Vector.from_coo([source], [1], size=graph.n)
     levels, parents = (w.to_dict() for w in search_by_definition(graph.matrix(), start))
     verify_bfs(graph, source, levels, parents)
-    limited = search_by_definition(graph.matrix(), start, limit=limit)[0].to_dict()
+    limited = search_by_definition(graph.matrix(), start, cutoff=limit)[0].to_dict()
     assert limited == {v: k for v, k in levels.items() if limit is None or k <= limit}
 
 

@@ -67,10 +67,18 @@ def test_products_that_cannot_be_multiplied_again():
 
 
 @pytest.mark.parametrize(
-    ("limit", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)]
+    ("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)]
 )
-def test_a_limit_that_makes_no_sense(limit, kind):
-    refused(kind, "limit", x, A, "min_plus", limit=limit)
+def test_a_cutoff_of_a_closure_that_makes_no_sense_is_refused(cutoff, kind):
+    refused(kind, "cutoff", x, A, "min_plus", cutoff=cutoff)
+
+
+def test_limit_is_the_former_name_of_cutoff():
+    with pytest.warns(FutureWarning, match="limit is now called cutoff"):
+        found = gl.closure(x, A, "min_plus", limit=1).values
+    assert found.isequal(gl.closure(x, A, "min_plus", cutoff=1).values)
+    with pytest.raises(TypeError, match="cutoff and limit are one argument"):
+        gl.closure(x, A, "min_plus", cutoff=1, limit=1)
 
 
 def test_parents_that_are_neither_true_nor_false():
@@ -89,7 +97,7 @@ def test_masks_that_do_not_fit():
 
 def test_a_mask_may_be_truth_values_alone():
     truth = gl.Vector.from_dense([False, True, False])
-    assert gl.closure(x, A, "min_plus", mask=truth).to_dict() == {0: 0, 1: 3}
+    assert gl.closure(x, A, "min_plus", mask=truth).values.to_dict() == {0: 0, 1: 3}
 
 
 @pytest.mark.skipif(DEVICE != "cuda", reason="needs two kinds of devices")

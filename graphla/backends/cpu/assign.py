@@ -1,7 +1,6 @@
-"""The write rule: C⟨mask, replace⟩ = accum(C, T).
+"""The write rule, C⟨mask, replace⟩ = accum(C, T), with NumPy and with Numba.
 
-Z = T, or the union of C and T under accum; C becomes Z where the mask lets through; elsewhere it
-keeps what it had, or loses it under replace. T may have entries that the mask forbids.
+T may have entries that the mask forbids. `graphla.backends.write_rule` lists the cases.
 """
 
 from __future__ import annotations
@@ -15,10 +14,16 @@ from graphla.backends.cpu.convert import sort, to_bitmap, to_sparse
 from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.ewise import merge
 from graphla.backends.cpu.layout import cast_values
-from graphla.backends.cpu.masks import allowed, allowed_entries, presence
+from graphla.backends.cpu.masks import (
+    flag_allowed,
+    look_up_entries,
+    look_up_indices,
+    presence,
+)
 from graphla.backends.cpu.operands import allowed_by, even_parts, spread, values_of
 from graphla.backends.cpu.select import keep
 from graphla.backends.values import gather
+from graphla.backends.write_rule import REMAINS, Remains, is_structure_of, plan_vector_write
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.formats import (
@@ -50,24 +55,24 @@ def write_matrix(
     dtype: Any,
 ) -> Csr:
     """C⟨mask, replace⟩ = accum(C, T), of numpy dtype `dtype`."""
-    dtype = np.dtype(dtype)
     if mask is not None and t.nvals:
-        t = keep(t, allowed_entries(mask, t))
-    c = _surviving(c, mask, accum, replace, allowed_entries)
-    return _joined(c, t, accum, dtype)
+        t = keep(t, look_up_entries(mask, t))
+    c = _remove_lost(c, mask, REMAINS[mask is not None, accum is not None, replace])
+    return _unite(c, t, accum, np.dtype(dtype))
 
 
-def _surviving(c: Any, mask: Any, accum: TypedBinaryOp | None, replace: bool, allows: Any) -> Any:
-    """The entries of C that do not go: without accum, T takes the place of those let through."""
-    if not c.nvals or (accum is not None and not (replace and mask is not None)):
+def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
+    """Return the entries of C that remain."""
+    if remains == "ANYWHERE" or not c.nvals:
         return c
-    if mask is None or (replace and accum is None):
+    if remains == "NOWHERE":
         return keep(c, np.zeros(c.nvals, bool))
-    inside = allows(mask, c if isinstance(c, Csr) else c.indices)
-    return keep(c, inside if replace else ~inside)
+    inside = look_up_entries(mask, c) if isinstance(c, Csr) else look_up_indices(mask, c.indices)
+    return keep(c, inside if remains == "INSIDE" else ~inside)
 
 
-def _joined(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
+def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
+    """Return the union of C and T under accum, sparse; without accum T's entries win."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -85,45 +90,28 @@ def write_vector(
     *,
     in_place: bool = False,
 ) -> AnyVector:
-    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`."""
-    if c.nvals and not isinstance(c, FullVector) and compiles(c.size, accum):
-        new = _write_numba(c, t, mask, accum, replace, dtype, in_place, config.threads)
-        if new is not None:
-            return new
-    return _write_numpy(c, t, mask, accum, replace, dtype, in_place=in_place)
-
-
-def _write_numpy(
-    c: AnyVector,
-    t: AnyVector,
-    mask: VectorMask | None,
-    accum: TypedBinaryOp | None,
-    replace: bool,
-    dtype: Any,
-    *,
-    in_place: bool = False,
-) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
 
-    Where w is dense, a sparse t costs what it and the mask's list hold, and no more.
+    Where w is dense and t is sparse, the cost depends on t and on the mask's list only.
     """
+    mask, remains = plan_vector_write(t, mask, accum, replace)
     dtype = np.dtype(dtype)
-    replaces = mask is None or replace
-    if accum is None and (replaces or not c.nvals):
-        return cast(_restricted(t, mask), dtype)
-    if accum is not None and not c.nvals:
-        return cast(_restricted(t, mask), dtype)
+    if remains == "NOWHERE" or not c.nvals:
+        return cast(_restrict(t, mask), dtype)
+    if not isinstance(c, FullVector) and compiles(c.size, accum):
+        new = _write_numba(c, t, mask, accum, remains, dtype, in_place, config.threads)
+        if new is not None:
+            return new
     if isinstance(c, SparseVector):
-        t = sort(to_sparse(_restricted(t, mask)))
-        c = sort(c)
-        return _joined(_surviving(c, mask, accum, replace, allowed), t, accum, dtype)
+        t = sort(to_sparse(_restrict(t, mask)))
+        return _unite(_remove_lost(sort(c), mask, remains), t, accum, dtype)
     if isinstance(t, SparseVector):
-        return _scatter_into(c, t, mask, accum, replace, dtype, in_place)
-    return _copy_into(c, t, mask, accum, replace, dtype, in_place)
+        return _scatter_into(c, _restrict(t, mask), mask, accum, remains, dtype, in_place)
+    return _copy_into(c, t, mask, accum, remains, dtype, in_place)
 
 
 def one_entry(size: int, i: int, value: Any) -> SparseVector:
-    """The vector whose one entry is v(i) = value."""
+    """Return the vector whose one entry is v(i) = value."""
     return SparseVector(size, np.full(1, i, np.int32), np.full(1, value, value.dtype))
 
 
@@ -141,29 +129,19 @@ def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
     return BitmapVector(v.size, v.present, v.values, nvals)
 
 
-def _restricted(t: AnyVector, mask: VectorMask | None) -> AnyVector:
-    """The entries of t that the mask lets through."""
-    if mask is None or not t.nvals or _says_the_same(mask, t):
+def _restrict(t: Any, mask: VectorMask | None) -> Any:
+    """Return the entries of t that the mask allows; a sparse t stays sparse."""
+    if mask is None or not t.nvals or is_structure_of(mask, t):
         return t
     if isinstance(t, SparseVector):
-        return keep(t, allowed(mask, t.indices))
+        return keep(t, look_up_indices(mask, t.indices))
     if mask.indices is not None and not mask.complement and mask.present is None:
         indices, values = mask.indices, gather(t.values, mask.indices)
         listed = SparseVector(t.size, indices, values, mask.is_sorted)
         return listed if isinstance(t, FullVector) else keep(listed, t.present[indices])
-    inside = presence(mask)
-    inside = ~inside if mask.complement else inside
-    present = inside & t.present if isinstance(t, BitmapVector) else inside
+    present = flag_allowed(mask)
+    present = present & t.present if isinstance(t, BitmapVector) else present
     return BitmapVector(t.size, present, t.values, int(present.sum()))
-
-
-def _says_the_same(mask: VectorMask, t: AnyVector) -> bool:
-    """Whether the mask is known to be the structure of t."""
-    if mask.complement:
-        return False
-    if isinstance(t, SparseVector):
-        return mask.indices is t.indices
-    return isinstance(t, BitmapVector) and mask.present is t.present
 
 
 def _scatter_into(
@@ -171,64 +149,52 @@ def _scatter_into(
     t: SparseVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
-    replace: bool,
+    remains: Remains,
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """The write rule for a sparse t. All that may fail is computed before anything is written."""
-    same = mask is not None and _says_the_same(mask, t)
-    t = t if mask is None or same else keep(t, allowed(mask, t.indices))
+    """Write a sparse t, whose entries the mask allows. What may fail is computed first."""
     places, new = t.indices, cast_values(t.values, dtype)
     present = None if isinstance(c, FullVector) else c.present
     was = None if present is None else present[places]
     if accum is not None:
         both = slice(None) if was is None or was.all() else was
-        new = _accumulated(c.values, places, t.values, new, accum, both)
-    loses = mask is not None and (replace or accum is None) and not (same and not replace)
-    if not loses:
-        values, present = _own_array(c.values, in_place), _own_array(present, in_place)
-        values[places] = new
-        if present is None:
-            return FullVector(c.size, values)
-        present[places] = True
-        nvals = c.nvals + places.size - int(was.sum())  # pyright: ignore[reportOptionalMemberAccess]
-        return BitmapVector(c.size, present, values, nvals)
-    return _scatter_and_delete(c, places, new, mask, accum, replace, in_place)
+        new = _accumulate(accum, c.values, places[both], t.values, new, both)
+    if remains != "ANYWHERE":
+        return _scatter_and_delete(c, places, new, mask, remains, in_place)
+    values, present = _own_array(c.values, in_place), _own_array(present, in_place)
+    values[places] = new
+    if present is None:
+        return FullVector(c.size, values)
+    present[places] = True
+    nvals = c.nvals + places.size - int(was.sum())  # pyright: ignore[reportOptionalMemberAccess]
+    return BitmapVector(c.size, present, values, nvals)
 
 
 def _scatter_and_delete(
-    c: DenseVector,
-    places: Array,
-    new: Array,
-    mask: Any,
-    accum: TypedBinaryOp | None,
-    replace: bool,
-    in_place: bool,
+    c: DenseVector, places: Array, new: Array, mask: Any, remains: Remains, in_place: bool
 ) -> DenseVector:
-    """The same, where entries of C go as well: let through but not in T, or replaced."""
-    listed = mask.indices
-    if not replace and listed is not None and not mask.complement:
-        if isinstance(c, FullVector) and listed.size == places.size:
-            values = _own_array(c.values, in_place)
+    """Write the values `new` at `places`, and delete the entries of C that do not remain."""
+    listed, values = mask.indices, _own_array(c.values, in_place)
+    if remains == "OUTSIDE" and listed is not None and not mask.complement:
+        if not isinstance(c, FullVector):
+            present, gone = _own_array(c.present, in_place), int(c.present[listed].sum())
+        elif listed.size > places.size:
+            present, gone = np.ones(c.size, bool), listed.size
+        else:  # t has an entry at every index that the mask allows
             values[places] = new
             return FullVector(c.size, values)
-        values = _own_array(c.values, in_place)
-        if isinstance(c, FullVector):
-            present, gone = np.ones(c.size, bool), listed.size
-        else:
-            present, gone = _own_array(c.present, in_place), int(c.present[listed].sum())
         values[places] = new
         present[listed] = False
         present[places] = True
         return BitmapVector(c.size, present, values, c.nvals - gone + places.size)
     inside = presence(mask)
-    stays = inside if mask.complement != replace else ~inside
+    stays = inside if mask.complement == (remains == "OUTSIDE") else ~inside
     if isinstance(c, BitmapVector):
         stays = stays & c.present
     elif stays is mask.present:
         stays = stays.copy()
     stays[places] = True
-    values = _own_array(c.values, in_place)
     values[places] = new
     return BitmapVector(c.size, stays, values, int(stays.sum()))
 
@@ -238,30 +204,22 @@ def _copy_into(
     t: DenseVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
-    replace: bool,
+    remains: Remains,
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """The write rule for a dense t, by index. Without accum there is a mask, and no replace."""
-    inside = None
-    if mask is not None:
-        inside = presence(mask)
-        inside = ~inside if mask.complement else inside
+    """Write a dense t, index by index."""
+    inside = None if mask is None else flag_allowed(mask)
     t_there = t.present if isinstance(t, BitmapVector) else None
     c_there = c.present if isinstance(c, BitmapVector) else None
     writes, stays = _and(t_there, inside), c_there
+    if inside is not None and remains != "ANYWHERE":
+        stays = _and(c_there, inside if remains == "INSIDE" else ~inside)
     new = cast_values(t.values, dtype)
-    if accum is None:
-        stays = _and(c_there, ~inside)  # pyright: ignore[reportOptionalOperand]
-    else:
+    if accum is not None:
         both = _and(writes, c_there)
         places = np.arange(c.size) if both is None else both.nonzero()[0]
-        x = cast_values(c.values[places], accum.type.np_type)
-        y = cast_values(t.values[places], accum.type2.np_type)
-        new = new.copy()
-        new[places] = cast_values(_at(accum, x, y, places), dtype)
-        if replace and mask is not None:
-            stays = _and(c_there, inside)
+        new = _accumulate(accum, c.values, places, t.values, new, places)
     values = _own_array(c.values, in_place)
     if writes is None:
         values[...] = new
@@ -273,27 +231,22 @@ def _copy_into(
     return BitmapVector(c.size, present, values, int(present.sum()))
 
 
-def _accumulated(
-    old: Array,
-    places: Array,
-    t_values: Array,
-    new: Array,
-    accum: TypedBinaryOp,
-    both: Any,
+def _accumulate(
+    accum: TypedBinaryOp, old: Array, places: Array, t_values: Array, new: Array, both: Any
 ) -> Array:
-    """The new values at places: accum(old, t) where `both` had one."""
-    x = cast_values(old[places[both]], accum.type.np_type)
+    """Return `new`, with accum(old, t) for the entries `both` of t: those at `places` of w."""
+    x = cast_values(old[places], accum.type.np_type)
     y = cast_values(t_values[both], accum.type2.np_type)
-    joined = cast_values(_at(accum, x, y, places[both]), new.dtype)
+    values = cast_values(_apply_at(accum, x, y, places), new.dtype)
     if isinstance(both, slice):
-        return joined
+        return values
     new = new.copy()
-    new[both] = joined
+    new[both] = values
     return new
 
 
-def _at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
-    """op(x, y), which are at these indices."""
+def _apply_at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
+    """Return op(x, y) of values at these indices."""
     if not op.is_positional:
         return op.numpy(x, y)
     i, j = places.astype(np.int64), np.zeros(places.size, np.int64)
@@ -301,7 +254,7 @@ def _at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
 
 
 def _and(a: Array | None, b: Array | None) -> Array | None:
-    """Both flags, where None is all."""
+    """Return a & b, where None stands for all true."""
     if a is None or b is None:
         return b if a is None else a
     return a & b
@@ -316,54 +269,43 @@ def _write_numba(
     t: AnyVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
-    replace: bool,
-    dtype: Any,
+    remains: Remains,
+    dtype: np.dtype[Any],
     in_place: bool,
     threads: int,
 ) -> BitmapVector | None:
-    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
+    """Write with a loop; return None if there is no loop for the case.
 
-    None where there is no loop for it: t replaces all of w, or is sparse and may take entries away;
-    or w is sparse, and t is not a bitmap.
+    There is none if t is sparse and w may lose entries or is sparse too, and none if w is sparse
+    and t is full.
     """
     if isinstance(t, SparseVector):
-        same = _is_structure_of(mask, t)
-        adds = (same or accum is not None) and (mask is None or not replace)
-        if not adds or (mask is not None and mask.present is None and not same):
+        if remains != "ANYWHERE" or isinstance(c, SparseVector):
             return None
-        if isinstance(c, SparseVector):
+        if mask is not None and mask.present is None:
             return None
-        return _scatter(c, t, None if same else mask, accum, dtype, in_place)
-    if accum is None and (mask is None or replace):
-        return None
+        return _scatter(c, t, mask, accum, dtype, in_place)
     if isinstance(c, SparseVector):
         if isinstance(t, FullVector):
             return None
         # The result has about as many entries as t, so it may as well be a bitmap from here on.
         in_place = not is_iso(c.values) and c.values.dtype == dtype
         c = to_bitmap(c)
-    if accum is None and isinstance(t, BitmapVector) and _is_structure_of(mask, t):
+    if accum is None and mask is None and isinstance(t, BitmapVector):
         return _fill(c, t, dtype, in_place, threads)
-    return _write_dense(c, t, mask, accum, replace, dtype, in_place, threads)
-
-
-def _is_structure_of(mask: VectorMask | None, t: SparseVector | BitmapVector) -> bool:
-    """Whether the mask is known to let through just where t has entries."""
-    if mask is None or mask.complement:
-        return False
-    return mask.indices is t.indices if isinstance(t, SparseVector) else mask.present is t.present
+    return _write_dense(c, t, mask, accum, remains, dtype, in_place, threads)
 
 
 def _fill(
     c: BitmapVector, t: BitmapVector, dtype: Any, in_place: bool, threads: int
 ) -> BitmapVector:
-    """The entries of t over those of w."""
+    """Write all entries of t over those of w; w loses nothing."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=lookup_dtype(dtype))
     whole = t.size // 8
     words = t.present[: whole * 8].view(np.uint64)
     arrays = (words, t.present, t_values, values)
-    loop = load("assign.fill", (numba_ops.accumulating, None, lookup_dtype(dtype)), arrays)
+    loop = load("assign.fill", (numba_ops.accumulation, None, lookup_dtype(dtype)), arrays)
     spread(loop, arrays, (step,), even_parts(whole, t.size, threads), threads)
     for i in range(whole * 8, t.size):
         if t.present[i]:
@@ -377,20 +319,20 @@ def _write_dense(
     t: DenseVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
-    replace: bool,
+    remains: Remains,
     dtype: Any,
     in_place: bool,
     threads: int,
 ) -> BitmapVector:
-    """Apply the write rule index by index."""
+    """Write index by index."""
     size = c.size
     present, values = _own(c, dtype, in_place)
     t_present, there = (EVERYWHERE, 0) if isinstance(t, FullVector) else (t.present, 1)
-    t_values, step = values_of(t.values, wanted=_written_as(accum, dtype))
+    t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)
     arrays = (t_present, t_values, allowed, present, values)
-    loop = load("assign.write", (numba_ops.accumulating, accum, lookup_dtype(dtype)), arrays)
-    steps = (there, step, mask_step, forbidden, int(replace))
+    loop = load("assign.write", (numba_ops.accumulation, accum, lookup_dtype(dtype)), arrays)
+    steps = (there, step, mask_step, forbidden, int(remains == "INSIDE"))
     counts = spread(loop, arrays, steps, even_parts(size, size, threads), threads)
     return BitmapVector(size, present, values, sum(counts))
 
@@ -403,18 +345,21 @@ def _scatter(
     dtype: Any,
     in_place: bool,
 ) -> BitmapVector:
-    """Write where no entry of w goes, at the cost of t's entries (if `in_place`)."""
+    """Write a sparse t where w loses nothing, at the cost of t's entries (if `in_place`)."""
     present, values = _own(c, dtype, in_place)
-    t_values, step = values_of(t.values, wanted=_written_as(accum, dtype))
+    t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)
     arrays = (t.indices, t_values, allowed, present, values)
-    loop = load("assign.scatter", (numba_ops.accumulating, accum, lookup_dtype(dtype)), arrays)
+    loop = load("assign.scatter", (numba_ops.accumulation, accum, lookup_dtype(dtype)), arrays)
     gained = loop(*arrays, step, mask_step, forbidden)
     return BitmapVector(c.size, present, values, c.nvals + gained)
 
 
-def _written_as(accum: TypedBinaryOp | None, dtype: Any) -> DataType | None:
-    """What every value of t is cast to; None where that depends on whether w has an entry there."""
+def _dtype_of_reads(accum: TypedBinaryOp | None, dtype: Any) -> DataType | None:
+    """Return the dtype to which all values of t are cast.
+
+    Return None if the cast depends on whether w has an entry at the same index.
+    """
     wanted = lookup_dtype(dtype)
     return wanted if accum is None or accum.type2 is wanted else None
 

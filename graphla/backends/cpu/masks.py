@@ -1,4 +1,4 @@
-"""Which indices and entries a mask lets through."""
+"""Look-ups of indices and entries in a mask."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphla.backends.cpu.layout import keys_of
 from graphla.formats import Array, Csr, MatrixMask, VectorMask
 
 LOOKUPS = 8
-"""A mask's list is spread out to all indices where at least size / LOOKUPS are asked about."""
+"""A mask's list is expanded to one flag per index from size / LOOKUPS look-ups on."""
 
 
 def presence(mask: VectorMask) -> Array:
-    """The mask as one flag for each index, before its complement is taken."""
+    """Return the mask as one flag per index, without its complement applied."""
     if mask.present is not None:
         return mask.present
     present = np.zeros(mask.size, bool)
@@ -22,14 +22,14 @@ def presence(mask: VectorMask) -> Array:
     return present
 
 
-def allowed_vertices(mask: VectorMask) -> Array:
-    """Return one flag for each index: whether the mask lets it through."""
+def flag_allowed(mask: VectorMask) -> Array:
+    """Return the mask as one flag per index, with its complement applied."""
     there = presence(mask)
     return ~there if mask.complement else there
 
 
-def allowed(mask: VectorMask, indices: Array) -> Array:
-    """Whether the mask lets each index through."""
+def look_up_indices(mask: VectorMask, indices: Array) -> Array:
+    """Return one flag for each of `indices`: whether the mask allows it."""
     listed = mask.indices
     if mask.present is None and mask.is_sorted and indices.size * LOOKUPS < mask.size:
         inside = _is_among(listed, indices)
@@ -38,8 +38,8 @@ def allowed(mask: VectorMask, indices: Array) -> Array:
     return ~inside if mask.complement else inside
 
 
-def allowed_entries(mask: MatrixMask, a: Csr) -> Array:
-    """Whether the mask lets each entry of a through."""
+def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
+    """Return one flag for each entry of a: whether the mask allows it."""
     pattern = mask.pattern
     if pattern.indices is a.indices and pattern.indptr is a.indptr:
         return np.full(a.nvals, not mask.complement)
@@ -50,7 +50,7 @@ def allowed_entries(mask: MatrixMask, a: Csr) -> Array:
 
 
 def _is_among(listed: Any, keys: Array) -> Array:
-    """Whether each key is in the increasing list."""
+    """Return one flag per key: whether the increasing list has it."""
     if not listed.size:
         return np.zeros(keys.size, bool)
     return listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys

@@ -1,44 +1,39 @@
-// The write rule into a dense vector: C<mask, replace> = accum(C, T), and masks over vectors.
+// The write rule into a dense vector, C<mask, replace> = accum(C, T), and look-ups in masks.
 //
-// C lies dense: `present` (null where every index has an entry) and `values`. T comes entry by
-// entry (scatter_entries: work as large as T) or index by index (write_indices). No two threads
-// write one index, so nothing races but the counts, which are sums of integers. What the host
-// would have to wait for, the new number of entries, is left in `counter`.
+// C is stored as `present` (null if every index has an entry) and `values`. A sparse T is written
+// entry by entry (scatter_entries: the work is proportional to T), a dense T index by index
+// (write_indices). No two threads write the same index, so only the counts are shared, and they
+// are sums of integers. The kernel stores the new number of entries in `counter`, so that the host
+// need not wait for it.
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Whether index i is one that the mask says, before its complement is taken.
-template <int MASK> DEVICE bool is_said(const bool *flags, const i32 *list, i64 listed, i32 i) {
+/// Returns whether the mask has index i, before its complement is applied.
+template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;
   if constexpr (MASK == MASK_FLAGS) return flags[i];
   const i64 k = lower_bound<i32, i64>(list, 0, listed, i);
   return k < listed && list[k] == i;
 }
 
-/// *counter += the sum of `mine` over the block, and once what was counted before: every thread
-/// calls.
+/// Adds the sum of `mine` over the block to *counter, and once per launch the count before the
+/// launch: *before, or `known` if that is null. Every thread of the block must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
-  SHARED(i64, sums, WARP);
-  for (int delta = WARP / 2; delta > 0; delta /= 2) mine += shuffle_down(mine, delta);
-  if (lane() == 0) sums[warp_in_block()] = mine;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  i64 sum = 0;
-  for (int warp = 0; warp < int(blockDim.x) / WARP; ++warp) sum += sums[warp];
-  if (blockIdx.x == 0) sum += before != nullptr ? *before : known;
-  if (sum != 0) atomicAdd((u64 *)counter, u64(sum));
+  SHARED(i64, scratch, WARP);
+  if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
+  block_add(counter, mine, scratch);
 }
 
 /// The entries of a sparse T.
 template <class T> struct Listed {
   const i32 *places;
   const T *values;
-  i64 step;  // from one value to the next; 0 if all are equal
+  i64 step;  // distance from one value to the next; 0 if all are equal
   i64 count;
 };
 
-/// C(i) = accum(C(i), T(i)) for the entries i of T that the mask lets through; C loses nothing.
+/// C(i) = accum(C(i), T(i)) for the entries i of T that the mask allows; C loses nothing.
 template <class Op, class T, int MASK>
 __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T> given,
                                 const bool *flags, const i32 *list, i64 listed, bool complement,
@@ -48,7 +43,7 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T>
   i64 added = 0;
   for (i64 k = thread_in_grid(); k < given.count; k += threads_in_grid()) {
     const i32 i = places[k];
-    if (MASK != MASK_NONE && is_said<MASK>(flags, list, listed, i) == complement) continue;
+    if (MASK != MASK_NONE && is_in_mask<MASK>(flags, list, listed, i) == complement) continue;
     const bool was = present == nullptr || present[i];
     const T t = t_values[k * given.step];
     values[i] =
@@ -61,7 +56,7 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T>
   if (present != nullptr) add_count(counter, added, before, known);
 }
 
-/// The one entry of a sparse vector; by one thread.
+/// Writes the one entry of a sparse vector. One thread does it.
 template <class Op, class Stored>
 __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   if (thread_in_grid() != 0) return;
@@ -69,7 +64,7 @@ __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   values[0] = value;
 }
 
-/// C(i) = value, or nothing where it is not `there`; by one thread.
+/// C(i) = value if `there`, otherwise deletes the entry. One thread does it.
 template <class Op, class Stored>
 __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there,
                             i64 *counter, const i64 *before, i64 known) {
@@ -84,7 +79,8 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
 
 constexpr u64 EIGHT = 0x0101010101010101;
 
-/// Flags i..i + 7 as the bytes of a word; null is all true. Beyond the end they are false.
+/// Returns flags i..i + 7 as the bytes of a word. Null flags are all true; flags at `size` and
+/// beyond are false.
 DEVICE u64 load_flags(const bool *flags, i64 i, i64 size) {
   if (i + 8 <= size) {
     if (flags == nullptr) return EIGHT;
@@ -104,18 +100,21 @@ DEVICE void store_flags(bool *flags, i64 i, i64 size, u64 word) {
   }
 }
 
-/// A vector by index: `present` is null if it has an entry at every index.
+/// A dense vector. `present` is null if it has an entry at every index.
 template <class Stored> struct Dense {
   const Stored *values;
-  i64 step;  // from one value to the next; 0 if all are equal
+  i64 step;  // distance from one value to the next; 0 if all are equal
   const bool *present;
 };
 
-/// The whole rule. Where C is kept, `stays` says: everywhere (0), where the mask lets through (1),
-/// or where it does not (2). `present` is null where no index can lack an entry.
+/// Where old entries of C remain: everywhere, where the mask allows writing, or where it does not.
+enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
+
+/// Applies the whole write rule. `stays` is one of `Stays`. `present` is null if no index can lack
+/// an entry.
 ///
-/// A warp takes 256 indices at a time: flags eight to a lane, then values 32 at a time, if any of
-/// them is to be written. In place (values = c_values) the others stay as they are.
+/// A warp processes 256 indices at a time: first eight flags per lane, then 32 values at a time,
+/// unless none of them is written. In place (values = c_values) the other values are not touched.
 template <class Op, class C, class T>
 __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement,
                               int stays, typename Op::Z *values, bool *present, i64 size,
@@ -132,7 +131,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
         flags == nullptr ? EIGHT : load_flags(flags, mine, size) ^ (complement ? EIGHT : 0);
     const u64 was = load_flags(c_present, mine, size);
     const u64 writes = load_flags(t_in.present, mine, size) & inside;
-    const u64 is = writes | (was & (stays == 0 ? EIGHT : stays == 1 ? inside : ~inside));
+    const u64 kept = stays == ANYWHERE ? EIGHT : stays == INSIDE ? inside : ~inside;
+    const u64 is = writes | (was & kept);
     if (present != nullptr) {
       if (mine < size && (present != c_present || is != was)) store_flags(present, mine, size, is);
       counted += __popcll(is);
@@ -154,7 +154,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
   if (present != nullptr) add_count(counter, counted, nullptr, 0);
 }
 
-/// to[i] = from[i] and flags[i] != complement; null `from` is all. Counts what is left.
+/// to[i] = from[i] and flags[i] != complement, where a null `from` is all true. Counts the true
+/// flags.
 template <class Op>
 __global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to,
                                i64 size, i64 *counter) {
@@ -170,12 +171,7 @@ __global__ void restrict_flags(const bool *from, const bool *flags, bool complem
 
 // --- masks --------------------------------------------------------------------------------------
 
-/// flags[list[k]] = true: a mask's list spread out.
-template <class Op> __global__ void flag_listed(const i32 *list, i64 listed, bool *flags) {
-  for (i64 k = thread_in_grid(); k < listed; k += threads_in_grid()) flags[list[k]] = true;
-}
-
-/// present[list[k]] = false, and the count of what is left.
+/// present[list[k]] = false. Counts the entries that remain.
 template <class Op>
 __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *counter,
                               const i64 *before, i64 known) {
@@ -189,16 +185,16 @@ __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *c
   add_count(counter, -removed, before, known);
 }
 
-/// allowed[k] = whether the mask lets index places[k] through.
+/// allowed[k] = whether the mask allows index places[k].
 template <class Op, int MASK>
 __global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, const i32 *list,
                              i64 listed, bool complement, bool *allowed) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid())
-    allowed[k] = is_said<MASK>(flags, list, listed, places[k]) != complement;
+    allowed[k] = is_in_mask<MASK>(flags, list, listed, places[k]) != complement;
 }
 
-/// allowed[k] = whether entry k of A is at a place of the pattern (!= complement): a search in its
-/// row.
+/// allowed[k] = whether the pattern has the position of entry k of A, negated by `complement`. A
+/// binary search in the pattern's row finds it.
 template <class Op, class Offset, class MaskOffset>
 __global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nrows, i64 count,
                                 const MaskOffset *mask_indptr, const i32 *mask_indices,

@@ -1,6 +1,8 @@
-"""The write rule: C⟨mask, replace⟩ = accum(C, T). Kernels: assign.cu.
+"""The write rule, C⟨mask, replace⟩ = accum(C, T). Kernels: assign.cu, matvec.cu.
 
-Waits: none where C is a dense vector, whose new number of entries stays on the device. Sparse
+T may have entries that the mask forbids. `graphla.backends.write_rule` lists the cases.
+
+Waits: none if C is a dense vector, because its new number of entries stays on the device. Sparse
 vectors and matrices wait for the number of entries after a mask is applied and after a merge.
 """
 
@@ -15,10 +17,12 @@ from graphla.backends.cuda.apply import cast, cast_values
 from graphla.backends.cuda.convert import sort, to_sparse
 from graphla.backends.cuda.ewise import merge
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, size, tiles
+from graphla.backends.cuda.matvec import presence
 from graphla.backends.cuda.select import keep
+from graphla.backends.write_rule import REMAINS, Remains, is_structure_of, plan_vector_write
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
-from graphla.compilers.declarations import Struct
+from graphla.compilers.declarations import Struct, enumeration
 from graphla.formats import (
     AnyVector,
     Array,
@@ -35,8 +39,11 @@ from graphla.formats import (
 )
 from semirings.operators import TypedBinaryOp
 
-NO_MASK, FLAGS, LIST = 0, 1, 2  # as MaskKind in assign.cu
-ANYWHERE, INSIDE, OUTSIDE = np.int32(0), np.int32(1), np.int32(2)  # where C stays: write_indices
+MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
+
+STAYS = {name: np.int32(n) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
+"""`Remains` of the write rule, as the kernel takes it."""
+
 ZERO = np.int64(0)
 
 DENSE, LISTED = Struct("assign.cu", "Dense"), Struct("assign.cu", "Listed")
@@ -54,25 +61,20 @@ def write_vector(
 ) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
 
-    Where w is dense this is one launch (two where it loses entries to a sparse t), and no wait.
+    If w is dense this is one launch (two if it loses entries to a sparse t), and no wait.
     """
+    mask, remains = plan_vector_write(t, mask, accum, replace)
     dtype = np.dtype(dtype)
     if not c.size:
         return cast(c, dtype)
-    same = mask is not None and not replace and _says_the_same(mask, t)
-    if same:
-        mask = None  # what it lets through is what t has: nothing of w goes
-    elif accum is None and (mask is None or replace):
-        return cast(_restricted(t, mask), dtype)
-    if _is_empty(c) and not in_place:
-        return cast(_restricted(t, mask), dtype)
+    if remains == "NOWHERE" or (not in_place and _is_empty(c)):
+        return cast(_restrict(t, mask), dtype)
     if isinstance(c, SparseVector):
-        t = sort(to_sparse(_restricted(t, mask)))
-        c = sort(c) if same else _surviving(sort(c), mask, accum, replace)
-        return _joined(c, t, accum, dtype)
+        t = sort(to_sparse(_restrict(t, mask)))
+        return _unite(_remove_lost(sort(c), mask, remains), t, accum, dtype)
     if isinstance(t, SparseVector):
-        return _scatter_into(c, t, mask, accum, replace, dtype, in_place)
-    return _write_indices(c, t, mask, accum, replace, dtype, in_place)
+        return _scatter_into(c, t, mask, accum, remains, dtype, in_place)
+    return _write_indices(c, t, mask, accum, remains, dtype, in_place)
 
 
 def write_matrix(
@@ -85,32 +87,35 @@ def write_matrix(
 ) -> Csr:
     """C⟨mask, replace⟩ = accum(C, T), of numpy dtype `dtype`."""
     if mask is not None and t.nvals:
-        t = keep(t, _allowed_entries(mask, t, True))
-    return _joined(_surviving(c, mask, accum, replace), t, accum, np.dtype(dtype))
+        t = keep(t, _look_up_entries(mask, t, True))
+    c = _remove_lost(c, mask, REMAINS[mask is not None, accum is not None, replace])
+    return _unite(c, t, accum, np.dtype(dtype))
 
 
 # --- sparse C -----------------------------------------------------------------------------------
 
 
-def _surviving(c: Any, mask: Any, accum: TypedBinaryOp | None, replace: bool) -> Any:
-    """The entries of C that do not go: without accum, T takes the place of those let through."""
-    if not c.nvals or (accum is not None and not (replace and mask is not None)):
+def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
+    """Return the entries of C that remain."""
+    if remains == "ANYWHERE" or not c.nvals:
         return c
-    if mask is None or (replace and accum is None):
-        return _emptied(c)
+    if remains == "NOWHERE":
+        return _without_entries(c)
     if isinstance(c, Csr):
-        return keep(c, _allowed_entries(mask, c, replace))
-    return keep(c, _allowed(mask, c, replace))
+        return keep(c, _look_up_entries(mask, c, remains == "INSIDE"))
+    return keep(c, _look_up_indices(mask, c, remains == "INSIDE"))
 
 
-def _emptied(c: Any) -> Any:
+def _without_entries(c: Any) -> Any:
+    """Return an empty container with the shape and dtype of C."""
     indices, values = xp.empty(0, xp.int32), c.values[:0]
     if isinstance(c, Csr):
         return Csr(c.nrows, c.ncols, xp.zeros(c.nrows + 1, xp.int32), indices, values)
     return SparseVector(c.size, indices, values)
 
 
-def _joined(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
+def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
+    """Return the union of C and T under accum, sparse; without accum T's entries win."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -118,19 +123,19 @@ def _joined(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -
     return merge(c, t, accum, dtype)
 
 
-def _allowed(mask: VectorMask, v: SparseVector, want: bool) -> Array:
-    """Whether the mask lets each entry of v through, == want."""
+def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
+    """Return one flag for each entry of v: whether the mask allows it, compared with `want`."""
     flags = xp.empty(v.nvals, bool)
     if v.nvals:
-        kind, *lookup = _lookup(mask)
+        kind, *lookup = _as_arguments(mask)
         kernel = load("assign.cu", "look_up_mask", NOTHING, kind)
         complement = np.bool_(mask.complement == want)
         kernel(blocks(v.nvals), BLOCK, v.indices, size(v.nvals), *lookup, complement, flags)
     return flags
 
 
-def _allowed_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
-    """Whether the mask lets each entry of a through, == want."""
+def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
+    """Return one flag for each entry of a: whether the mask allows it, compared with `want`."""
     pattern, complement = mask.pattern, mask.complement == want
     if (pattern.indices is a.indices and pattern.indptr is a.indptr) or not pattern.nvals:
         return xp.full(a.nvals, complement == (not pattern.nvals))
@@ -150,51 +155,36 @@ def _allowed_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
 # --- masks over vectors -------------------------------------------------------------------------
 
 
-def _says_the_same(mask: VectorMask, t: AnyVector) -> bool:
-    """Whether the mask is known to be the structure of t."""
-    if mask.complement:
-        return False
-    if isinstance(t, SparseVector):
-        return mask.indices is t.indices
-    return isinstance(t, BitmapVector) and mask.present is t.present
-
-
-def _lookup(mask: VectorMask) -> tuple[int, Any, Any, np.int64]:
-    """How a kernel asks the mask: its kind, flags, list and the list's length."""
+def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, np.int64]:
+    """Return what a kernel reads of a mask: its kind, flags, list, and the list's length."""
     if mask.present is None and mask.is_sorted:
         listed: Any = mask.indices
-        return LIST, NULL, listed, size(listed.size)
-    return FLAGS, presence(mask), NULL, ZERO
+        return MASK_LIST, NULL, listed, size(listed.size)
+    return MASK_FLAGS, presence(mask), NULL, ZERO
 
 
-def presence(mask: VectorMask) -> Array:
-    """The mask as one flag for each index, before its complement is taken."""
-    if mask.present is not None:
-        return mask.present
-    flags, listed = xp.zeros(mask.size, bool), mask.indices
-    if listed.size:  # pyright: ignore[reportOptionalMemberAccess]
-        kernel = load("assign.cu", "flag_listed", NOTHING)
-        kernel(blocks(listed.size), BLOCK, listed, size(listed.size), flags)  # pyright: ignore
-    return flags
-
-
-def _restricted(t: AnyVector, mask: VectorMask | None) -> AnyVector:
-    """The entries of t that the mask lets through."""
-    if mask is None or not t.size or _is_empty(t) or _says_the_same(mask, t):
+def _restrict(t: AnyVector, mask: VectorMask | None) -> AnyVector:
+    """Return the entries of t that the mask allows."""
+    if mask is None or not t.size or _is_empty(t) or is_structure_of(mask, t):
         return t
     if isinstance(t, SparseVector):
-        return keep(t, _allowed(mask, t, True))
+        return keep(t, _look_up_indices(mask, t, True))
     listed = mask.indices
     if isinstance(t, FullVector) and listed is not None and not mask.complement:
         values = t.values[: listed.size] if is_iso(t.values) else t.values[listed]
         return SparseVector(t.size, listed, values, mask.is_sorted)
     present, count = xp.empty(t.size, bool), counter()
-    _restrict(t, mask, mask.complement, present, count)
+    _intersect_flags(t, mask, mask.complement, present, count)
     return BitmapVector(t.size, present, t.values, Counted(count))
 
 
-def _restrict(v: DenseVector, mask: VectorMask, complement: bool, to: Array, count: Array) -> None:
-    """to = where v has entries and the mask (or its complement) is, which may be v's own flags."""
+def _intersect_flags(
+    v: DenseVector, mask: VectorMask, complement: bool, to: Array, count: Array
+) -> None:
+    """Set `to` where v has an entry and the mask, or its complement, has the index.
+
+    `to` may be v's own flags.
+    """
     there = v.present if isinstance(v, BitmapVector) else NULL
     kernel = load("assign.cu", "restrict_flags", NOTHING)
     flags = (presence(mask), np.bool_(complement))
@@ -202,7 +192,7 @@ def _restrict(v: DenseVector, mask: VectorMask, complement: bool, to: Array, cou
 
 
 def _is_empty(v: AnyVector) -> bool:
-    """Whether v is seen to have no entry, at no wait."""
+    """Return whether v has no entry, as far as the host knows without a wait."""
     if isinstance(v, BitmapVector):
         return known(v.count) == 0
     return not v.nvals
@@ -212,7 +202,7 @@ def _is_empty(v: AnyVector) -> bool:
 
 
 def one_entry(length: int, i: int, value: Any) -> SparseVector:
-    """The vector whose one entry is v(i) = value."""
+    """Return the vector whose one entry is v(i) = value."""
     indices, values = xp.empty(1, xp.int32), xp.empty(1, value.dtype)
     kernel = load("assign.cu", "put_entry", NOTHING, value.dtype)
     kernel(1, 1, indices, values, np.int32(i), value)
@@ -238,24 +228,25 @@ def _scatter_into(
     t: SparseVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
-    replace: bool,
+    remains: Remains,
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """The write rule for a sparse t: what goes is taken away, then t's entries are put in."""
-    loses = mask is not None and (replace or accum is None)
+    """Write a sparse t: delete the entries of C that do not remain, then write those of t."""
+    loses = remains != "ANYWHERE"
     if not t.nvals and not loses:
         return cast(c, dtype)
     present, count, total = None, c.nvals if isinstance(c, FullVector) else c.count, None
     if loses:
-        present, count, total = _bereft(c, mask, replace, in_place)  # pyright: ignore[reportArgumentType]
+        replace = remains == "INSIDE"
+        present, count, total = _remove_flags(c, mask, replace, in_place)  # pyright: ignore[reportArgumentType]
     elif isinstance(c, BitmapVector):
         present = c.present if in_place else c.present.copy()
     values = c.values if in_place else _own(c.values, dtype)
     if t.nvals:
-        kind, *lookup = (NO_MASK, NULL, NULL, ZERO) if mask is None else _lookup(mask)
+        kind, *lookup = (MASK_NONE, NULL, NULL, ZERO) if mask is None else _as_arguments(mask)
         sums = (NULL, NULL, ZERO)
-        if total is not None:  # what is put in counts on from what was left
+        if total is not None:  # the count goes on from the entries that remain
             sums = (total, NULL, ZERO)
         elif present is not None:
             total = counter()
@@ -275,16 +266,18 @@ def _scatter_into(
     return BitmapVector(c.size, present, values, count)
 
 
-def _bereft(
+def _remove_flags(
     c: DenseVector, mask: VectorMask, replace: bool, in_place: bool
 ) -> tuple[Array, Any, Array | None]:
-    """C's flags without the entries that go (those let through; under replace, the others), how
-    many are left, and where that lies if it is counted anew."""
+    """Return C's flags without the entries that the mask allows, or forbids under `replace`.
+
+    Also return the number of entries that remain, and its counter if the device counts it.
+    """
     total, listed = counter(), mask.indices
     own = c.present if in_place and isinstance(c, BitmapVector) else None
     if replace or mask.complement or listed is None:
         present = xp.empty(c.size, bool) if own is None else own
-        _restrict(c, mask, mask.complement == replace, present, total)
+        _intersect_flags(c, mask, mask.complement == replace, present, total)
         return present, Counted(total), total
     is_full = isinstance(c, FullVector)
     if own is None:
@@ -302,16 +295,13 @@ def _write_indices(
     t: DenseVector,
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
-    replace: bool,
+    remains: Remains,
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """The write rule for a dense t, by index."""
-    stays = ANYWHERE
-    if mask is not None:
-        stays = OUTSIDE if accum is None else INSIDE if replace else ANYWHERE
+    """Write a dense t, index by index."""
     is_full = isinstance(t, FullVector) and mask is None
-    is_full = is_full or (isinstance(c, FullVector) and stays is ANYWHERE)
+    is_full = is_full or (isinstance(c, FullVector) and remains == "ANYWHERE")
     there = c.present if isinstance(c, BitmapVector) else NULL
     values = c.values if in_place else xp.empty(c.size, dtype)
     present, count = NULL, NULL
@@ -326,7 +316,7 @@ def _write_indices(
         _dense(c),
         _dense(t),
         NULL if mask is None else presence(mask),
-        *(np.bool_(mask is not None and mask.complement), stays),
+        *(np.bool_(mask is not None and mask.complement), STAYS[remains]),
         *(values, present, size(c.size), count),
     )
     if is_full:
@@ -340,26 +330,26 @@ def _dense(v: DenseVector) -> Any:
 
 
 def _words(indices: int) -> int:
-    """A grid of a thread for each eight indices."""
+    """Return a grid with a thread for every eight indices."""
     return blocks(-(-indices // 8))
 
 
 def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    return (cuda_ops.accumulating, accum, dtype)
+    return (cuda_ops.accumulation, accum, dtype)
 
 
 def _before(count: Any) -> tuple[Any, np.int64]:
-    """A count as kernels take it: where the device has it, else the number."""
+    """Return a count as kernels take it: its address if the device has it, or the number."""
     array = count.array if isinstance(count, Counted) else None
     return (NULL, np.int64(int(count))) if array is None else (array, ZERO)
 
 
 def _step(values: Array) -> int:
-    """From one value to the next: 0 where one stands for all."""
+    """Return the step from one value to the next: 0 if one value stands for all."""
     return 0 if is_iso(values) else 1
 
 
 def _own(values: Array, dtype: np.dtype[Any]) -> Array:
-    """A copy of the values, one for each index."""
+    """Return a copy of the values, one for each index."""
     new = cast_values(values, dtype)
     return new.copy() if new is values or is_iso(new) else new

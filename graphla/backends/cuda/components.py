@@ -9,7 +9,7 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, counters, size
+from graphla.backends.cuda.launch import BLOCK, WARP, blocks, counters, size
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.formats import Array, Csr
@@ -17,13 +17,13 @@ from graphla.formats import Array, Csr
 
 @dataclass(frozen=True, slots=True)
 class ComponentsTuning:
-    """How rows are sampled and shared out."""
+    """How vertices are sampled, and how long rows are divided."""
 
     samples: int = 1024  # vertices whose roots are compared, by one block
     longest: int = 256  # the longest row that a warp reads; a longer one is listed in parts
     part: int = 512  # entries of a part
-    few: int = 1 << 12  # vertices whose first entries are joined before those of others
-    more: int = 1 << 17  # and before the rest
+    few: int = 1 << 12  # number of vertices whose first two entries are joined first
+    more: int = 1 << 17  # the entries of vertices up to this number are joined next, then the rest
 
 
 TUNING = ComponentsTuning()
@@ -75,4 +75,4 @@ def _join_rest(
     join(blocks(n), BLOCK, *rows, size(n), largest, *cut, parent, parts, listed)
     if parts.size > 1:
         join = _load("join_parts", offset)
-        join(blocks(parts.size * 32), BLOCK, *rows, part, parts, listed, parent)
+        join(blocks(parts.size * WARP), BLOCK, *rows, part, parts, listed, parent)

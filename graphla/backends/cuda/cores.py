@@ -8,7 +8,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import INT32_END
+from graphla.backends.cuda.launch import INT32_END, WIDEST_BLOCK
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct
@@ -21,10 +21,10 @@ PEELING = Struct("cores.cu", "Peeling")
 class CoresTuning:
     """The shape of the launch. Several smaller blocks per multiprocessor make barriers slow."""
 
-    block: int = 1024  # threads of a block; one block per multiprocessor
+    block: int = WIDEST_BLOCK  # threads of a block; one block per multiprocessor
     alone_edges: int = 1024  # a round with at most this many entries is done by one block
     own_edges: int = 4096
-    """Entries after which a warp stops peeling, in the same round, vertices it has removed."""
+    """Number of entries after which a warp stops peeling vertices that it has removed itself."""
 
 
 TUNING = CoresTuning()

@@ -1,4 +1,4 @@
-"""Kronecker product: C = A ⊗ B, without a wait. Kernels: kronecker.cu."""
+"""Kronecker products: C = A ⊗ B. Kernels: kronecker.cu. Waits: none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from semirings.operators import TypedBinaryOp
 
 
 def kronecker(a: Csr, b: Csr, op: TypedBinaryOp) -> Csr:
-    """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
+    """Return C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
     nrows, ncols, nvals = a.nrows * b.nrows, a.ncols * b.ncols, a.nvals * b.nvals
     dtype, offset = op.return_type.np_type, offset_dtype(nvals)
     if not nvals:
@@ -35,7 +35,7 @@ def kronecker(a: Csr, b: Csr, op: TypedBinaryOp) -> Csr:
     xp.cumsum(indptr, dtype=offset, out=indptr)
     x, x_stored, x_kept = read(a.values, op.reads_x)
     y, y_stored, y_kept = read(b.values, op.reads_y)
-    spec = (cuda_ops.pairing, op)
+    spec = (cuda_ops.kronecker, op)
     is_constant = not op.is_positional and not (
         (op.reads_x and not is_iso(a.values)) or (op.reads_y and not is_iso(b.values))
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, csr, read, size, to_numbers
+from graphla.backends.cuda.launch import BLOCK, WARP, blocks, csr, read, size, to_numbers
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
@@ -21,9 +21,9 @@ FREE, NONE = map(int, enumeration("matching.cu", "Mate"))
 
 @dataclass(frozen=True, slots=True)
 class MatchingTuning:
-    """How rows are shared out."""
+    """The sizes of rows and blocks."""
 
-    wide: int = 1 << 11  # the longest row that one warp reads; a block reads a longer one
+    wide: int = 1 << 11  # longest row, in entries, that one warp reads; a block reads a longer one
     block: int = 256  # threads of a block
 
 
@@ -31,7 +31,7 @@ TUNING = MatchingTuning()
 
 
 def match(a: Csr, words: Array) -> Array:
-    """Return the mate of each vertex, or a negative number, as int32[n]."""
+    """Return the mate of each vertex, or a negative number if it has none, as int32[n]."""
     n, tuning = a.nrows, current(TUNING)
     wide, block = tuning.wide, tuning.block
     mates, wanted = xp.full(n, FREE, np.int32), xp.full(n, NONE, np.int32)
@@ -51,7 +51,7 @@ def match(a: Csr, words: Array) -> Array:
             if counts[is_wide]:
                 types = (offset, dtype, kept, is_wide)
                 choose = load("matching.cu", "choose_mates", NOTHING, *types, constants=tuning)
-                threads = counts[is_wide] * (block if is_wide else 32)
+                threads = counts[is_wide] * (block if is_wide else WARP)
                 listed = (lists[is_wide], size(counts[is_wide]))
                 choose(blocks(threads, block), block, matrix, words, *listed, mates, wanted)
         rest = [xp.empty(sum(counts), np.int32) for _ in counts]

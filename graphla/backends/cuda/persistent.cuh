@@ -24,6 +24,9 @@ struct Launch {
 /// The words of `Launch::host`. The host writes STOP, and the card writes all others.
 enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 
+/// Number of words of `Launch::control`.
+enum ControlShape { CONTROL_WORDS = 64 };
+
 /// How a traversal ended: HOST_STATUS. Kernels have further values of their own, from FAULT on.
 enum Status { FINISHED = 0, STOPPED = 1, FAULT = 2 };
 
@@ -76,7 +79,8 @@ struct Grid {
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// Call before the first barrier, by all threads, with the ticket counter's value at the launch.
+  /// Sets the ticket counter's value at the launch. All threads must call this, before the first
+  /// barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
@@ -135,11 +139,11 @@ struct Records {
   u64 *at;
   i64 room;
 
-  /// Adds a record when level `level` begins. One thread calls.
+  /// Adds a record when level `level` begins. One thread calls this.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
     add(level, direction, frontier, edges, nanoseconds());
   }
-  /// Like the function above, for a level that began earlier.
+  /// Adds a record of a level that began earlier, at the time `began`.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges, u64 began) const {
     if (level >= room) return;
     u64 *record = at + 4 * level;
@@ -151,7 +155,7 @@ struct Records {
 };
 
 /// Returns whether this block is the last to arrive; it then sees what all others stored before.
-/// Every thread of every block calls, once, after the last barrier.
+/// Every thread of every block must call this once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;

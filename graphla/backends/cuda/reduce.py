@@ -1,7 +1,7 @@
-"""Folds of all values and of rows, the same bits in every run. Kernels: reduce.cu.
+"""Folds of all values and of rows, with the same bits in every run. Kernels: reduce.cu.
 
-Waits: once for the result, in `reduce` (of a bitmap that is iso, for its count too); none in
-`reduce_rows`, whose count stays on the device.
+Waits: `reduce` once for the result, and for an iso bitmap also for its count. `reduce_rows` does
+not wait; its count stays on the device.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from graphla.backends.cuda.apply import cast_values
 from graphla.backends.cuda.launch import (
     ISO,
     NULL,
+    WARP,
     blocks,
     counter,
     next_answer,
@@ -37,21 +38,21 @@ STRIP, FOLD_BLOCK = enumeration("reduce.cu", "FoldShape")
 
 @dataclass(frozen=True)
 class ReduceTuning:
-    """How the values of one fold are shared out: never by the card, so that floats are added in
-    one order everywhere.
+    """How the values of one fold are divided. This does not depend on the card, so that floats are
+    added in the same order everywhere.
     """
 
     part: int = 1 << 13
-    """Values from which another block pays: 32 for each thread."""
+    """Values for which another block pays off: 32 per thread."""
     parts: int = 1024
-    """Blocks at most, which then read 8 MiB at least at a time."""
+    """The most blocks. Together they read at least 8 MiB at a time."""
 
 
 TUNING = ReduceTuning()
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-    """The fold of all values, or of those that are present, a scalar; the identity for none."""
+    """Return the fold of all values, or of those present, as a scalar; the identity for none."""
     if not values.size:
         return monoid.identity
     dtype, times = monoid.type.np_type, values.size
@@ -65,7 +66,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
         return _on_host(cast_values(values[present.argmax().reshape(1)], dtype))
     if is_iso(values):
         result = xp.empty(1, dtype)
-        kernel = load("reduce.cu", "fold_repeated", (cuda_ops.folding, monoid), values.dtype)
+        kernel = load("reduce.cu", "fold_repeated", (cuda_ops.reduction, monoid), values.dtype)
         kernel(1, 1, values, size(times), result)
         return _on_host(result)
     tuning = current(TUNING)
@@ -87,7 +88,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
         return SparseVector(n, xp.empty(0, np.int32), xp.empty(0, dtype))
     present, found = xp.empty(n, bool), counter()
     x, stored, kept = read(a.values)
-    offset, spec = a.indptr.dtype, (cuda_ops.folding, monoid)
+    offset, spec = a.indptr.dtype, (cuda_ops.reduction, monoid)
     if kept == ISO and (monoid.is_any or monoid.is_idempotent):
         folds = repeat_value(cast_values(a.values[:1], dtype), n)
         kernel = load("reduce.cu", "note_occupied", NOTHING, offset)
@@ -102,7 +103,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
     tails = xp.empty(strips, dtype)
     kernel = load("reduce.cu", "fold_strips", spec, stored, offset)
     kernel(
-        blocks(max(strips * 32, n)),
+        blocks(max(strips * WARP, n)),
         FOLD_BLOCK,
         *(a.indptr, size(n), x, size(a.nvals), folds, tails, present, found),
     )
@@ -119,11 +120,11 @@ def _fold_parts(
     count, some = values.size, present is not None
     part = -(-count // parts)
     parts = -(-count // part)
-    kernel = load("reduce.cu", "fold_parts", (cuda_ops.folding, monoid), values.dtype, some)
+    kernel = load("reduce.cu", "fold_parts", (cuda_ops.reduction, monoid), values.dtype, some)
     kernel(parts, FOLD_BLOCK, values, present if some else NULL, size(count), size(part), folds)
     return parts
 
 
 def _on_host(result: Array) -> Any:
-    """The one element of an array as a NumPy scalar: the host waits for it."""
+    """Return the one element of an array as a NumPy scalar. The host waits for it."""
     return xp.asnumpy(result)[0]

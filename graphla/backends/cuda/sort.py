@@ -1,47 +1,66 @@
-"""Entries in order by any comparison: our own merge sort, stable. Kernels: sort.cu.
+"""A stable merge sort of entries by any comparison. Kernels: sort.cu.
 
-Waits: of a matrix of more than a tile, once for how many merges its longest row takes.
+Waits: for a matrix of more than one tile, once, for the number of merges that its longest row
+needs.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.launch import BLOCK, INT32_END, NULL, blocks, counter, number, size
+from graphla.backends.tuning import current
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import load
 from graphla.formats import Array
 from semirings.operators import TypedBinaryOp
 
-THREADS = 256
-"""Threads that sort a tile; a power of two."""
-ITEMS = {1: 17, 2: 17, 4: 17, 8: 11}
-"""Keys of so many bytes to each of them: odd, so that threads meet different banks of memory.
 
-On an H200 2^24 FP32 take 1.74 ms with 17, 1.92 with 15, 1.99 with 11; by 128 threads 1.84, by 512
-2.14.
-"""
-FEW = 64
-"""Entries to a thread that nearly always has nothing to do."""
-SLACK = 8
-"""Of a tile of a matrix the part is kept for ends of rows, which would be cut otherwise."""
+@dataclass(frozen=True)
+class SortTuning:
+    """The size of a tile, and how tiles are used.
+
+    On an H200, sorting 2^24 FP32 values takes 1.74 ms with 17 keys per thread, 1.92 with 15 and
+    1.99 with 11; with 128 threads it takes 1.84 ms, with 512 2.14.
+    """
+
+    threads: int = 256
+    """Threads that sort a tile; a power of two."""
+    items: int = 17
+    """Keys of at most 4 bytes per thread: odd, so that threads access different memory banks."""
+    wide_items: int = 11
+    """Keys of 8 bytes per thread; odd for the same reason."""
+    checked: int = 64
+    """Entries per thread of the last kernel, which almost never has work to do."""
+    slack: int = 8
+    """tile / slack places of a tile of a matrix are kept for the end of a row that would be cut."""
+
+    def tile_shape(self, dtype: np.dtype[Any]) -> tuple[int, int]:
+        """Return the threads of a tile, and the keys of this dtype per thread."""
+        return self.threads, self.items if dtype.itemsize <= 4 else self.wide_items
+
+
+TUNING = SortTuning()
 
 
 def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
-    """values in order within each segment (None: all are one), and the place (int32 below 2^31
-    entries, else int64) that each had among all entries.
+    """Return the values in order within each segment, and where each was among all entries.
+
+    Without `indptr` all values are one segment. Places are int32 below 2^31 entries, else int64.
     """
     count = values.size
     place = np.dtype(np.int32 if count < INT32_END else np.int64)
     ordered_values, places = xp.empty(count, values.dtype), xp.empty(count, place)
     if not count:
         return ordered_values, places
-    spec, items = (cuda_ops.comparing, op), ITEMS[values.dtype.itemsize]
-    tile = THREADS * items
-    stride = tile if indptr is None else tile - tile // SLACK
+    tuning = current(TUNING)
+    spec, (threads, items) = (cuda_ops.comparison, op), tuning.tile_shape(values.dtype)
+    tile = threads * items
+    stride = tile if indptr is None else tile - tile // tuning.slack
     tiles = -(-count // stride)
     rows, levels = _seams(indptr, count, tiles, tile, stride)
     results = [(ordered_values, places)]
@@ -51,21 +70,23 @@ def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
     buffers = (*results[0], *results[1])
     offset = np.dtype(np.int32) if indptr is None else indptr.dtype
     where = (size(count), NULL if indptr is None else indptr, rows)
-    shape = (spec, place, offset, THREADS, items, stride)
-    load("sort.cu", "sort_tiles", *shape)(tiles, THREADS, values, *where, *buffers)
+    shape = (spec, place, offset, threads, items, stride)
+    load("sort.cu", "sort_tiles", *shape)(tiles, threads, values, *where, *buffers)
     if not levels:
         return ordered_values, places
     contradicted = counter()
     merge = load("sort.cu", "merge_tiles", *shape)
     for level in range(levels):
-        merge(tiles, THREADS, *where, np.int32(level), *buffers, contradicted)
+        merge(tiles, threads, *where, np.int32(level), *buffers, contradicted)
     leave = load("sort.cu", "leave_as_they_came", spec, place)
-    leave(blocks(-(-count // FEW)), BLOCK, contradicted, values, size(count), *results[0])
+    leave(
+        blocks(-(-count // tuning.checked)), BLOCK, contradicted, values, size(count), *results[0]
+    )
     return ordered_values, places
 
 
 def _seams(indptr: Array | None, count: int, tiles: int, tile: int, stride: int) -> tuple[Any, int]:
-    """The row around each seam between tiles, and how many merges of tiles a row takes at most."""
+    """Return the row at each seam between tiles, and the most merges of tiles that a row needs."""
     if indptr is None:
         return NULL, (tiles - 1).bit_length()
     rows, levels = xp.empty(tiles + 1, xp.int32), counter()

@@ -1,24 +1,91 @@
-"""Matrix-matrix products over any semiring, with and without a mask.
+"""C⟨mask⟩ = A ⊕.⊗ B: matrix-matrix products over any semiring.
 
-Under a mask the entries of C are computed one by one at its places (`spgemm_masked.py`). Without
-one, or under its complement, C is computed row by row (`spgemm_unmasked.py`).
+Under a mask, `spgemm_masked` computes the entries of C at the mask's places. Without a mask, or
+under its complement, this module computes C row by row.
 
-Waits: see those two.
+Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
+
+The number of terms of each row bounds its size, and puts it into one of six lists. Rows of at most
+1,536 terms are computed in hash tables. Longer rows are computed by tiles of columns, or by sorting
+if there are very many columns. Sizes are found first, so that C is allocated before values are
+computed. Two kinds of rows are computed before that, in scratch memory of a known bound: rows of
+few terms, if all fit in `scratch`, and sorted rows, in batches of `sorted` terms. Terms are always
+added in the order of k.
+
+Waits: for the numbers of rows in the lists; for the number of entries of C; for the number of runs
+of each batch of sorted rows, and once for where the batches end. For a masked product see
+`spgemm_masked`.
 """
 
 from __future__ import annotations
 
-import cupy as xp
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from graphla.backends.cuda import spgemm_masked, spgemm_unmasked
-from graphla.formats import Csr, MatrixMask
+import cupy as xp
+import numpy as np
+
+from graphla.backends.cuda import spgemm_masked
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    CSR,
+    NULL,
+    WARP,
+    blocks,
+    csr,
+    size,
+    tiles,
+    to_numbers,
+)
+from graphla.backends.cuda.select import add_up, scan_and_count, scan_offsets
+from graphla.backends.cuda.spgemm_terms import Terms, terms_of
+from graphla.backends.tuning import current
+from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.declarations import Packed, Struct, enumeration
+from graphla.formats import Array, Csr, MatrixMask
 from semirings.structures import TypedSemiring
+
+MOVE_LANES = enumeration("spgemm_hash.cu", "MoveShape").MOVE_LANES
+MOST = tuple(enumeration("spgemm.cuh", "FewTerms"))
+"""For each bin of rows with few terms, the most terms of a row."""
+
+
+@dataclass(frozen=True)
+class SpgemmTuning:
+    """How rows are grouped, and how much scratch there is.
+
+    The kernels read `places`, `tile_warps` and `span`.
+    """
+
+    few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
+    """For each bin of rows with few terms, the bits of a row's table and the lanes that fill it. A
+    table is at most 3/4 full: `FewTerms` of spgemm.cuh."""
+    places: int = 2048
+    """Places of all hash tables of a block."""
+    tile_warps: int = 4
+    """Warps of a block; a warp computes a tile."""
+    span: int = 8
+    """Tiles that a warp counts at a time."""
+    scratch: int = 1 << 30
+    """Bytes in which rows of few terms may be computed before their sizes are known."""
+    sorted: int = 1 << 26
+    """Terms that are sorted at a time: at most 2.5 GB of scratch memory."""
+
+
+TUNING = SpgemmTuning()
+Bin = enumeration("spgemm_plan.cu", "Bin")
+Drop = enumeration("spgemm.cuh", "Drop")
+MADE, FEW_ROWS = Struct("spgemm.cuh", "Made"), Struct("spgemm_hash.cu", "FewRows")
+NO_MASK = CSR(indptr=None, indices=None, values=None, nrows=0, ncols=0)
 
 
 def mxm(
     a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
 ) -> Csr | None:
-    """C⟨mask⟩ = A ⊕.⊗ B; None where B is there by columns alone, and by rows would serve better."""
+    """C⟨mask⟩ = A ⊕.⊗ B.
+
+    Return None if B is stored by columns only, and the product needs it by rows.
+    """
     ncols = bt.nrows if b is None else b.ncols  # pyright: ignore[reportOptionalMemberAccess]
     dtype = semiring.monoid.type.np_type
     is_empty = not a.nvals or not (b or bt).nvals  # pyright: ignore[reportOptionalMemberAccess]
@@ -30,4 +97,314 @@ def mxm(
     if b is None:
         return None
     outside = mask.pattern if mask is not None and mask.pattern.nvals else None
-    return spgemm_unmasked.product(a, b, semiring, outside)
+    return _by_rows(a, b, semiring, outside)
+
+
+class _Operands(NamedTuple):
+    """A, B, the pattern of a complemented mask or None, and the arguments that describe them."""
+
+    a: Csr
+    b: Csr
+    outside: Csr | None
+    terms: Terms
+
+    @property
+    def pattern_types(self) -> tuple[Any, ...]:
+        return (self.a.indptr.dtype, self.b.indptr.dtype, *self.mask_types)
+
+    @property
+    def patterns(self) -> tuple[Any, ...]:
+        return (csr(self.a), csr(self.b), self.mask)
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        a, b = self.a.indptr.dtype, self.b.indptr.dtype
+        return (a, *self.terms.x[1:], b, *self.terms.y[1:], *self.mask_types)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        return (csr(self.a, self.terms.x[0]), csr(self.b, self.terms.y[0]), self.mask)
+
+    @property
+    def mask_types(self) -> tuple[Any, ...]:
+        if self.outside is None:
+            return np.dtype(np.int32), Drop.NO_MASK
+        return self.outside.indptr.dtype, Drop.OUTSIDE
+
+    @property
+    def mask(self) -> Packed:
+        return NO_MASK if self.outside is None else csr(self.outside)
+
+
+def _made(c: tuple[Any, ...]) -> Packed:
+    """Return the arrays into which kernels write rows of C."""
+    return MADE(indptr=c[0], indices=c[1], values=c[2])
+
+
+def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr:
+    """Return A ⊕.⊗ B without the places that `outside` lists."""
+    terms = terms_of(a, b, semiring)
+    operands = _Operands(a, b, outside, terms)
+    tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
+    tile_count = -(-b.ncols // (1 << tile_bits))
+    zeros = xp.zeros(2 * a.nrows + 1 + 2 * Bin.BINS, xp.int64)
+    ends_of_rows, sizes = zeros[: a.nrows + 1], zeros[1 : a.nrows + 1]
+    of_rows, counts = zeros[a.nrows + 1 : 2 * a.nrows + 1], zeros[2 * a.nrows + 1 :]
+    lists = _list_rows(a, b, tile_count, of_rows, counts)
+    made = _few_at_once(operands, lists, sizes)
+    if made is None:
+        for few in lists.few:
+            _count_few(operands, few, lists.rows(few), sizes)
+    ends = runs = None
+    if lists.counts[Bin.BY_TILES]:
+        ends = _count_tiles(operands, lists.rows(Bin.BY_TILES), tile_count, tile_bits, sizes)
+    if lists.counts[Bin.BY_SORTING]:
+        runs = _sorted_runs(operands, lists.rows(Bin.BY_SORTING), of_rows, sizes)
+    indptr, nvals = scan_offsets(ends_of_rows)
+    c = (indptr, xp.empty(nvals, xp.int32), terms.room(nvals))
+    if made is not None:
+        _move_few(terms, lists, made, c)
+    else:
+        for few in lists.few:
+            _make_few(operands, few, lists.rows(few), c, 0, sizes)
+    if ends is not None:
+        _make_tiles(operands, lists.rows(Bin.BY_TILES), tile_count, tile_bits, ends, c)
+    if runs is not None:
+        _place_runs(operands, runs, c)
+    return Csr(a.nrows, b.ncols, c[0], c[1], terms.values(c[2], nvals))
+
+
+class _Lists(NamedTuple):
+    """The rows of each bin, one bin after the other, and their numbers."""
+
+    all_rows: Array
+    counts: list[int]
+
+    def rows(self, which: int) -> Array:
+        return self.all_rows[which, : self.counts[which]]
+
+    @property
+    def few(self) -> list[int]:
+        return [few for few in range(len(MOST)) if self.counts[few]]
+
+
+def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -> _Lists:
+    """List the rows by their numbers of terms, kept in `of_rows`; both arrays are zero at first."""
+    kernel = load("spgemm_plan.cu", "count_terms", NOTHING, a.indptr.dtype, b.indptr.dtype)
+    kernel(
+        tiles(a.nvals),
+        BLOCK,
+        *(a.indptr, size(a.nrows), a.indices, size(a.nvals), b.indptr, of_rows),
+    )
+    room = min(a.nrows, a.nvals)
+    rows = xp.empty((Bin.BINS, room), xp.int32)
+    kernel = load("spgemm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
+    kernel(
+        blocks(a.nrows),
+        BLOCK,
+        *(
+            a.indptr,
+            size(a.nrows),
+            of_rows,
+            size(tile_count),
+            size(current(TUNING).sorted),
+            size(room),
+        ),
+        *(rows, counts),
+    )
+    return _Lists(rows, to_numbers(counts)[: Bin.BINS])
+
+
+# --- rows of few terms --------------------------------------------------------------------------
+
+
+def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Array, Array] | None:
+    """Compute the rows of few terms in scratch memory of the most that they may need.
+
+    Also store their sizes. Return None if that is too much memory, or if there are no such rows.
+    """
+    terms = operands.terms
+    places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
+    width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
+    if not lists.few or sum(places) * width > current(TUNING).scratch:
+        return None
+    indices, sums = xp.empty(sum(places), xp.int32), terms.room(sum(places))
+    for few in lists.few:
+        begin = sum(places[:few])
+        scratch = (NULL, indices[begin:], sums[begin:])
+        _make_few(operands, few, lists.rows(few), scratch, MOST[few], sizes)
+    return indices, sums
+
+
+def _few_shape(few: int, rows: Array) -> tuple[int, int]:
+    """Return the grid and the block for a group of lanes per row."""
+    tuning = current(TUNING)
+    bits, group = tuning.few[few]
+    block = (tuning.places >> bits) * group
+    return blocks(rows.size * group, block), block
+
+
+def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None:
+    tuning = current(TUNING)
+    types = (*operands.pattern_types, *tuning.few[few])
+    kernel = load("spgemm_hash.cu", "count_few", NOTHING, *types, constants=tuning)
+    kernel(*_few_shape(few, rows), rows, size(rows.size), *operands.patterns, sizes)
+
+
+def _make_few(
+    operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Array
+) -> None:
+    """Compute rows into `c`: from its indptr on, or into `room` places each, with their sizes."""
+    terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
+    tuning = current(TUNING)
+    parts = (*operands.types, offset, *tuning.few[few], terms.has_values)
+    kernel = load("spgemm_hash.cu", "make_few", terms.spec, *parts, constants=tuning)
+    shape = _few_shape(few, rows)
+    kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, _made(c))
+
+
+def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
+    word, counts = np.dtype(f"u{terms.dtype.itemsize}"), lists.counts[: len(MOST)]
+    kernel = load(
+        "spgemm_hash.cu",
+        "move_few",
+        NOTHING,
+        word,
+        c[0].dtype,
+        terms.has_values,
+        constants=current(TUNING),
+    )
+    rows = FEW_ROWS(
+        lists=lists.all_rows,
+        room=lists.all_rows.shape[1],
+        **{f"count_{most}": count for most, count in zip(MOST, counts, strict=True)},
+    )
+    kernel(
+        blocks(sum(counts) * MOVE_LANES),
+        BLOCK,
+        *(rows, *made, _made(c)),
+    )
+
+
+# --- rows of many terms, by tiles ---------------------------------------------------------------
+
+
+def _count_tiles(
+    operands: _Operands, rows: Array, tile_count: int, tile_bits: int, sizes: Array
+) -> Array:
+    """Count the entries in each tile of each row; return the running sums."""
+    tuning = current(TUNING)
+    ends = xp.empty(rows.size * tile_count, xp.int64)
+    units = rows.size * -(-tile_count // tuning.span)
+    kernel = load(
+        "spgemm_dense.cu",
+        "count_tiles",
+        NOTHING,
+        *operands.pattern_types,
+        tile_bits,
+        constants=tuning,
+    )
+    kernel(
+        blocks(units * WARP, tuning.tile_warps * WARP),
+        tuning.tile_warps * WARP,
+        *(rows, size(rows.size), size(tile_count)),
+        *(*operands.patterns, sizes, ends),
+    )
+    add_up(ends)
+    return ends
+
+
+def _make_tiles(
+    operands: _Operands,
+    rows: Array,
+    tile_count: int,
+    tile_bits: int,
+    ends: Array,
+    c: tuple[Any, ...],
+) -> None:
+    tuning, terms = current(TUNING), operands.terms
+    parts = (*operands.types, c[0].dtype, tile_bits, terms.has_values)
+    kernel = load("spgemm_dense.cu", "make_tiles", terms.spec, *parts, constants=tuning)
+    kernel(
+        blocks(ends.size * WARP, tuning.tile_warps * WARP),
+        tuning.tile_warps * WARP,
+        *(rows, size(rows.size), size(tile_count)),
+        *(*operands.arrays, ends, _made(c)),
+    )
+
+
+# --- rows of many terms, by sorting -------------------------------------------------------------
+
+
+class _Runs(NamedTuple):
+    """Entries of some rows of C: increasing keys, row in the list * 2^bits + column, and values."""
+
+    rows: Array
+    column_bits: int
+    keys: Array
+    sums: Array
+
+
+def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Array) -> list[_Runs]:
+    """Compute rows by sorting, in batches of `sorted` terms."""
+    ends = xp.zeros(rows.size + 1, xp.int64)
+    xp.cumsum(of_rows[rows], out=ends[1:])
+    known = xp.asnumpy(ends)
+    runs, start = [], 0
+    while start < rows.size:
+        stop = int(np.searchsorted(known, known[start] + current(TUNING).sorted, side="right")) - 1
+        stop = max(stop, start + 1)
+        total = int(known[stop] - known[start])
+        part = ends[start : stop + 1]
+        runs.append(_sort_batch(operands, rows[start:stop], part, total, sizes))
+        start = stop
+    return runs
+
+
+def _sort_batch(operands: _Operands, rows: Array, starts: Array, total: int, sizes: Array) -> _Runs:
+    terms = operands.terms
+    bits = max(operands.b.ncols - 1, 1).bit_length()
+    keys, values = xp.empty(total, xp.int64), terms.room(total)
+    kernel = load(
+        "spgemm_expand_sort.cu", "expand_rows", terms.spec, *operands.types, terms.has_values
+    )
+    kernel(
+        blocks(rows.size * BLOCK),
+        BLOCK,
+        *(rows, size(rows.size), starts, np.int32(bits), *operands.arrays, keys, values),
+    )
+    order: Any = NULL
+    if terms.has_values:
+        order = keys.argsort()
+        keys = keys[order]
+    else:
+        keys.sort()
+    ends = xp.empty(total, xp.int64)
+    kernel = load("spgemm_expand_sort.cu", "find_runs", NOTHING)
+    kernel(blocks(total), BLOCK, keys, size(total), ends)
+    count = scan_and_count(ends)
+    found = _Runs(rows, bits, xp.empty(count, xp.int64), terms.room(count))
+    kernel = load("spgemm_expand_sort.cu", "add_runs", terms.spec, terms.has_values)
+    kernel(
+        blocks(total),
+        BLOCK,
+        *(keys, order, values, size(total), ends, rows, np.int32(bits)),
+        *(found.keys, found.sums, sizes),
+    )
+    return found
+
+
+def _place_runs(operands: _Operands, runs: list[_Runs], c: tuple[Any, ...]) -> None:
+    terms = operands.terms
+    kernel = load(
+        "spgemm_expand_sort.cu", "place_runs", NOTHING, terms.dtype, c[0].dtype, terms.has_values
+    )
+    for each in runs:
+        count = each.keys.size
+        if count:
+            kernel(
+                blocks(count),
+                BLOCK,
+                *(each.keys, each.sums, size(count), each.rows, np.int32(each.column_bits)),
+                _made(c),
+            )

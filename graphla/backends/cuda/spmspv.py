@@ -1,8 +1,8 @@
-"""Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u names.
+"""Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u lists.
 
-Kernels: spmspv.cu, matvec.cu. Terms are folded by atomics; where that could show in the bits, and
-`config.deterministic` asks, edges are sorted by output and folded in order.
-Waits: for the number of entries of a sparse result; deterministic, also for the number of edges.
+Kernels: spmspv.cu, matvec.cu. Terms are folded with atomics. If the order could change the bits,
+and `config.deterministic` is set, edges are sorted by output and folded in order.
+Waits: for the number of entries of a sparse result; if deterministic, also for the number of edges.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from graphla.backends.cuda.launch import (
     CSR,
     INT32_END,
     NOT_READ,
+    WARP,
+    WIDEST_BLOCK,
     blocks,
     counter,
     next_answer,
@@ -32,17 +34,17 @@ from graphla.backends.cuda.launch import (
 )
 from graphla.backends.cuda.matvec import (
     Plan,
+    allows_none,
     constant_of,
     edge_ends,
     few_blocks,
-    flags_of,
-    lets_none,
     longest_row,
     measured,
     nothing,
     plan_of,
+    presence,
 )
-from graphla.backends.cuda.select import WIDEST_BLOCK, scan_and_count
+from graphla.backends.cuda.select import scan_and_count
 from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.backends.tuning import current
@@ -60,23 +62,22 @@ class SpmspvTuning:
     tile: int = 2048
     """Edges of a tile; spmspv.cu reads it."""
     small: int = 1 << 12
-    """Entries of a matrix that is not asked for its longest row."""
+    """Most entries of a matrix whose longest row is not looked up."""
     short: int = 64
     modest: int = 1 << 17
-    """Columns of at most `short` entries, with at most `modest` edges, are pushed by a few threads
-    each: tiles take more launches, and so do single claims of many outputs."""
+    """If no column has more than `short` entries, a few threads push each column of up to `modest`
+    edges in total. Tiles need more launches; but beyond `modest`, one claim per output is slow."""
     dense: int = 8
-    """Terms from size / dense are folded into an array of all outputs, which becomes the result."""
+    """From size / dense terms on, they are folded into an array of all outputs, the result."""
     alone_edges: int = 1 << 13
-    """Most edges that one block pushes alone."""
+    """The most edges that one block pushes alone."""
     alone_outputs: int = 32 * 512
-    """Most outputs that such a block has room for; spmspv.cu reads it."""
+    """The most outputs that such a block has room for; spmspv.cu reads it."""
+    large: int = 1 << 20
+    """Array size from which a small part is copied, so that the rest can be freed."""
 
 
 TUNING = SpmspvTuning()
-
-LARGE = 1 << 20
-"""Elements of an array of which a small part is copied, so that the rest is freed."""
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
@@ -85,12 +86,12 @@ FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Output
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
     plan = plan_of(semiring, side)
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
         return nothing(n, plan.dtype)
-    if mask is not None and mask.indices is not None and lets_none(mask):
+    if mask is not None and mask.indices is not None and allows_none(mask):
         return nothing(n, plan.dtype)
     constant = constant_of(plan, columns.values, u.values) if plan.may_be_constant else None
     edges = _Edges(columns, u, plan, mask, current(TUNING))
@@ -104,14 +105,14 @@ def push(
     if plan.is_any:
         values = xp.ndarray(edges.room, plan.dtype)
         indices, count = edges.claim(Way.CLAIM, values)
-        values = values[:count] if edges.room < LARGE else _cut(values, count)
+        values = values[:count] if edges.room < edges.tuning.large else _cut(values, count)
         return SparseVector(n, indices, values, False)
     if edges.expected * edges.tuning.dense >= n:
         return _push_dense(edges, semiring.monoid)
     if n > current(matvec.TUNING).huge and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
-    edges.is_alone = False  # the bits are read again
+    edges.is_alone = False  # the bits must be in global memory, because FOLD reads them
     indices, count = edges.claim(Way.CLAIM_IDENTITY, whole)
     edges.run(Way.FOLD, w=whole)
     values = xp.empty(count, plan.dtype)
@@ -122,7 +123,7 @@ def push(
 
 
 def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
-    """Terms folded into all outputs, present or not: nothing is listed, nobody waits."""
+    """Fold terms into an array of all outputs: there is no list, and no wait."""
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
     if edges.is_alone:
@@ -130,13 +131,13 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
     else:
         whole.fill(monoid.identity)
         present = xp.zeros(n, bool)
-        edges.bits = xp.zeros(-(-n // 32), xp.uint32)
+        edges.bits = xp.zeros(-(-n // WARP), xp.uint32)
     edges.run(Way.FOLD_DENSE, w=whole, present=present, count=count)
     return BitmapVector(n, present, w, Counted(count))
 
 
 def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | BitmapVector:
-    """Edges sorted by output, those of one output in the order of u; then pulled, run by run."""
+    """Sort the edges by output, those of one output in the order of u; then pull each run."""
     total = edges.in_order()
     if total >= INT32_END:  # places of terms are int32
         rows, u = transpose(edges.columns), to_bitmap(edges.u)
@@ -164,12 +165,12 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
 
 @lru_cache(maxsize=4096)
 def _seconds(monoid: TypedMonoid) -> TypedSemiring:
-    """⊕.second: what folds terms that are made already."""
+    """Return ⊕.second, the semiring that folds given terms."""
     return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
 
 
 class _Edges:
-    """The edges of a frontier: how many at most, how they are cut, and what runs over them."""
+    """The edges of a frontier: a bound on their number, their tiles, and the kernels over them."""
 
     def __init__(
         self,
@@ -191,7 +192,7 @@ class _Edges:
         if mask is not None:
             self.flags, self.complement = mask.present, mask.complement
             if self.flags is None:
-                self.flags = flags_of(mask)
+                self.flags = presence(mask)
         self.bits: Any = None
         self.ends, total = None, 0
         if measured.last is not None:
@@ -205,7 +206,7 @@ class _Edges:
         )
 
     def in_order(self) -> int:
-        """Take u's entries in order, and count their edges."""
+        """Sort u's entries, and count their edges."""
         if not self.u.is_sorted:
             order = self.u.indices.argsort()
             values = self.u.values
@@ -215,17 +216,17 @@ class _Edges:
         return number(self.ends[-1])
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """The outputs that the edges reach, each once, in no order; and how many."""
+        """Return the outputs that the edges reach, each once and in any order, and their number."""
         indices = xp.ndarray(self.room, np.int32)
         if self.is_alone:
             answer = next_answer()
             self.run(way, w=w, indices=indices, count=answer.address)
             found = answer.wait()
         else:
-            self.bits, count = xp.zeros(-(-self.n // 32), xp.uint32), counter()
+            self.bits, count = xp.zeros(-(-self.n // WARP), xp.uint32), counter()
             self.run(way, w=w, indices=indices, count=count)
             found = number(count)
-        return indices[:found] if self.room < LARGE else _cut(indices, found), found
+        return indices[:found] if self.room < self.tuning.large else _cut(indices, found), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
@@ -241,7 +242,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = CSR(
+        matrix = CSR(  # `csr` would take one more Python call
             indptr=columns.indptr,
             indices=columns.indices,
             values=a,
@@ -264,7 +265,7 @@ class _Edges:
             kernel = load("spmspv.cu", "push_tiles", plan.spec, *types, constants=tuning)
             kernel(grid, BLOCK, frontier, matrix, outputs)
             return
-        threads = min(32, 1 << max(0, self.longest // 2).bit_length())
+        threads = min(WARP, 1 << max(0, self.longest // 2).bit_length())
         name = "push_alone" if self.is_alone else "push_columns"
         shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(entries * threads), BLOCK)
         kernel = load("spmspv.cu", name, plan.spec, *types, constants=tuning)
@@ -272,15 +273,15 @@ class _Edges:
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """n cells to fold into, and as many as fill whole words, which atomics on small ones change."""
+    """Return an array to fold into, padded to whole words, and its first n elements.
+
+    Atomics on elements of less than 4 bytes change whole words.
+    """
     words = -(-n * dtype.itemsize // 4) * 4
     whole = xp.empty(words // dtype.itemsize, dtype)
     return whole, whole if whole.size == n else whole[:n]
 
 
 def _cut(array: Array, count: int) -> Array:
-    """The first `count`; of a large array, in memory of their own where they are few."""
-    if count == array.size:
-        return array
-    is_few = array.size >= LARGE and count * 8 < array.size
-    return array[:count].copy() if is_few else array[:count]
+    """Return the first `count` elements of a large array, as a copy if they are few."""
+    return array[:count].copy() if count * 8 < array.size else array[:count]

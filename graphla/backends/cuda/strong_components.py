@@ -9,7 +9,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import INT32_END
+from graphla.backends.cuda.launch import INT32_END, WIDEST_BLOCK
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct
@@ -22,7 +22,7 @@ STRONG = Struct("strong_components.cu", "Strong")
 class StrongComponentsTuning:
     """The shape of the launch."""
 
-    block: int = 1024  # threads of a block
+    block: int = WIDEST_BLOCK  # threads of a block
     alone_edges: int = 4096  # a round with at most this many entries is done by one block
 
 

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from graphla.backends.tuning import current
 from graphla.progress import progress
 from graphla.settings import config
 
-EDGES = 1 << 27
-"""Number of entries that the searches of a batch read on the CPU; this takes about a second."""
-WORD, SHARE, MOST = 64, 16, 4096
-"""Sizes of a batch. Its minimum is WORD searches, which share a machine word; if searches run
-alone, the minimum is SHARE searches per thread. Its maximum is MOST."""
+
+@dataclass(frozen=True)
+class BatchTuning:
+    """Sizes of a batch."""
+
+    edges: int = 1 << 27
+    """Number of entries that the searches of a batch read on the CPU; this takes about a second."""
+    word: int = 64
+    """The minimum number of searches if they share a machine word."""
+    share: int = 16
+    """The minimum number of searches per thread if they run alone."""
+    most: int = 4096
+    """The maximum number of searches."""
+
+
+TUNING = BatchTuning()
 
 
 def batches(
@@ -29,10 +42,12 @@ def batches(
     if size is not None:
         ends = list(range(size, count, size))
     else:
-        many = MOST
+        tuning = current(TUNING)
+        many, word = tuning.most, tuning.word
         if A.device == "cpu":
-            many = EDGES // (cost * (A.nrows + A.nvals + 1)) // WORD * WORD
-            many = min(max(many, WORD if cost == 1 else SHARE * config.threads), MOST)
+            many = tuning.edges // (cost * (A.nrows + A.nvals + 1)) // word * word
+            many = max(many, word if cost == 1 else tuning.share * config.threads)
+            many = min(many, tuning.most)
         ends = [many * k for k in range(1, count // many)]
     with progress(count, "search", description) as advance:
         for first, last in pairwise([0, *ends, count]):

@@ -1,0 +1,52 @@
+"""The cases of the write rule C⟨mask, replace⟩ = accum(C, T), the same on every device.
+
+Z = T, or the union of C and T under accum. C becomes Z where the mask allows it. Elsewhere C keeps
+its entries, or loses them under replace. So the result has two parts: the entries of T that the
+mask allows, and the old entries of C that remain. This module says which old entries can remain; a
+device then removes the others and writes T.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from graphla.formats import AnyVector, BitmapVector, SparseVector, VectorMask
+
+Remains = Literal["NOWHERE", "ANYWHERE", "INSIDE", "OUTSIDE"]
+"""Where old entries of C remain: inside or outside means where the mask allows writing or not."""
+
+REMAINS: dict[tuple[bool, bool, bool], Remains] = {
+    # (has mask, has accum, replace)
+    (False, False, False): "NOWHERE",
+    (False, False, True): "NOWHERE",
+    (False, True, False): "ANYWHERE",
+    (False, True, True): "ANYWHERE",
+    (True, False, False): "OUTSIDE",
+    (True, False, True): "NOWHERE",
+    (True, True, False): "ANYWHERE",
+    (True, True, True): "INSIDE",
+}
+"""Where old entries of C remain. Without accum, T replaces what the mask allows; with accum, it is
+added to it. `replace` removes what the mask does not allow."""
+
+
+def plan_vector_write(
+    t: AnyVector, mask: VectorMask | None, accum: Any, replace: bool
+) -> tuple[VectorMask | None, Remains]:
+    """Return the mask that has still to be applied, and where old entries of w remain.
+
+    If the mask is the structure of t, it forbids no entry of t, and t overwrites all that it
+    allows. So without replace it has no effect, and w loses nothing.
+    """
+    if mask is not None and not replace and is_structure_of(mask, t):
+        return None, "ANYWHERE"
+    return mask, REMAINS[mask is not None, accum is not None, replace]
+
+
+def is_structure_of(mask: VectorMask, t: AnyVector) -> bool:
+    """Whether the mask is known to allow exactly the indices where t has entries."""
+    if mask.complement:
+        return False
+    if isinstance(t, SparseVector):
+        return mask.indices is t.indices
+    return isinstance(t, BitmapVector) and mask.present is t.present

@@ -1,0 +1,305 @@
+"""Public docstrings have the Google sections, and these agree with the code.
+
+`PUBLIC` lists the objects; each test below holds for every one of them. Sections are read as
+napoleon reads them: a heading at the left margin, and indented entries `name: text`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import doctest
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any, get_overloads
+
+import numpy as np
+import pytest
+
+import graphla as gl
+from graphla import algorithms
+
+pytestmark = pytest.mark.cpu
+
+
+def members(room: Any, prefix: str) -> dict[str, Any]:
+    """Return the functions and classes that a module lists in `__all__`."""
+    return {f"{prefix}.{name}": getattr(room, name) for name in room.__all__}
+
+
+PUBLIC: dict[str, Any] = {
+    **members(algorithms, "algorithms"),
+    "closure": gl.closure,
+}
+"""Functions, methods, properties and classes by the name that users know."""
+
+WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
+"""Objects that the examples of others show."""
+
+HELPERS = ("graphla.algorithms", "graphla.operations.operation", "graphla.sparse.mask")
+"""Packages whose functions count as part of the public functions that call them."""
+
+SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples", "References")
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def plain(thing: Any) -> Any:
+    """Return the function behind a decorator, a property or a class method."""
+    if isinstance(thing, property):
+        thing = thing.fget
+    return inspect.unwrap(getattr(thing, "__func__", thing))
+
+
+def docstring(thing: Any) -> str:
+    return inspect.cleandoc(thing.__doc__ or "")
+
+
+def sections(thing: Any) -> dict[str, str]:
+    """Return the text below each heading."""
+    pieces = re.split(rf"^({'|'.join(SECTIONS)}):$", docstring(thing), flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], map(textwrap.dedent, pieces[2::2]), strict=True))
+
+
+def entries(text: str) -> dict[str, str]:
+    """Return the entries `name: text` of a section, continuation lines included."""
+    found = re.findall(r"^(\*{0,2}[\w.]+)(?: \([^)]*\))?:((?:.*\n?)(?:^ +.*\n?)*)", text, re.M)
+    return {name: " ".join(words.split()) for name, words in found}
+
+
+def parameters(thing: Any) -> list[str]:
+    """Return the names of the parameters as Args writes them, without self."""
+    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    listed = inspect.signature(plain(thing)).parameters.values()
+    return [marks.get(each.kind, "") + each.name for each in listed if each.name not in _SELF]
+
+
+_SELF = ("self", "cls")
+
+
+def is_function(thing: Any) -> bool:
+    return callable(thing) and not isinstance(thing, type)
+
+
+def public(choose: Callable[[Any], bool]) -> Any:
+    names = [name for name, thing in PUBLIC.items() if choose(thing)]
+    return pytest.mark.parametrize("name", names)
+
+
+# --- errors that a function raises ----------------------------------------------------------------
+
+
+def errors(thing: Any) -> set[type[BaseException]]:
+    """Return the errors in the `raise` statements of a function and of its helpers."""
+    found: set[type[BaseException]] = set()
+    options = getattr(thing, "graph_options", None)
+    if options is not None:  # the decorator of algorithms checks the graph and the labels
+        found |= {TypeError, gl.exceptions.DimensionMismatch}
+        found |= {gl.exceptions.InvalidValue} if options.undirected or options.lengths else set()
+        found |= {gl.exceptions.IndexOutOfBound} if options.vertices or options.pairs else set()
+    waiting, seen = [plain(thing)], set()
+    while waiting:
+        function = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+        nodes = [node for part in getattr(tree, "body", []) for node in ast.walk(part)]
+        caught = {id(each) for node in nodes for each in _caught(node)}
+        for node in nodes:
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                found |= _raised(node.exc, function)
+            elif isinstance(node, ast.Call) and id(node) not in caught:
+                called = _resolve(node.func, function)
+                if inspect.isfunction(called) and _is_helper(called, function):
+                    waiting.append(called)
+    return found
+
+
+def _caught(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes in the body of a `try` with handlers."""
+    if isinstance(node, ast.Try) and node.handlers:
+        for statement in node.body:
+            yield from ast.walk(statement)
+
+
+def _raised(node: ast.expr, function: Any) -> set[type[BaseException]]:
+    """Return the class of a raised error; a call may build it, as its annotation says."""
+    thing = _resolve(node.func if isinstance(node, ast.Call) else node, function)
+    if inspect.isfunction(thing):
+        thing = thing.__globals__.get(str(thing.__annotations__.get("return")))
+    return {thing} if isinstance(thing, type) and issubclass(thing, BaseException) else set()
+
+
+def _resolve(node: ast.expr, function: Any) -> Any:
+    """Return what a name, or an attribute of a module, means inside a function."""
+    if isinstance(node, ast.Name):
+        return function.__globals__.get(node.id, getattr(builtins, node.id, None))
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        room = function.__globals__.get(node.value.id)
+        return getattr(room, node.attr, None) if inspect.ismodule(room) else None
+    return None
+
+
+def _is_helper(called: Any, function: Any) -> bool:
+    """Return whether a called function is a part of the caller and not public by itself."""
+    if any(called is thing or called is plain(thing) for thing in PUBLIC.values()):
+        return False
+    if called.__name__ == "definition":
+        return False
+    return called.__module__ == function.__module__ or called.__module__.startswith(HELPERS)
+
+
+def error_class(name: str) -> Any:
+    for room in (gl.exceptions, algorithms, builtins):
+        if hasattr(room, name):
+            return getattr(room, name)
+    return None
+
+
+# --- tests ----------------------------------------------------------------------------------------
+
+
+@public(lambda thing: True)
+def test_a_docstring_opens_with_one_line(name):
+    first, *rest = docstring(PUBLIC[name]).split("\n")
+    assert first.endswith("."), first
+    assert not rest or not rest[0], "the second line must be blank"
+
+
+@public(is_function)
+def test_args_are_the_parameters_of_the_signature(name):
+    thing = PUBLIC[name]
+    args = entries(sections(thing).get("Args", ""))
+    assert list(args) == parameters(thing)
+    assert all(args.values()), [each for each in args if not args[each]]
+
+
+@public(is_function)
+def test_a_function_says_what_it_returns(name):
+    returned = inspect.signature(plain(PUBLIC[name])).return_annotation
+    if returned not in (None, "None"):
+        assert sections(PUBLIC[name]).keys() & {"Returns", "Yields"}
+
+
+@public(is_function)
+def test_the_return_annotation_is_a_type(name):
+    thing = plain(PUBLIC[name])
+    for each in (thing, *get_overloads(thing)):
+        returned = inspect.signature(each).return_annotation
+        assert returned not in (Any, "Any", inspect.Signature.empty)
+
+
+@public(is_function)
+def test_errors_are_described(name):
+    thing = PUBLIC[name]
+    described = entries(sections(thing).get("Raises", ""))
+    unknown = [each for each in described if error_class(each) is None]
+    assert not unknown and all(described.values())
+    classes = tuple(error_class(each) for each in described)
+    missing = {each.__name__ for each in errors(thing) if not issubclass(each, classes)}
+    assert not missing
+
+
+def graphs() -> Iterator[Any]:
+    """Yield graphs of four vertices, and others, that some algorithms refuse."""
+    i, j = [0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]
+    for value in (1, 0, -1, 5, 0.5, np.nan, -np.inf, np.inf, 1e308, 2**62, True):
+        yield gl.Matrix.from_coo(i, j, value, nrows=4, ncols=4)
+    yield gl.Matrix.from_coo(i, j, np.arange(8), nrows=4, ncols=4)
+    yield gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], -1, nrows=4, ncols=4)
+    yield gl.Matrix.from_coo([0, 1], [1, 1], 2.5, nrows=4, ncols=4)
+    yield from (gl.Matrix(int, n, n) for n in (0, 1, 4))
+    yield from (gl.Matrix(int, 2, 3), gl.Vector(int, 4), [[0, 1], [1, 0]], None)
+    yield gl.Graph.from_edges([(0, 1), (1, 2), (2, 3)], directed=True)
+
+
+RIGHT: dict[str, Any] = {"source": 0, "sources": [0], "target": 3, "n": 0, "k": 3}
+RIGHT |= {"communities": [{0, 1}, {2, 3}], "weight": True, "distance": True, "max_iter": 9}
+WRONG: tuple[Any, ...] = (-1, 99, 0.5, "least", [0, 99], {0: 1.0}, gl.Vector(bool, 3))
+
+
+def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield a graph and arguments: right ones for each graph, and each of them wrong in turn."""
+    _, *others = inspect.signature(thing).parameters.values()
+    needed = {each.name: RIGHT[each.name] for each in others if each.default is each.empty}
+    for A in graphs():
+        yield A, needed
+        yield A, {each.name: RIGHT[each.name] for each in others if each.name in RIGHT}
+    cycle = gl.Matrix.from_coo([0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2], 2, nrows=4, ncols=4)
+    for each in others:
+        for value in WRONG:
+            yield cycle, needed | {each.name: value}
+
+
+@public(lambda thing: hasattr(thing, "graph_options"))
+def test_every_error_of_wrong_input_is_described(name):
+    thing = PUBLIC[name]
+    described = entries(sections(thing)["Raises"])
+    expected = tuple(error_class(each) for each in described)
+    for A, given in calls(thing):
+        with np.errstate(all="ignore"), contextlib.suppress(*expected):
+            thing(A, **given)
+
+
+@public(lambda thing: hasattr(thing, "_fields"))
+def test_fields_are_described(name):
+    thing = PUBLIC[name]
+    assert list(entries(sections(thing).get("Attributes", ""))) == list(thing._fields)
+
+
+@public(is_function)
+def test_examples_are_what_comes_out(name):
+    text = sections(PUBLIC[name]).get("Examples", "")
+    assert ">>>" in text or name in WITHOUT_EXAMPLES
+    for library in ("networkx", "pandas", "scipy"):
+        if f"import {library}" in text or f"from {library}" in text:
+            pytest.importorskip(library)
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    said: list[str] = []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+@public(is_function)
+def test_no_docstring_refers_to_another_instead_of_saying_it(name):
+    text = docstring(PUBLIC[name])
+    found = re.findall(r"[Aa]s `\w+` otherwise|[Oo]therwise as `\w+`|[Ee]lse as `\w+`", text)
+    assert not found
+
+
+# --- the checks themselves ------------------------------------------------------------------------
+
+
+def sample(x: int, *rest: int, **more: int) -> int:
+    """Return x.
+
+    Args:
+        x: a number.
+        *rest: more numbers,
+            on two lines.
+        **more: options.
+
+    Returns:
+        int: x itself.
+    """
+    if x < 0:
+        raise ValueError("x is below 0")
+    return x
+
+
+def test_sections_and_entries_are_read_as_napoleon_reads_them():
+    assert list(sections(sample)) == ["Args", "Returns"]
+    args = entries(sections(sample)["Args"])
+    assert args == {"x": "a number.", "*rest": "more numbers, on two lines.", "**more": "options."}
+    assert list(args) == parameters(sample)
+
+
+def test_raise_statements_are_found_in_a_function_and_in_its_helpers():
+    assert errors(sample) == {ValueError}
+    assert gl.exceptions.InvalidValue in errors(algorithms.katz)  # `validation.real` raises it
+    assert algorithms.ConvergenceError in errors(algorithms.katz)  # a helper builds it
