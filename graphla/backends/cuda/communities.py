@@ -22,7 +22,7 @@ from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, is_iso, remember
 
 POPULAR, GAINING = enumeration("communities.cuh", "Rule")
-LAUNCHED, STEP = Struct("communities.cuh", "Launched"), Struct("communities.cuh", "Step")
+ROW_BATCH, STEP = Struct("communities.cuh", "RowBatch"), Struct("communities.cuh", "Step")
 GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
 
 
@@ -182,7 +182,7 @@ def _prepare(
         kernel = load("communities.cu", name, NOTHING, *types, constants=LAYOUT)
         if shared:
             kernel.resident(block, shared)
-        packed = LAUNCHED(
+        packed = ROW_BATCH(
             links=matrix, rows=rows, count=rows.size, labels=labels, next=chosen, gain=gain
         )
         found.append(Launch(kernel, blocks(items, block), block, packed, more, shared))
