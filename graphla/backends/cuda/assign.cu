@@ -20,7 +20,7 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
 /// Adds the sum of `mine` over the block to *counter, and once per launch the count before the
 /// launch: *before, or `known` if that is null. Every thread of the block must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
-  SHARED(i64, scratch, WARP + 1);
+  SHARED(i64, scratch, WARP);
   if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
   block_add(counter, mine, scratch);
 }
