@@ -94,7 +94,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   bool may_move;  // if false, only the weight that links v to its own community is needed
   i64 begin, end;
   double out, into;
-  double stay;  // a move needs a gain above this; `expect` sets it, before that it is very low
+  double stay;  // a move needs a gain above this; very low until `expect` sets it
   Choice<Score> best;
 
   DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k)

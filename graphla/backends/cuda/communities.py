@@ -32,10 +32,10 @@ class Layout:
 
     thread_entries: int = 4  # the longest row that one thread reads
     table_entries: int = 256  # the longest row that one warp reads
-    table_block: int = 128  # threads of a block of such warps
+    table_block: int = 128  # threads of a block in which each warp reads a row
     long_block: int = 256  # the most threads of a block that reads a row
     part: int = 1024  # entries of a part of a hub's row
-    part_bits: int = 11  # log2 of the number of slots of its table
+    part_bits: int = 11  # log2 of the number of slots of a part's table
     hub_block: int = 256  # threads of a block that reads a part
 
 
