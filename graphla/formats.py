@@ -78,7 +78,7 @@ class Plan(Remembering):
     relabeled: Relabeled | None  # only in full plans on a GPU
     nbytes: int  # on the device, in addition to the forms of the matrix
     seconds: float  # time to build it, both tiers together
-    is_full: bool = False  # whether it is full; on the CPU, whether `first` is the best neighbor
+    is_full: bool = False  # a full plan; on the CPU, whether `first` is the best neighbor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

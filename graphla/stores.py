@@ -265,7 +265,7 @@ class VectorStore:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Merge the stamps of forms whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
         if stamps:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
@@ -359,7 +359,7 @@ class MatrixStore:
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Merge the stamps of forms whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
         if stamps:
             self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
 
@@ -457,7 +457,7 @@ class MatrixStore:
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
-            self._pair.plans.is_settled = False  # memory may be less short by now
+            self._pair.plans.is_settled = False  # more memory may be free by now
         self._pair.make_plan(int(self._flipped), True)
 
     @property

@@ -163,14 +163,14 @@ constexpr int TILE = SpmspvTuning::tile;
 struct Tile {
   i64 *range;   // the entries of u that the tile begins and ends in
   i32 *ends;    // where the edges of each entry end, within the tile
-  i64 *shifts;  // the difference between the number of an edge and that of its entry of A
+  i64 *shifts;  // difference between the number of an edge and the number of its entry of A
 
   /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them; if they have
   /// not, most of these columns are empty. Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
-    __syncthreads();  // all threads have finished with the tile before
+    __syncthreads();  // all threads have finished with the previous tile
     if (warp_in_block() < 2) {
       const i64 edge = warp_in_block() == 0 ? begin : end - 1;
       const i64 at = warp_upper_bound<i64, i64>(u_ends, 0, entries, edge);
