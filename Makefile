@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench docs links release recipe clean
+.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench docs links pictures release recipe clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -78,6 +78,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/clang-format --dry-run --Werror $(CUDA_SOURCES)
+	$(BIN)/python tests/prose.py
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .
@@ -96,6 +97,13 @@ docs: $(VENV)/docs.stamp
 
 links: $(VENV)/docs.stamp
 	$(BIN)/python -m sphinx -q -b linkcheck -D nb_execution_mode=off -d out/doctrees-links docs out/links
+
+# Draw the pictures of docs/images that need no GPU. The charts of the ladder come from
+# `graphla ladder GRAPH --chart FILE` on a GPU.
+pictures: $(VENV)/demo.stamp
+	for name in chip clubs isochrones; do $(BIN)/python examples/$$name.py && cp out/$$name.png docs/images/; done
+	$(BIN)/python examples/demo.py --output docs/images/road-NY.png
+	$(BIN)/python benchmarks/draw_levels.py docs/images/levels.json docs/images/levels.svg
 
 # Build the wheel and the sdist, install the wheel where there are only NumPy and SciPy, and test it.
 release: $(VENV)/release.stamp

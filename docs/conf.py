@@ -33,7 +33,7 @@ autodoc_preserve_defaults = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_attr_annotations = True
-napoleon_use_rtype = False
+napoleon_use_rtype = True
 napoleon_use_ivar = True
 
 # Pages: links to headings of other pages use the anchors that GitHub gives them.
@@ -65,7 +65,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "ladder": []}
 html_show_sourcelink = False
 
 
@@ -76,7 +76,9 @@ def mark_up(app, what, name, obj, options, lines: list[str]) -> None:
     absolute values or sizes, and not substitutions. Each entry of `References` becomes an item.
     """
     if lines and FORMULA.search(lines[0]) and "`" not in lines[0] and lines[1:2] in ([], [""]):
-        lines[0] = f"``{lines[0].removesuffix('.')}``"
+        lines[0] = f"``{lines[0]}``"
+    if lines:
+        lines[0] = re.sub(r"^``(.*?)\.?``\.?$", r"``\1``", lines[0])
     in_references = False
     for i, line in enumerate(lines):
         if line and not line.startswith(" "):

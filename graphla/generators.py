@@ -1,8 +1,8 @@
-"""Made graphs: the same arguments and seed give the same matrix, on every platform.
+"""Generate graphs: the same arguments and seed give the same matrix on every platform.
 
-All are without self-loops and symmetric unless asked otherwise, and hold true for each edge,
-once for all (iso-valued), unless `weights` are wanted: `weights=(low, high)` draws one for each
-edge, uniformly: integers from low to high, both included, or floats from low up to high.
+By default the matrices are symmetric and iso-valued with the value true, without self-loops.
+`weights=(low, high)` draws a uniform weight for each edge: an integer from low to high, both
+included, or a float from low (included) to high (excluded).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from graphla.sparse import Matrix
 from semirings.dtypes import BOOL, FP64, INT64, lookup_dtype
 from semirings.exceptions import InvalidValue
 
-LIMIT = 2**31  # vertices are fewer
+LIMIT = 2**31  # the number of vertices is less than this
 
 DRAWS = 64
 """Number of times that `watts_strogatz` draws a new end before it leaves an edge unchanged."""
 
-_BLOCK = 1 << 16  # edges drawn at a time: a constant, for it decides which random numbers go where
+_BLOCK = 1 << 16  # edges drawn at a time; the graphs depend on it, so it must not change
 
 
 def kronecker(
@@ -40,12 +40,12 @@ def kronecker(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """The Graph500 (R-MAT) graph: 2^scale vertices and edge_factor * 2^scale edges drawn.
+    """Return a Graph500 (R-MAT) graph: 2^scale vertices and edge_factor * 2^scale edges drawn.
 
-    Each bit of source and target is drawn together: (0, 0) with probability A, (0, 1) with B,
-    (1, 0) with C, else (1, 1). Then the vertices are renumbered at random. Edges drawn twice
-    count once and self-loops are dropped, so fewer edges remain: at scale 18 about 3.8 of the
-    4.2 million. Chakrabarti, Zhan, Faloutsos: R-MAT (2004); graph500.org.
+    Each bit of the source and the same bit of the target are drawn together: (0, 0) with
+    probability A, (0, 1) with B, (1, 0) with C, otherwise (1, 1). Then the vertices are renumbered
+    at random. Edges drawn twice count once and self-loops are dropped, so fewer edges remain: at
+    scale 18 about 3.8 of the 4.2 million. Chakrabarti, Zhan, Faloutsos: R-MAT (2004); graph500.org.
     """
     scale = _whole("scale", scale, 30)
     if not (_is_real(edge_factor) and 0 <= edge_factor < math.inf):
@@ -78,13 +78,13 @@ def uniform(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """The Erdos-Renyi graph G(n, m): n vertices and exactly m different edges, all as likely."""
+    """Return an Erdos-Renyi graph G(n, m): n vertices and m distinct edges, chosen uniformly."""
     n = _size("n", n)
     pairs = n * (n - 1) // 2 if symmetric else n * (n - 1)
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    if m >= possible // 2:  # half full or more: choose among all places, which are < 4 m
+    if m >= possible // 2:  # at least half full: choose among all positions, fewer than about 4 m
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
@@ -102,11 +102,11 @@ def grid(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """The mesh of that shape, in two, three or any number of dimensions: `grid(1000, 1000)`.
+    """Return the mesh of a shape with any number of dimensions, such as `grid(1000, 1000)`.
 
-    Each vertex is joined with the next one along each axis; vertices are numbered with the last
-    axis first. Each edge is dropped with probability `drop`. Without symmetric, edges lead to
-    the greater number.
+    Each vertex is joined to the next one along each axis. The last axis varies fastest in the
+    numbering of the vertices. Each edge is dropped with probability `drop`. If `symmetric` is
+    False, edges lead to the greater number.
     """
     sizes = tuple(_size("shape", size) for size in shape)
     n = _size("the product of shape", int(np.prod(sizes, dtype=object)))
@@ -125,7 +125,7 @@ def grid(
 
 
 def path(n: int, *, symmetric: bool = True, **options: Any) -> Matrix:
-    """Vertices 0 - 1 - 2 - ... - n-1 in a line. Options as of `grid`."""
+    """Return the path 0 - 1 - 2 - ... - n-1. Options are those of `grid`."""
     return grid(_size("n", n), symmetric=symmetric, **options)
 
 
@@ -138,11 +138,11 @@ def cycle(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Vertices 0 - 1 - 2 - ... - n-1 - 0 in a ring, of three or more."""
+    """Return the cycle 0 - 1 - 2 - ... - n-1 - 0 of at least three vertices."""
     if _size("n", n) < 3:
         raise InvalidValue(f"n is {n}, but a cycle should have 3 vertices or more")
     u = np.arange(n, dtype=np.int64)
-    return _fixed(u, (u + 1) % n, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, (u + 1) % n, n, seed, symmetric, weights, dtype, name)
 
 
 def star(
@@ -154,9 +154,9 @@ def star(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Vertex 0 joined with each of 1, 2, ..., n-1."""
+    """Return the star in which vertex 0 is joined to each of 1, 2, ..., n-1."""
     v = np.arange(1, _size("n", n), dtype=np.int64)
-    return _fixed(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
 
 
 def complete(
@@ -168,9 +168,9 @@ def complete(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Every two of n vertices joined; without symmetric, from the lesser to the greater."""
+    """Return the complete graph; if `symmetric` is False, edges lead to the greater number."""
     u, v = np.triu_indices(_size("n", n), k=1)
-    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, seed, symmetric, weights, dtype, name)
 
 
 def binary_tree(
@@ -182,9 +182,9 @@ def binary_tree(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Vertex v > 0 joined with its parent (v - 1) // 2: levels filled from the left."""
+    """Return the binary tree in which vertex v > 0 is joined to its parent (v - 1) // 2."""
     v = np.arange(1, _size("n", n), dtype=np.int64)
-    return _fixed((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
 
 
 def caterpillar(
@@ -227,7 +227,7 @@ def caterpillar(
     v = np.arange(spine, dtype=np.int64)
     u = np.concatenate([v[:-1], np.repeat(v, leaves)])
     v = np.concatenate([v[1:], np.arange(spine, n, dtype=np.int64)])
-    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, seed, symmetric, weights, dtype, name)
 
 
 def watts_strogatz(
@@ -293,7 +293,7 @@ def watts_strogatz(
         v[moving[first[is_free]]] = ends[first[is_free]]
         taken = np.concatenate([taken, keys[is_free]])
         moving = np.delete(moving, first[is_free])
-    return _fixed(u, v, n, rng, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, rng, symmetric, weights, dtype, name)
 
 
 def _size(what: str, n: Any) -> int:
@@ -301,7 +301,7 @@ def _size(what: str, n: Any) -> int:
 
 
 def _whole(what: str, number: Any, most: int, which_is: str = "") -> int:
-    """A number from 0 to `most` as an int; a float that is whole too."""
+    """Return a whole number from 0 to `most` as an int; it may be given as a float."""
     if not _is_real(number) or not 0 <= number <= most or number != int(number):
         bound = "2^31 - 1" if most == LIMIT - 1 else most
         raise InvalidValue(
@@ -344,13 +344,13 @@ def _draw_bits(
 
 
 def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
-    """The keys of m different edges, sorted: uniform draws until there are as many, less some."""
+    """Return the sorted keys of m distinct edges: draw until there are enough, then drop some."""
     keys = np.empty(0, np.int64)
     while keys.size < m:
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
         if not self_loops:
             u, v = _without_loops(u, v)
-        if symmetric and self_loops:  # half of the places: one for each pair and for each loop
+        if symmetric and self_loops:  # keep half of the matrix: one position per pair and per loop
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))
     return np.delete(keys, rng.choice(keys.size, keys.size - m, replace=False))
@@ -361,7 +361,7 @@ def _without_loops(u: Any, v: Any) -> tuple[Any, Any]:
     return u[kept], v[kept]
 
 
-def _fixed(
+def _from_edges(
     u: Any, v: Any, n: int, seed: Any, symmetric: bool, weights: Any, dtype: Any, name: Any
 ) -> Matrix:
     rng = _rng(seed)
@@ -384,7 +384,7 @@ def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
 
 
 def _once(keys: Any) -> Any:
-    """Sorted (in place) and without repetition."""
+    """Return the keys sorted (in place) and without duplicates."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if keys.size else keys
 
@@ -412,7 +412,7 @@ def _matrix(
 def _weights(
     weights: tuple[float, float] | None, m: int, dtype: Any, rng: np.random.Generator
 ) -> tuple[Any, Any]:
-    """A weight for each of m edges, or one for all; and the dtype."""
+    """Return a weight for each of m edges, or one for all, and the dtype."""
     if weights is None:
         dtype = BOOL if dtype is None else lookup_dtype(dtype)
         return dtype.np_type.type(1), dtype

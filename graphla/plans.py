@@ -1,8 +1,8 @@
-"""What a square matrix keeps for traversals: its plan, and the account that pays for a full one.
+"""The plan that a square matrix keeps for traversals, and the account that pays for a full one.
 
-A light plan is made when the first traversal begins. A full one costs many times as much and may
-never be wanted; so, as one who rents skis until the rent paid reaches the price, we make it when
-traversals have taken as long as it would: then it can cost no more than they did.
+A light plan is made when the first traversal begins. A full plan costs many times as much, and may
+not be needed. So we make it once traversals have taken as long as it would (the ski rental rule):
+then it costs at most as much time as they did.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from graphla.formats import Plan
 
 SAVING = 0.3
-"""The part of a traversal's time that a full plan spares, where that is not measured yet: what
-Kronecker graphs of 2^20 to 2^25 vertices save, or more; the others mostly less."""
+"""The share of a traversal's time that a full plan saves, as long as it has not been measured.
+Kronecker graphs of 2^20 to 2^25 vertices save at least this share, other graphs mostly less."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """What is planned for the traversals of a matrix, and what it costs and brings.
+    """The plan for the traversals of a matrix, its costs and its benefit.
 
-    `tier` is "light" or "full"; `nbytes` lie beside the matrix's own; `seconds` it took to build.
-    `break_even` is after how many traversals a full plan, this one or the one to come, has paid:
-    from the mean time of those that ran and what it spares, measured once both kinds have run, and
-    taken as 30 % until then. None while none has run, or where it would never pay.
+    `tier` is "light" or "full". `nbytes` is its memory in addition to the matrix, and `seconds` the
+    time to build it. `break_even` is the number of traversals after which a full plan (this one or
+    a future one) has paid off. It follows from the mean time of traversals and from the share that
+    the plan saves, which is measured once both kinds have run, and assumed to be 30 % before. It is
+    None if no traversal has run, or if the plan would never pay off.
     """
 
     tier: Literal["light", "full"]
@@ -41,28 +42,30 @@ class PlanReport:
 
 
 class Plans:
-    """The plans of a matrix and of its transpose, which share all but what is first; and the time
-    spent in traversals of either, by the tier they had."""
+    """The plans of a matrix and of its transpose, and the time of their traversals per tier.
+
+    The two plans share everything except the first neighbors.
+    """
 
     __slots__ = ("__weakref__", "counts", "device", "has_run", "is_settled", "seconds", "ways")
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.ways: list[Plan | None] = [None, None]  # of the transpose: at 1
-        self.seconds = [0.0, 0.0]  # without a full plan, and with it
+        self.ways: list[Plan | None] = [None, None]  # of the matrix, and of its transpose
+        self.seconds = [0.0, 0.0]  # of traversals without and with a full plan
         self.counts = [0, 0]
         self.has_run = [False, False]
-        self.is_settled = False  # a full plan has been made, or tried in vain
+        self.is_settled = False  # whether a full plan has been made, or could not be made
 
     @property
     def is_full(self) -> bool:
-        """Whether there is a full plan, either way."""
+        """Whether there is a full plan of the matrix or of its transpose."""
         return any(plan is not None and plan.is_full for plan in self.ways)
 
     def record_traversal(self, seconds: float) -> None:
-        """A traversal took so long.
+        """Add the duration of a traversal to the account of the current tier.
 
-        The first one does not count: it may have waited for kernels to be compiled.
+        The first traversal of a tier does not count, because it may have compiled kernels.
         """
         tier = int(self.is_full)
         if self.has_run[tier]:
@@ -71,22 +74,22 @@ class Plans:
         self.has_run[tier] = True
 
     def wants_full(self, price: float) -> bool:
-        """Whether traversals have taken as long as a full plan would."""
+        """Return whether traversals have taken as long as making a full plan would."""
         return not self.is_settled and self.seconds[0] >= price
 
     def keep(self, plan: Plan, way: int) -> None:
-        """The plan of the matrix (0) or its transpose (1)."""
+        """Store the plan of the matrix (`way` 0) or of its transpose (1)."""
         self.ways[way] = plan
         if plan.is_full:
             _full.add(self)
 
     def drop_full(self) -> None:
-        """Only the light tier stays; the account for a full one begins anew."""
+        """Drop full plans and reset the account; light plans remain."""
         self.ways = [None if plan is None or plan.is_full else plan for plan in self.ways]
         self.seconds, self.counts, self.is_settled = [0.0, 0.0], [0, 0], False
 
     def report(self, plan: Plan, price: float) -> PlanReport:
-        """Of one of the plans, and the price of a full one."""
+        """Return the report on one of the plans, given the seconds that a full plan takes."""
         pays = self._break_even(plan.seconds if plan.is_full else price)
         return PlanReport("full" if plan.is_full else "light", plan.nbytes, plan.seconds, pays)
 
@@ -105,7 +108,7 @@ _full: WeakSet[Plans] = WeakSet()
 
 
 def drop_full_plans(device: str) -> bool:
-    """Frees the memory that full plans on a device take; whether there were any."""
+    """Drop all full plans on a device to free memory; return whether there were any."""
     dropped = [plans for plans in list(_full) if plans.device == device]
     for plans in dropped:
         plans.drop_full()

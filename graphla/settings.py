@@ -1,8 +1,8 @@
-"""What may be set (`config`), the forced direction of products, and the `Recorder` of what ran.
+"""The settings (`config`), the forced direction of products, and the `Recorder` of operations.
 
-A setting assigned (`config.threads = 4`) holds for the process; one given to `config.set` and a
-`direction` hold inside their `with` block, for the thread or task that entered it. Threads started
-inside a block begin with what holds for the process.
+An assigned setting (`config.threads = 4`) applies to the process. `config.set` and `direction`
+apply inside their `with` block, to the thread or task that entered it. A thread that is started
+inside a block begins with the settings of the process.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Settings:
     autocompute: bool = True
 
     def but(self, **options: Any) -> _Settings:
-        """These settings with some of them replaced, each checked."""
+        """Return a copy of the settings with some of them replaced, after checking each value."""
         for name, value in options.items():
             if name not in _checks:
                 _refuse_name(name)
@@ -76,7 +76,7 @@ _named = re.compile(r"cpu|cuda(:[0-9]{1,4})?").fullmatch
 
 
 def check_device(name: str, value: Any) -> None:
-    """Refuses what is no name of a device."""
+    """Raise InvalidValue if the value is not the name of a device."""
     if not isinstance(value, str) or not _named(value):
         raise InvalidValue(f'{name} must be "cpu", "cuda" or one like "cuda:0", not {value!r}')
 
@@ -131,22 +131,22 @@ def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
 
 
 class Config:
-    """The settings; read one as `config.threads`, assign one, or `with config.set(threads=1):`.
+    """The settings: read `config.threads`, assign to it, or use `with config.set(threads=1):`.
 
-    - device: where new matrices and vectors live: "cpu", "cuda" (the card that is CuPy's current
-      one when they are made), "cuda:0", "cuda:1" and so on; by itself "cuda" where there is a card
-      and CuPy is installed, else "cpu";
+    - device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current card when they
+      are created), "cuda:0", "cuda:1" and so on; by default "cuda" if there is a card and CuPy is
+      installed, otherwise "cpu";
     - compiled: whether hot loops run compiled by Numba: "auto" (if Numba is installed and the
-      operands hold `compile_threshold` entries or more), True (always) or False (never);
-    - compile_threshold: the entries from which "auto" compiles;
-    - threads: how many threads a compiled loop may use;
-    - push_cost: what one entry scattered by push costs, in entries gathered by pull: the choice of
-      a product's direction rests on it (whole traversals choose by themselves). None means as
+      operands have at least `compile_threshold` entries), True (always) or False (never);
+    - compile_threshold: the number of entries from which "auto" compiles;
+    - threads: the maximum number of threads of a compiled loop;
+    - push_cost: the cost of one entry scattered by push, in entries gathered by pull. The direction
+      of a product depends on it (whole traversals choose by themselves). None means the cost
       measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
-    - debug: whether each kernel on a GPU is waited for, so that a fault names the kernel;
+    - debug: whether to wait for each kernel on a GPU, so that an error names the kernel at fault;
     - autocompute: whether an expression computes itself when it is used as an operand or when its
       entries are read; if False, only `.new()` and `C << expression` compute it;
-    - deterministic: whether a GPU gives the same bits run by run: the direction of products is
+    - deterministic: whether a GPU gives the same bits in every run: the direction of products is
       fixed by the operands alone, and sums are added in one order;
     - progress: whether long work shows a bar with the time left on standard error; it needs tqdm.
     """
@@ -155,7 +155,7 @@ class Config:
 
     @property
     def device(self) -> str:
-        """Where new matrices and vectors live."""
+        """The device on which new matrices and vectors are stored."""
         return current().device or _default_device()
 
     @device.setter
@@ -203,7 +203,7 @@ class Config:
 
     @contextmanager
     def set(self, **options: Any) -> Iterator[Config]:
-        """Settings that hold inside a `with` block: `with config.set(compiled=False): ...`."""
+        """Change settings inside a `with` block: `with config.set(compiled=False): ...`."""
         token = _override.set(current().but(**options))
         try:
             yield self
@@ -226,7 +226,7 @@ _direction: ContextVar[Direction] = ContextVar("graphla_direction", default="aut
 def direction(towards: Direction) -> Iterator[None]:
     """Force matrix-vector products, and the levels of traversals, to "push" or "pull".
 
-    It holds inside a `with` block; "auto" frees them.
+    The direction applies inside a `with` block; "auto" removes the force.
     """
     if towards not in ("push", "pull", "auto"):
         raise InvalidValue(f'direction must be "push", "pull" or "auto", not {towards!r}')
@@ -242,7 +242,7 @@ forced_direction: Callable[[], Direction] = _direction.get
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One operation that ran: what, in which direction and why, entries in and out, time."""
+    """One operation that ran: its direction and the reason for it, entries in and out, and time."""
 
     operation: str
     semiring: str
@@ -256,7 +256,7 @@ class Event:
 _recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("graphla_recorders", default=())
 
 recorders: Callable[[], tuple[Recorder, ...]] = _recorders.get
-"""Those that listen here, often none: `if recorders(): record(Event(...))` costs nothing then."""
+"""The active recorders. Usually there are none, and `if recorders(): record(...)` is cheap."""
 
 
 class Recorder:
@@ -295,16 +295,16 @@ class Recorder:
         return iter(self.events)
 
     def start(self) -> None:
-        """Begin to listen; nothing changes if it already does."""
+        """Start recording; does nothing if the recorder is already recording."""
         if self not in _recorders.get():
             _recorders.set((*_recorders.get(), self))
 
     def stop(self) -> None:
-        """Cease to listen; the events stay."""
+        """Stop recording; the events are kept."""
         _recorders.set(tuple(r for r in _recorders.get() if r is not self))
 
     def clear(self) -> None:
-        """Forget the events."""
+        """Delete the recorded events."""
         self.events.clear()
 
     def __enter__(self) -> Recorder:
@@ -331,7 +331,7 @@ class Recorder:
 
 
 def record(event: Event) -> None:
-    """Tell every recorder that listens here."""
+    """Append the event to every active recorder."""
     for recorder in _recorders.get():
         recorder.events.append(event)
 

@@ -1,4 +1,4 @@
-"""The eleven types that an entry may have, and the promotion of two of them to one."""
+"""The eleven dtypes of entries, and the promotion of two dtypes to one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _numbers = count()
 
 
 class DataType:
-    """One type of entries: its name in GraphBLAS, in NumPy and in C.
+    """A dtype of entries, with its names in GraphBLAS, NumPy and C.
 
-    Equal to everything that `lookup_dtype` takes for it: `INT64 == "INT64" == np.int64`.
-    Its hash is that of its name.
+    A dtype equals everything that `lookup_dtype` maps to it: `INT64 == "INT64" == np.int64`. Its
+    hash is that of its name.
     """
 
     __slots__ = ("_hash", "c_type", "name", "np_type", "number")
@@ -22,7 +22,7 @@ class DataType:
     name: str
     np_type: np.dtype[Any]
     c_type: str
-    number: int  # a different one for each dtype
+    number: int  # a unique number of the dtype
 
     def __init__(self, name: str, np_type: Any, c_type: str):
         object.__setattr__(self, "name", name)
@@ -55,7 +55,7 @@ class DataType:
 
     @property
     def kind(self) -> str:
-        """`b`, `i`, `u` or `f`, as NumPy has it."""
+        """The kind as in NumPy: `b`, `i`, `u` or `f`."""
         return self.np_type.kind
 
     @property
@@ -70,7 +70,7 @@ class DataType:
 
     @property
     def bits(self) -> int:
-        """Bits in memory."""
+        """The number of bits in memory."""
         return self.np_type.itemsize * 8
 
 
@@ -107,7 +107,7 @@ _KNOWN: dict[Any, DataType] = {
 
 
 def lookup_dtype(key: Any) -> DataType:
-    """The DataType that a name, a NumPy type, a Python type or a DataType stands for.
+    """Return the DataType of a name, a NumPy type, a Python type or a DataType.
 
     >>> lookup_dtype("INT64") is lookup_dtype(int) is lookup_dtype("int64")
     True
@@ -135,9 +135,9 @@ def lookup_dtype(key: Any) -> DataType:
 def unify(
     a: Any, b: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False
 ) -> DataType:
-    """The type that holds both, by NumPy 2's promotion (INT64 with UINT64 gives FP64).
+    """Return the common dtype of two dtypes by NumPy 2's promotion (INT64 and UINT64 give FP64).
 
-    A side marked as scalar is a Python scalar, and yields to the other where its kind allows.
+    A Python scalar (marked by a flag) takes the dtype of the other side if its kind allows that.
     """
     left, right = lookup_dtype(a), lookup_dtype(b)
     if left is right:
@@ -150,14 +150,14 @@ def unify(
 
 
 def _yields(scalar: DataType, other: DataType) -> bool:
-    """Whether a Python scalar of this type takes on the type of the other operand."""
+    """Return whether a Python scalar of this dtype takes the dtype of the other operand."""
     if scalar.kind == "f":
         return other.kind == "f"
     return scalar.kind == "b" or other.kind != "b"
 
 
 def float_of(dtype: DataType) -> DataType:
-    """The floating type for functions of such values: FP32 for 16 bits or less, else FP64."""
+    """Return the dtype of floating-point functions: FP32 for at most 16 bits, otherwise FP64."""
     if dtype.is_float:
         return dtype
     return FP32 if dtype.bits <= 16 else FP64

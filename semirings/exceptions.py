@@ -1,4 +1,4 @@
-"""What can go wrong, by python-graphblas's names; each is also the built-in that it resembles."""
+"""The exceptions, named as in python-graphblas; each also derives from a similar built-in one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ class GraphblasException(Exception):
 
 
 class NoValue(GraphblasException):
-    """There is no entry at the place that was asked for."""
+    """There is no entry at the requested position."""
 
 
 class UninitializedObject(GraphblasException):
-    """An object was used before it was made."""
+    """An object was used before it was initialized."""
 
 
 class InvalidObject(GraphblasException):
@@ -20,31 +20,31 @@ class InvalidObject(GraphblasException):
 
 
 class NullPointer(GraphblasException):
-    """Something needed was not given."""
+    """A required argument is missing."""
 
 
 class InvalidValue(GraphblasException, ValueError):
-    """A value is not one that the argument may have."""
+    """The value of an argument is not allowed."""
 
 
 class DuplicateEntry(InvalidValue):
-    """Two entries have the same place, and no operator says how to join them."""
+    """Two entries have the same position, and no operator to join them was given."""
 
 
 class InvalidIndex(GraphblasException, IndexError):
-    """A scalar index lies outside of the object."""
+    """A scalar index is out of range."""
 
 
 class DomainMismatch(GraphblasException, TypeError):
-    """A dtype is not one that the operation is defined on."""
+    """The operation is not defined on a dtype."""
 
 
 class DimensionMismatch(GraphblasException, ValueError):
-    """Two shapes do not fit."""
+    """Two shapes do not match."""
 
 
 class DeviceMismatch(GraphblasException, ValueError):
-    """Operands lie on different devices."""
+    """The operands are on different devices."""
 
 
 class DeviceUnavailable(GraphblasException, RuntimeError):
@@ -52,11 +52,11 @@ class DeviceUnavailable(GraphblasException, RuntimeError):
 
 
 class DeviceFault(GraphblasException, RuntimeError):
-    """A GPU has failed for good: the process must be started anew."""
+    """A GPU has failed permanently; the process must be restarted."""
 
 
 class EmptyObject(GraphblasException, ValueError):
-    """An object without entries was asked for a value."""
+    """A value of an object without entries was requested."""
 
 
 class OutputNotEmpty(GraphblasException, ValueError):
@@ -68,19 +68,19 @@ class OutOfMemory(GraphblasException, MemoryError):
 
 
 class InsufficientSpace(GraphblasException, ValueError):
-    """An array is too small for what it should receive."""
+    """An array is too small for the data to be written."""
 
 
 class IndexOutOfBound(GraphblasException, IndexError):
-    """An index in an array of indices lies outside of the object."""
+    """An index in an array of indices is out of range."""
 
 
 class NotImplementedException(GraphblasException, NotImplementedError):
-    """A case that the standard has and this library does not."""
+    """The GraphBLAS standard defines this case, but this library does not support it."""
 
 
 class UdfParseError(GraphblasException, ValueError):
-    """A function given as an operator cannot be traced."""
+    """A user's function cannot be traced as an operator."""
 
 
 class Panic(GraphblasException, RuntimeError):

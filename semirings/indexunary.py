@@ -1,6 +1,6 @@
-"""The index-unary operators: z = f(x, i, j, thunk), of an entry, its place and a scalar.
+"""The index-unary operators z = f(x, i, j, thunk): of an entry, its position and a scalar.
 
-`register_new` gives one a name here, `register_anonymous` makes one of a Python function.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIGNS = {
 
 
 def from_string(name: str) -> _Any:
-    """The index-unary operator of that name: `rowindex`, `row<=`, or typed, `valuegt[FP64]`."""
+    """Return the index-unary operator: `rowindex`, `row<=`, or typed, `valuegt[FP64]`."""
     return _naming.find(globals(), "indexunary", SIGNS, name)
 
 
@@ -44,7 +44,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """An index-unary operator of a Python function that is traced, and in no module.
+    """Return an unregistered index-unary operator that computes a traced Python function.
 
     >>> register_anonymous(lambda x, i, j, thunk: x + i * thunk)(5, 2, 0, 10)
     np.int64(25)
@@ -62,9 +62,9 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """An index-unary operator, from now on `semirings.indexunary.<name>`.
+    """Register an index-unary operator as `semirings.indexunary.<name>`.
 
-    Where it gives BOOL, it is also `semirings.select.<name>`.
+    If it returns BOOL, it is also registered as `semirings.select.<name>`.
     """
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)

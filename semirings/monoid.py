@@ -1,6 +1,6 @@
-"""The monoids: an associative and commutative operator with its identity, and its terminal.
+"""The monoids: associative, commutative operators with an identity and perhaps a terminal value.
 
-`register_new` gives one a name here, `register_anonymous` makes one of an operator and an identity.
+`register_new` adds a named monoid here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIGNS = {"+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor", "==": 
 
 
 def from_string(name: str) -> _Any:
-    """The monoid of that name: `plus`, `+`, or typed, `plus[INT64]`."""
+    """Return the monoid with this name: `plus`, `+`, or typed, `plus[INT64]`."""
     return _naming.find(globals(), "monoid", SIGNS, name)
 
 
@@ -32,7 +32,9 @@ def register_anonymous(
     is_idempotent: bool = False,
     terminal: _Any = None,
 ) -> _Monoid:
-    """A monoid of an operator and its identity: a scalar, one per dtype, or a function of it.
+    """Return an unregistered monoid of an operator and its identity.
+
+    The identity is a scalar, a mapping from dtypes, or a function of the dtype.
 
     >>> register_anonymous("hypot", 0)(3.0, 4.0).item()
     5.0
@@ -52,7 +54,7 @@ def register_new(
     terminal: _Any = None,
     lazy: bool = False,
 ) -> _Monoid:
-    """A monoid of an operator and its identity, from now on `semirings.monoid.<name>`."""
+    """Register a monoid of an operator and its identity as `semirings.monoid.<name>`."""
     op = _operator(binaryop)
     monoid = _Monoid(name, op, identity, terminal, is_idempotent=is_idempotent)
     _naming.register(globals(), "monoid", name, monoid)
@@ -69,14 +71,14 @@ def _operator(binaryop: _Any) -> _BinaryOp:
 
 
 def _least(dtype: _DataType) -> _Any:
-    """The least value of a dtype; -inf where there is one."""
+    """Return the least value of a dtype; -inf if it has infinities."""
     if dtype.is_float:
         return float("-inf")
     return dtype is not _BOOL and _limits(dtype)[0]
 
 
 def _greatest(dtype: _DataType) -> _Any:
-    """The greatest value of a dtype; inf where there is one."""
+    """Return the greatest value of a dtype; inf if it has infinities."""
     if dtype.is_float:
         return float("inf")
     return dtype is _BOOL or _limits(dtype)[1]
@@ -100,11 +102,11 @@ def _least_if_float(dtype: _DataType) -> _Any:
 
 
 def _ones(dtype: _DataType) -> int:
-    """The value with every bit set."""
+    """Return the value with every bit set."""
     return -1 if dtype.kind == "i" else _limits(dtype)[1]
 
 
-# A floating min, max or times has no terminal: NaN would still change it.
+# A floating-point min, max or times has no terminal value, because NaN would still change it.
 any = _Monoid("any", _binary.any, 0, is_idempotent=True, is_any=True)
 plus = _Monoid("plus", _binary.plus, 0, lambda dtype: True if dtype is _BOOL else None)
 times = _Monoid("times", _binary.times, 1, lambda dtype: None if dtype.is_float else 0)

@@ -1,4 +1,4 @@
-"""How an operator is found by its name, and how a new one gets one."""
+"""Find operators by name, and register new ones."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from semirings.exceptions import InvalidValue
 
 
 def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
-    """The operator that a text names: `plus`, `PLUS`, `+`, or typed, `plus[INT64]`."""
+    """Return the operator that a text names: `plus`, `PLUS`, `+`, or typed, `plus[INT64]`."""
     if not isinstance(text, str):
         raise TypeError(f"the name of a {kind} operator should be a string, but it is {text!r}")
     base, dtypes = split(text)
-    found = _sought(names, signs.get(base, base))
+    found = _look_up(names, signs.get(base, base))
     if getattr(found, "opclass", None) is None:
-        found = _sought(names, base.lower())
+        found = _look_up(names, base.lower())
     if getattr(found, "opclass", None) is None:
         raise InvalidValue(f"{text!r} names no {kind} operator; dir(semirings.{kind}) lists them")
     return found if dtypes is None else found[dtypes]
 
 
-def _sought(names: Mapping[str, Any], name: str) -> Any:
+def _look_up(names: Mapping[str, Any], name: str) -> Any:
     """Return the object with this name, which may contain dots, or None."""
     first, *rest = name.split(".")
     found = names.get(first)
@@ -33,7 +33,7 @@ def _sought(names: Mapping[str, Any], name: str) -> Any:
 
 
 def split(text: str) -> tuple[str, Any]:
-    """The name and the dtypes of `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
+    """Return the name and the dtypes of `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
     if match is None:
         raise InvalidValue(f"{text!r} should be a name, as 'plus', or typed, as 'plus[INT64]'")
@@ -45,14 +45,14 @@ def split(text: str) -> tuple[str, Any]:
 
 
 def name_of(func: Any, name: str | None) -> str:
-    """The name that was given, or else that of the function."""
+    """Return the given name, or that of the function."""
     if not callable(func):
         raise TypeError(f"func is {func!r}, but it should be a Python function")
     return name or getattr(func, "__name__", type(func).__name__)
 
 
 def register(names: dict[str, Any], kind: str, name: str, op: Any) -> None:
-    """Puts an operator under its name, which may hold dots and must be new."""
+    """Register an operator under its name, which may contain dots and must be new."""
     if not isinstance(name, str) or not all(map(str.isidentifier, name.split("."))):
         raise InvalidValue(f"name is {name!r}, but it should be made of identifiers and dots")
     *groups, last = name.split(".")

@@ -1,4 +1,4 @@
-"""Every operator under one roof: unary, binary and semirings, by their names."""
+"""All unary operators, binary operators and semirings in one namespace."""
 
 # ruff: noqa: F403
 from __future__ import annotations
@@ -16,7 +16,7 @@ from semirings.binary import *
 
 
 def from_string(name: str) -> _Any:
-    """The operator of that name, sought among binary, unary and semirings, in this order."""
+    """Return the operator with this name; look in binary, unary and semiring, in this order."""
     for module in (_binary, _unary, _semiring):
         try:
             return module.from_string(name)

@@ -1,8 +1,8 @@
-"""Operators: functions of one entry or two, of an entry and its place, and predicates for select.
+"""Operators: functions of one or two entries, or of an entry and its position; and predicates.
 
-An operator without a dtype (`binary.plus`) is a name and a Python function; typed (`plus["INT64"]`)
-it is an expression that prints itself as NumPy, Numba and CUDA C++. Typing is lazy and kept, so
-that `op[dtype] is op[dtype]`.
+An untyped operator (`binary.plus`) is a name and a Python function. A typed one (`plus["INT64"]`)
+is an expression that can be printed for NumPy, Numba and CUDA C++. Typed operators are made on
+demand and cached, so that `op[dtype] is op[dtype]`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from semirings.exceptions import (
 from semirings.primitives import Node
 from semirings.trace import Symbol, as_symbol, cast, trace
 
-Result = str | DataType | None  # "same": the type of the operands; None: whatever comes out
+Result = str | DataType | None  # "same": the operands' dtype; None: that of the expression
 
 
 class Operator:
-    """What all untyped operators share: a name, typing, calling, pickling by name."""
+    """The base of untyped operators: a name, typing, calling, and pickling by name."""
 
     opclass: ClassVar[str]
     kind: ClassVar[str]
@@ -48,7 +48,7 @@ class Operator:
             return self._lookup(key)
 
     def typed_for(self, left: DataType, right: DataType) -> Any:
-        """Return self[left, right], in less time: no dictionary asks a dtype for its hash."""
+        """Return self[left, right], but faster, because no dtype needs to be hashed."""
         key = left.number, right.number
         typed = self._numbered.get(key)
         if typed is None:
@@ -71,7 +71,7 @@ class Operator:
 
     @classmethod
     def register_anonymous(cls, *args: Any, **options: Any) -> Any:
-        """Return an operator without a name, like `register_anonymous` in the class's module."""
+        """Return an unregistered operator, like `register_anonymous` in the class's module."""
         return importlib.import_module(f"semirings.{cls.kind}").register_anonymous(*args, **options)
 
     def _lookup(self, key: Any) -> Any:
@@ -90,7 +90,7 @@ class Operator:
 
     @cached_property
     def types(self) -> dict[DataType, DataType]:
-        """The dtypes that it is defined on, each with the dtype that comes out."""
+        """The dtypes on which the operator is defined, each with the dtype of the result."""
         return {dtype: self[dtype].return_type for dtype in self._domain if dtype in self}
 
     @property
@@ -108,7 +108,7 @@ class Operator:
         raise TypeError(f"{self!r} computes on operands of graphla, not on {_types(args)}")
 
     def trace(self, *args: Any) -> Symbol:
-        """The operator on symbols, as a part of another operator."""
+        """Apply the operator to symbols, as a part of another operator."""
         raise UdfParseError(f"{self!r} cannot be a part of another operator's function")
 
     def __repr__(self) -> str:
@@ -124,7 +124,7 @@ class Operator:
         return {"name": self.name, "is_anonymous": True}
 
     def checked(self) -> Any:
-        """Itself, if its function can be traced with some dtype."""
+        """Check that the function can be traced with some dtype, and return the operator."""
         if not any(dtype in self for dtype in (FP64, INT64, *self._domain)):
             self[self._domain[-1]]
         return self
@@ -135,7 +135,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """The operator of that kind that has the name, as pickles refer to it."""
+    """Return the operator with this kind and name, as pickles refer to it."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)
@@ -147,7 +147,7 @@ def _types(args: tuple[Any, ...]) -> str:
 
 
 class Typed:
-    """What operators, monoids and semirings on given dtypes share: calls, names and pickling."""
+    """The base of operators, monoids and semirings on given dtypes: calls, names and pickling."""
 
     opclass: ClassVar[str]
     is_positional: bool = False
@@ -161,7 +161,7 @@ class Typed:
 
     @property
     def _key(self) -> Any:
-        """What `op` is indexed with to give this."""
+        """The key with which `op[key]` is this typed operator."""
         first, *others = self._dtypes
         if all(dtype is first for dtype in others):
             return first.name
@@ -186,7 +186,7 @@ def _typed(op: Any, key: Any) -> Any:
 
 
 class TypedOperator(Typed):
-    """What typed operators share that are made of a Python function: its expression, printed."""
+    """The base of typed operators made from a Python function, with its printed expression."""
 
     def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
         super().__init__(op, dtypes)
@@ -211,15 +211,15 @@ class TypedOperator(Typed):
 
     @cached_property
     def numpy(self) -> Callable[..., Any]:
-        """The operator on arrays of exactly its dtypes; broadcasts, never warns."""
+        """The operator on arrays of exactly its dtypes. It broadcasts and never warns."""
         return printing.numpy_function(self.expression, tuple(self.parameters), self.name)
 
     def source_numba(self, name: str) -> str | None:
-        """A Python function of that name for numba.njit, after `trace.numba_prelude`."""
+        """Return the source of a function for numba.njit; `trace.numba_prelude` must precede it."""
         return printing.numba_source(self.expression, self.parameters, name)
 
     def source_cuda(self, name: str) -> str:
-        """A C++ function of that name, after `trace.cuda_prelude`."""
+        """Return the source of a C++ function; `trace.cuda_prelude` must precede it."""
         return printing.cuda_source(self.expression, self.parameters, name)
 
     @cached_property
@@ -246,14 +246,14 @@ class TypedOperator(Typed):
         return result[()] if np.ndim(result) == 0 else result
 
     def trace(self, *args: Any) -> Symbol:
-        """The operator on symbols, which it casts to its dtypes."""
+        """Apply the operator to symbols, after casting them to its dtypes."""
         dtypes = self.parameters.values()
         symbols = (cast(as_symbol(x), dtype) for x, dtype in zip(args, dtypes, strict=True))
         return cast(as_symbol(self.op.function(*symbols)), self.return_type)
 
 
 def as_array(x: Any, dtype: DataType) -> Any:
-    """x as an array of that dtype; a Python integer that does not fit raises OverflowError."""
+    """Return x as an array of a dtype; a Python integer that does not fit raises OverflowError."""
     if isinstance(x, np.ndarray):
         return x.astype(dtype.np_type, copy=False)
     if isinstance(x, float) and not isinstance(x, np.generic) and not dtype.is_float:
@@ -262,13 +262,13 @@ def as_array(x: Any, dtype: DataType) -> Any:
 
 
 def dtype_of(x: Any) -> tuple[DataType, bool]:
-    """The dtype of a number or an array, and whether it is a Python number, which yields."""
+    """Return the dtype of a number or an array, and whether it is a weak Python number."""
     is_weak = isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
     return lookup_dtype(type(x) if is_weak else np.asarray(x).dtype), is_weak
 
 
 class FunctionOperator(Operator):
-    """What operators share that are made of a Python function, traced for each dtype."""
+    """The base of operators made from a Python function, which is traced for each dtype."""
 
     _typed_class: type[TypedOperator]
 
@@ -294,7 +294,7 @@ class FunctionOperator(Operator):
 
     @property
     def orig_func(self) -> Callable[..., Any]:
-        """The function that defines it."""
+        """The function that defines the operator."""
         return self.function
 
     def _on(
@@ -303,9 +303,9 @@ class FunctionOperator(Operator):
         operands: tuple[DataType, ...],
         asked: tuple[DataType, ...],
     ) -> Any:
-        """Return the operator on `dtypes`, made once, if it is defined on those of `operands`.
+        """Return the operator on `dtypes` (cached), if it is defined on the dtypes `operands`.
 
-        A refusal names the dtypes `asked` for.
+        An error names the dtypes `asked`, which the caller requested.
         """
         known = self._cache.get(dtypes)
         if known is None:
@@ -324,7 +324,7 @@ class FunctionOperator(Operator):
 
 
 class TypedUnaryOp(TypedOperator):
-    """z = f(x), or of the place: z = f(x, i, j) where `is_positional`."""
+    """z = f(x); or z = f(x, i, j) of the position, if `is_positional`."""
 
     opclass = "UnaryOp"
 
@@ -370,7 +370,7 @@ class UnaryOp(FunctionOperator):
 
 
 class TypedBinaryOp(TypedOperator):
-    """z = f(x, y), or of places: z = f(x, ix, jx, y, iy, jy) where `is_positional`."""
+    """z = f(x, y); or z = f(x, ix, jx, y, iy, jy) of the positions, if `is_positional`."""
 
     opclass = "BinaryOp"
 
@@ -397,7 +397,7 @@ class TypedBinaryOp(TypedOperator):
 
     @property
     def monoid(self) -> Any:
-        """The typed monoid of that operator, if there is one."""
+        """The typed monoid with this operator, or None."""
         monoid = self.op.monoid
         return None if monoid is None or self.type not in monoid else monoid[self.type]
 
@@ -405,8 +405,8 @@ class TypedBinaryOp(TypedOperator):
 class BinaryOp(FunctionOperator):
     """z = f(x, y), for each dtype that its function can be traced with.
 
-    Two dtypes are unified first, unless it `keeps` them apart because it returns one of its
-    operands, or reads them in different ways.
+    Two dtypes are unified first, unless `keeps` is set, because the operator returns one of its
+    operands or reads them in different ways.
     """
 
     opclass = "BinaryOp"
@@ -431,7 +431,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # set by the monoid of the same name
+        self.monoid: Any = None  # the monoid of the same name sets this
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})
@@ -475,7 +475,7 @@ class BinaryOp(FunctionOperator):
         return self[x, y]._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """The operator on symbols."""
+        """Apply the operator to symbols."""
         if self.is_positional:
             return super().trace(*args)
         x, y = (as_symbol(each) for each in args)
@@ -505,7 +505,7 @@ def _with_parameters(op: BinaryOp, parameters: dict[str, Any]) -> BinaryOp:
 
 
 class TypedIndexUnaryOp(TypedOperator):
-    """z = f(x, i, j, thunk): of an entry, its row, its column (0 in a vector) and a scalar."""
+    """z = f(x, i, j, thunk) of an entry, its row, its column (0 in a vector) and a scalar."""
 
     opclass = "IndexUnaryOp"
 
@@ -523,7 +523,7 @@ class TypedIndexUnaryOp(TypedOperator):
 
 
 class TypedSelectOp(TypedIndexUnaryOp):
-    """Whether to keep an entry: f(x, i, j, thunk), of type BOOL."""
+    """Whether to keep an entry: f(x, i, j, thunk), with the result dtype BOOL."""
 
     opclass = "SelectOp"
 
@@ -539,7 +539,7 @@ class TypedSelectOp(TypedIndexUnaryOp):
 class IndexUnaryOp(FunctionOperator):
     """z = f(x, i, j, thunk), for each dtype that its function can be traced with.
 
-    The thunk has the type of x, or of what is given, unless `thunk` fixes one.
+    The thunk has the dtype of x or of the given scalar, unless `thunk` fixes a dtype.
     """
 
     opclass = "IndexUnaryOp"
@@ -572,7 +572,7 @@ class IndexUnaryOp(FunctionOperator):
         return self[x, unify(thunk, x, is_left_scalar=is_weak)]._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """The operator on symbols."""
+        """Apply the operator to symbols."""
         x, thunk = as_symbol(args[0]), as_symbol(args[3])
         return self[x.dtype, thunk.dtype].trace(x, args[1], args[2], thunk)
 
@@ -581,7 +581,7 @@ class IndexUnaryOp(FunctionOperator):
 
 
 class SelectOp(IndexUnaryOp):
-    """A predicate f(x, i, j, thunk): which entries select keeps."""
+    """A predicate f(x, i, j, thunk), which selects the entries to keep."""
 
     opclass = "SelectOp"
     kind = "select"
@@ -589,7 +589,7 @@ class SelectOp(IndexUnaryOp):
 
     @classmethod
     def of(cls, op: IndexUnaryOp) -> SelectOp:
-        """The select operator that an index-unary operator of type BOOL is."""
+        """Return an index-unary operator with the result BOOL as a select operator."""
         recipe = op._recipe()
         recipe["is_anonymous"] = op.is_anonymous
         return cls(**recipe)

@@ -1,6 +1,6 @@
-"""The select operators: which entries to keep, by f(x, i, j, thunk) of type BOOL.
+"""The select operators f(x, i, j, thunk), with the result dtype BOOL: which entries to keep.
 
-`register_new` gives one a name here, `register_anonymous` makes one of a Python function.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SIGNS = _indexunary.SIGNS
 
 
 def from_string(name: str) -> _Any:
-    """The select operator of that name: `tril`, `<=`, or typed, `valuegt[FP64]`."""
+    """Return the select operator with this name: `tril`, `<=`, or typed, `valuegt[FP64]`."""
     return _naming.find(globals(), "select", SIGNS, name)
 
 
@@ -28,7 +28,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """A select operator of a Python function that is traced, and in no module.
+    """Return an unregistered select operator that computes a traced Python function.
 
     Raises InvalidValue if the operator does not return BOOL.
 
@@ -48,7 +48,7 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """A select operator, from now on `semirings.select.<name>`, and index-unary by that name."""
+    """Register an operator as `semirings.select.<name>` and `semirings.indexunary.<name>`."""
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
     else:
@@ -60,31 +60,31 @@ def register_new(
 
 
 def adopt(op: _IndexUnaryOp) -> None:
-    """Lists an index-unary operator of type BOOL here too."""
+    """Register an index-unary operator with the result BOOL in this module as well."""
     _naming.register(globals(), "select", op.name, _SelectOp.of(op))
 
 
 def value(comparison: _Any) -> _Any:
     """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`."""
-    return _selected("value", comparison)
+    return _select_by("value", comparison)
 
 
 def row(comparison: _Any) -> _Any:
     """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`."""
-    return _selected("row", comparison)
+    return _select_by("row", comparison)
 
 
 def column(comparison: _Any) -> _Any:
     """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`."""
-    return _selected("column", comparison)
+    return _select_by("column", comparison)
 
 
 def index(comparison: _Any) -> _Any:
     """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`."""
-    return _selected("index", comparison)
+    return _select_by("index", comparison)
 
 
-def _selected(what: str, comparison: _Any) -> _Any:
+def _select_by(what: str, comparison: _Any) -> _Any:
     select_by = getattr(type(comparison), "__select_by__", None)
     if select_by is None:
         raise TypeError(

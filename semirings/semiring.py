@@ -1,7 +1,7 @@
-"""The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones here, every other on demand.
+"""The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones, and all others on demand.
 
-`semiring.max_abssecond` is made when it is asked for. `register_new` gives one a name of its own,
-`register_anonymous` makes one of a monoid and an operator.
+The first access to `semiring.max_abssecond` creates it. `register_new` adds a semiring under a name
+of its own; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from semirings.structures import Semiring as _Semiring
 
 
 def from_string(name: str) -> _Any:
-    """The semiring of that name: `min_plus`, `min.plus`, `+.*`, or typed, `min_plus[FP64]`."""
+    """Return the semiring: `min_plus`, `min.plus`, `+.*`, or typed, `min_plus[FP64]`."""
     if isinstance(name, str):
         base, dtypes = _naming.split(name)
         found = globals().get(base)
@@ -30,7 +30,7 @@ def from_string(name: str) -> _Any:
 
 
 def _compose(name: str) -> _Semiring | None:
-    """The semiring that a name is made of, or None."""
+    """Return the semiring whose parts a name consists of, or None."""
     for between in ("_", "."):
         add, _, multiply = name.partition(between)
         try:
@@ -55,7 +55,7 @@ def __getattr__(name: str) -> _Semiring:
 def register_anonymous(
     monoid: _Monoid | str, binaryop: _BinaryOp | str, name: str | None = None
 ) -> _Semiring:
-    """A semiring of a monoid and an operator, in no module.
+    """Return an unregistered semiring of a monoid and an operator.
 
     >>> register_anonymous("max", "hypot")
     semiring.max_hypot
@@ -67,7 +67,7 @@ def register_anonymous(
 def register_new(
     name: str, monoid: _Monoid | str, binaryop: _BinaryOp | str, *, lazy: bool = False
 ) -> _Semiring:
-    """A semiring of a monoid and an operator, from now on `semirings.semiring.<name>`."""
+    """Register a semiring of a monoid and an operator as `semirings.semiring.<name>`."""
     semiring = _Semiring(name, *_parts(monoid, binaryop))
     _naming.register(globals(), "semiring", name, semiring)
     return semiring
@@ -101,7 +101,7 @@ land_lor = _Semiring("land_lor", _monoid.land, _binary.lor)
 lxor_land = _Semiring("lxor_land", _monoid.lxor, _binary.land)
 lxnor_lor = _Semiring("lxnor_lor", _monoid.lxnor, _binary.lor)
 
-# More that algorithms use
+# Further semirings that algorithms use
 any_pair = _Semiring("any_pair", _monoid.any, _binary.pair)
 any_first = _Semiring("any_first", _monoid.any, _binary.first)
 any_second = _Semiring("any_second", _monoid.any, _binary.second)
@@ -153,7 +153,7 @@ bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)
 
 
 class _NumPy:
-    """The semirings of a monoid and an operator with NumPy's names, made at first access."""
+    """The semirings of a monoid and an operator with NumPy's names, created at first access."""
 
     def __getattr__(self, name: str) -> _Semiring:
         for add, monoid in vars(_monoid.numpy).items():

@@ -35,7 +35,7 @@ class TypedMonoid(Typed):
 
     @cached_property
     def ufunc(self) -> np.ufunc | None:
-        """The NumPy ufunc that is ⊕; pass `dtype=` to its methods, as add widens small integers."""
+        """The NumPy ufunc of ⊕, or None; pass `dtype=` to its methods, as add widens integers."""
         return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
 
     @property
@@ -47,16 +47,16 @@ class TypedMonoid(Typed):
         return self.binaryop._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """⊕ on symbols."""
+        """Apply ⊕ to symbols."""
         return self.binaryop.trace(*args)
 
 
 class Monoid(Operator):
     """⟨⊕, 0⟩: an associative and commutative operator, and its identity on each dtype.
 
-    `identity` and `terminal` are a scalar, a mapping from dtype, or a function of the DataType. On
-    a dtype where the identity has no value, the monoid is not defined. `on` names one dtype that
-    operands of any dtype are read in.
+    `identity` and `terminal` are a scalar, a mapping from dtypes, or a function of the DataType. On
+    a dtype without an identity the monoid is not defined. If `on` is given, operands of any dtype
+    are cast to it.
     """
 
     opclass = "Monoid"
@@ -96,12 +96,12 @@ class Monoid(Operator):
 
     @property
     def is_commutative(self) -> bool:
-        """Whether x ⊕ y = y ⊕ x, which the kernels take for granted."""
+        """Whether x ⊕ y = y ⊕ x; always true, since the kernels assume it."""
         return True
 
     @property
     def commutes_to(self) -> Monoid:
-        """Itself: a monoid here commutes."""
+        """The monoid itself, since every monoid here commutes."""
         return self
 
     def _typed(self, *dtypes: DataType) -> TypedMonoid:
@@ -123,7 +123,7 @@ class Monoid(Operator):
         return self.binaryop._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """⊕ on symbols."""
+        """Apply ⊕ to symbols."""
         return self.binaryop.trace(*args)
 
     def _recipe(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _check_values(what: str, values: Values) -> None:
 
 
 def _value(values: Values, dtype: DataType) -> Any:
-    """What a scalar, a mapping or a function gives for one dtype, or None where it does not fit."""
+    """Return the value of a scalar, mapping or function for a dtype; None if it does not fit."""
     value = values
     if isinstance(values, Mapping):
         value = next((each for key, each in values.items() if lookup_dtype(key) is dtype), None)
@@ -166,7 +166,7 @@ def _value(values: Values, dtype: DataType) -> Any:
 
 
 class TypedSemiring(Typed):
-    """⟨⊕, ⊗, 0⟩ on one pair of dtypes; what ⊗ gives is cast to the type of ⊕."""
+    """⟨⊕, ⊗, 0⟩ on one pair of dtypes; results of ⊗ are cast to the dtype of ⊕."""
 
     opclass = "Semiring"
 
@@ -186,7 +186,7 @@ class TypedSemiring(Typed):
 
     @property
     def commutes_to(self) -> TypedSemiring | None:
-        """The semiring with ⊗ flipped."""
+        """The semiring with the operands of ⊗ swapped."""
         flipped = self.semiring.commutes_to
         return None if flipped is None else flipped[self.type2, self.type]
 
@@ -219,7 +219,7 @@ class Semiring(Operator):
 
     @property
     def commutes_to(self) -> Semiring | None:
-        """The semiring with ⊗ flipped: C = A ⊕.⊗ B is (Bᵀ ⊕.⊗' Aᵀ)ᵀ."""
+        """The semiring with the operands of ⊗ swapped: C = A ⊕.⊗ B is (Bᵀ ⊕.⊗' Aᵀ)ᵀ."""
         if self.is_commutative:
             return self
         flipped = self.binaryop.commutes_to
@@ -236,7 +236,7 @@ class Semiring(Operator):
         return known
 
     def _monoid_of(self, multiply: TypedBinaryOp) -> TypedMonoid:
-        """⊕ on what ⊗ gives; a sum of pairs counts them, so that on BOOL it is an INT64."""
+        """Return ⊕ on the results of ⊗. A sum of pairs counts them, so on BOOL it is an INT64."""
         is_count = self.monoid.name in ("plus", "times") and multiply.name == "pair"
         return self.monoid[INT64 if is_count and multiply.type is BOOL else multiply.return_type]
 

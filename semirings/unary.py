@@ -1,6 +1,6 @@
-"""The unary operators: z = f(x), entry by entry.
+"""The unary operators z = f(x), for single entries.
 
-`register_new` gives one a name here, `register_anonymous` makes one of a Python function.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NUMBERS = tuple(dtype for dtype in _ALL if dtype is not _BOOL)
 
 
 def from_string(name: str) -> _Any:
-    """The unary operator of that name: `abs`, `-`, or typed, `abs[INT64]`."""
+    """Return the unary operator with this name: `abs`, `-`, or typed, `abs[INT64]`."""
     return _naming.find(globals(), "unary", SIGNS, name)
 
 
@@ -36,7 +36,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """A unary operator of a Python function that is traced, and in no module.
+    """Return an unregistered unary operator that computes a traced Python function.
 
     >>> register_anonymous(lambda x: x * x + 1)(3)
     np.int64(10)
@@ -54,7 +54,7 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """A unary operator of a Python function, from now on `semirings.unary.<name>`."""
+    """Register a unary operator that computes a Python function as `semirings.unary.<name>`."""
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
     else:
@@ -114,7 +114,7 @@ frexpx = _UnaryOp("frexpx", lambda x: _t.frexp_fraction(x))
 isfinite = _UnaryOp("isfinite", _t.isfinite)
 isinf = _UnaryOp("isinf", _t.isinf)
 isnan = _UnaryOp("isnan", _t.isnan)
-lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # more beside its zeros below -2
+lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # larger errors occur near its zeros below -2
 log = _UnaryOp("log", _t.log, ulps=4)
 log10 = _UnaryOp("log10", _t.log10, ulps=4)
 log1p = _UnaryOp("log1p", _t.log1p, ulps=4)
@@ -135,7 +135,7 @@ positionj = _UnaryOp("positionj", lambda x, i, j: _place(x, j), is_positional=Tr
 positionj1 = _UnaryOp("positionj1", lambda x, i, j: _place(x, j + 1), is_positional=True)
 
 
-# --- NumPy's names: each computes what the function of that name computes on our dtypes -----------
+# --- NumPy's names: each computes the NumPy function of that name, on our dtypes ------------------
 
 
 def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _UnaryOp:

@@ -28,8 +28,9 @@ def average_path_length(
     Takes n searches; without weights 64 of them run at once, as the bits of a word.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in
             NetworkX, to use the values of A.
         method: "unweighted", "dijkstra" or "bellman-ford", which also takes weights below 0. None

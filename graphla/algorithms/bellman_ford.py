@@ -71,9 +71,9 @@ def bellman_ford(
     Takes O(n m) time at worst. `sssp` is faster if no weight is below 0.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the lengths of the edges.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the lengths of the edges.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has distance 0, unless a path to it has a negative
             length.
@@ -135,9 +135,9 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     back. NetworkX raises an error if there is no such cycle; this function returns None.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the weights of the edges.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the weights of the edges.
         source: find only cycles that this vertex, or one of several vertices, reaches. None finds a
             cycle anywhere.
 

@@ -50,19 +50,20 @@ def betweenness(
     time per source without weights.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
             None takes all vertices.
         normalized: whether to divide by the number of pairs (s, t).
         weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A, above 0, as lengths.
+            the values of A as lengths, which must be above 0.
         endpoints: whether a path counts for its own ends as well.
         seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
             seed gives one result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph each pair counts once.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.
@@ -133,18 +134,19 @@ def edge_betweenness(
     without weights.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
             None takes all vertices.
         normalized: whether to divide by the number of pairs (s, t).
         weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A, above 0, as lengths.
+            the values of A as lengths, which must be above 0.
         seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
             seed gives one result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph each pair counts once.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with the entries of A.

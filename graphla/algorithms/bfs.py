@@ -123,12 +123,12 @@ def bfs(
     Search breadth first from one or several vertices, and return levels and parents.
 
     f is the frontier, p holds the parents found so far, and r stands for replace. The search takes
-    O(n + m) time for n vertices and m edges.
+    O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has level 0 and is its own parent.
         levels: the dtype of the levels: "INT32", or "UINT8", which is faster to write and holds

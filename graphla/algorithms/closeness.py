@@ -71,8 +71,9 @@ def closeness(
     v. Without lengths, searches from k vertices take O(m k / 64) time at best.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         u: a vertex for its value alone; a list or array of vertices for these alone; None for all
             vertices.
         distance: None or False to count edges; True, or the name of the length as in NetworkX, to

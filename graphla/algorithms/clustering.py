@@ -66,15 +66,16 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
     Compute the clustering coefficient of each vertex: the share of its pairs of neighbors that are
     joined.
 
-    total counts the edges into and out of a vertex, mutual the pairs of opposite edges, and t twice
-    the directed triangles around it. For an undirected graph this is the number of triangles
-    divided by the number of pairs of neighbors. c is 0 if there is no triangle. Self-loops do not
-    count. Takes O(m √m) time at most.
+    For each vertex, total counts the edges into and out of it, mutual the pairs of opposite edges,
+    and t twice the directed triangles around it. For an undirected graph this is the number of
+    triangles divided by the number of pairs of neighbors. c is 0 if there is no triangle.
+    Self-loops do not count. Takes O(m √m) time at most.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. A Matrix
-            that is not symmetric is a directed graph, in which triangles of all directions count.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+            graph, in which triangles of all directions count.
         nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
             all vertices.
         weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
@@ -140,9 +141,10 @@ def average_clustering(
     Takes O(m √m) time at most.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. A Matrix
-            that is not symmetric is a directed graph.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+            graph.
         nodes: the vertices to average over, one or several; None for all vertices.
         weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
             weight them as `clustering` does.
@@ -193,9 +195,9 @@ def transitivity(A: Matrix) -> float:
     time at most.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         float: the share, from 0 to 1; 0 if there is no triangle.

@@ -39,9 +39,10 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
     vertices one by one; they are not available here.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
         strategy: the order of the vertices: "largest_first" by descending degree, equal degrees in
             random order, or "random_sequential" in random order.
         seed: determines the random order: None (the same as 0), an integer of at least 0, or a

@@ -7,8 +7,8 @@ become shallower, so that a dozen rounds suffice. Labels that move along edges w
 rounds as the longest path has edges.
 
 Invariants, at the head of each round of FastSV:
-- parent is full, parent(i) <= i is in the component of i, and parent(i) never grows, so that there
-  is no cycle;
+- parent is full, parent(i) <= i is in the component of i, and parent(i) never grows, which excludes
+  cycles;
 - grandparent(i) = parent(parent(i)).
 If a round changes no grandparent, each vertex points at the least vertex of its component.
 """
@@ -38,9 +38,9 @@ def connected_components(A: Matrix) -> Vector:
     time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
@@ -75,9 +75,9 @@ def component_count(A: Matrix) -> int:
     Takes about O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         int: the number of components, 0 if the graph has no vertices.
@@ -104,9 +104,9 @@ def is_connected(A: Matrix) -> bool:
     Takes about O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         bool: whether there is exactly one component.

@@ -36,11 +36,11 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
     directed graph the degree counts in-edges and out-edges. Takes O(n + m) time on the CPU.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
 
     Returns:
         Vector: the core numbers, a full Vector of size n and dtype INT64.
@@ -80,13 +80,14 @@ def k_core(
     Takes O(n + m) time after `core_numbers`.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         k: the least degree, at least 0; None takes the greatest core number.
         core_number: the core numbers, if they are known: a Vector of size n or a mapping, as
             `core_numbers` returns them.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape, dtype and values of A, and the edges between the vertices

@@ -37,8 +37,9 @@ def diameter(
     Usually a few searches bound the eccentricities well enough; n searches are the worst case.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of
@@ -89,8 +90,9 @@ def radius(
     Usually a few searches bound the eccentricities well enough; n searches are the worst case.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of
@@ -141,8 +143,9 @@ def center(
     of a longest path differ in the last bit.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of
@@ -193,8 +196,9 @@ def periphery(
     of a longest path differ in the last bit.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of

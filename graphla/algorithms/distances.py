@@ -42,9 +42,9 @@ def bfs_levels(
     at best. The array needs 4 k n bytes, or k n bytes as UINT8.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         sources: a list or array of k vertices; each starts a search of its own. None stands for all
             vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
@@ -99,8 +99,9 @@ def all_pairs_lengths(
     at best; with weights each source takes a search of its own.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         sources: a list or array of k vertices, one for each row of the result. None stands for all
             vertices.
         cutoff: the greatest length that the result may hold; None sets no bound.

@@ -95,8 +95,9 @@ def eccentricity(
     few searches suffice, and n searches are the worst case.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         v: a vertex for its value alone; a list or array of vertices for these alone; None for all
             vertices.
         sp: the lengths of shortest paths between all vertices, if they are known: a Matrix of shape

@@ -33,8 +33,9 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     of the two lists.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         nbunch: a list or array of the vertices v to compute; None for all vertices.
         distance: None or False to count edges; True, or the name of the length as in NetworkX, to
             use the values of A, at least 0.

@@ -58,9 +58,9 @@ def hits(
     occurs more than once, the result depends on the start.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values,
-            at least 0, are weights.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values, at least 0, are weights.
         max_iter: the greatest number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
@@ -69,8 +69,8 @@ def hits(
             and hubs are aAᵀ.
 
     Returns:
-        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. They are 0 if there
-            are no edges.
+        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 in a graph
+            without edges.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

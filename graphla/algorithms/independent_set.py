@@ -33,9 +33,10 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
     Self-loops do not count. Takes O(log n) rounds of O(m) time, expected.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
         nodes: a list or array of vertices that the set must contain; no edge may join two of them.
             None requires no vertex.
         seed: determines which of many sets is found: None (the same as 0), an integer of at least

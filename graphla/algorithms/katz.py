@@ -39,8 +39,9 @@ def katz(
     O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         alpha: the factor per edge, any number.
         beta: the value of each vertex by itself: one number, or a Vector of size n or mapping with
             a value for every vertex.

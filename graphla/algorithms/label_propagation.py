@@ -38,8 +38,9 @@ def label_propagation(
     takes O(n + m) time; once labels repeat, the remaining rounds are skipped.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         weight: None or False to count edges; True, or the name of the weight as in NetworkX, to add
             up the values of A, at least 0.
         seed: None to take the least of equal labels; an integer of at least 0 or a
@@ -67,7 +68,7 @@ def label_propagation(
     References:
         U. N. Raghavan, R. Albert and S. Kumara, *Near Linear Time Algorithm to Detect Community
             Structures in Large-Scale Networks*, 2007.
-        E. Goles and J. Olivos, *Periodic Behaviour of Generalized Threshold Functions*, 1980.
+        E. Goles and J. Olivos, *Discrete Mathematics* 30, 1980.
     """
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)

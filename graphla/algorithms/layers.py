@@ -24,9 +24,9 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     Takes O(n + m) time. NetworkX calls this `bfs_layers`.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         sources: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them.
 

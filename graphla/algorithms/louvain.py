@@ -67,8 +67,9 @@ def louvain(
     gives another result of about the same modularity.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         weight: True, or the name of the weight as in NetworkX, to use the values of A, at least 0;
             None or False to count 1 for each edge.
         resolution: the factor of the term that splits communities, at least 0; above 1 communities
@@ -78,8 +79,8 @@ def louvain(
         max_level: the greatest number of levels, at least 1; None sets no bound.
         seed: determines the order in which vertices move: None (the same as 0), an integer of at
             least 0, or a `numpy.random.Generator`. One seed gives one result.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected. In an undirected graph a self-loop counts twice, as in
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph a self-loop counts twice, as in
             NetworkX.
 
     Returns:

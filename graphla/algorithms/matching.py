@@ -34,9 +34,9 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
     more than twice the weight, if no weight is below 0. Takes O(m log m) time.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result.
         weight: None or False to take edges in random order; True, or the name of the weight as in
             NetworkX, to take edges in descending order of the values of A, edges of equal weight in
             random order.

@@ -57,8 +57,9 @@ def pagerank(
     takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         alpha: the probability to follow an edge, from 0 to 1.
         personalization: where jumps lead: a Vector of size n or a mapping from vertex to number, in
             proportion to which vertices are chosen; missing vertices count 0. None chooses all

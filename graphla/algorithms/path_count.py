@@ -42,8 +42,9 @@ def path_count(
     the search.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has one path, the path without edges.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in

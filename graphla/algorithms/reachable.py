@@ -29,9 +29,9 @@ def reachable(
     leads to the source.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them.
         cutoff: the greatest number of edges of a path; None sets no bound.
@@ -73,9 +73,9 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
     best. The result may hold n² entries; for the vertices that one vertex reaches call `reachable`.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         reflexive: which entries R(i, i) are true. False: those of vertices on a cycle; an
             undirected edge is a cycle, there and back. True: all. None: those that A has, the
             self-loops. NetworkX treats False as None if its graph is undirected.

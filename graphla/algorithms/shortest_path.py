@@ -43,8 +43,9 @@ def shortest_path(
     Of several shortest paths it returns any one. Without weights it takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         source: the first vertex of the path.
         target: the last vertex of the path.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in
@@ -103,8 +104,9 @@ def shortest_path_length(
     `sssp`, or `bfs` for its levels.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         source: the first vertex of the path.
         target: the last vertex of the path.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in

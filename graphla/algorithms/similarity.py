@@ -40,9 +40,9 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
     computation takes about three times that.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
             pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -83,9 +83,9 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     computation takes about three times that.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
             pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -124,9 +124,9 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     computation takes about three times that.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
             pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
 

@@ -100,9 +100,10 @@ def sssp(
     and the smallest of them first, so that few distances are multiplied before they are final.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the lengths of the edges, at least 0.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the lengths of the edges, at
+            least 0.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has distance 0.
         cutoff: the greatest distance: a vertex that is farther away has no entry. None sets no

@@ -33,9 +33,9 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     Self-loops are dropped; NetworkX refuses them. Each of the rounds takes O(m √m) time at most.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result.
         k: an integer of at least 0. Up to 2, all edges are kept.
 
     Returns:
@@ -75,9 +75,10 @@ def truss_numbers(A: Matrix) -> Matrix:
     time at most.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
 
     Returns:
         Matrix: a symmetric Matrix with the shape of A and dtype INT64, with an entry for each edge.

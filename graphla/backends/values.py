@@ -19,7 +19,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def with_values(a: Any, values: Array) -> Any:
-    """Return the entries of `a` with other values."""
+    """Return a copy of `a` with the same entries and other values."""
     if isinstance(a, Csr):
         return Csr(a.nrows, a.ncols, a.indptr, a.indices, values)
     if isinstance(a, SparseVector):

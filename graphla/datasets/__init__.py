@@ -1,4 +1,4 @@
-"""Real graphs that come with the library; `LICENSES.md` beside them holds the licences in full."""
+"""Real graphs that come with the library; `LICENSES.md` in this folder contains their licenses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What is known of a graph before it is loaded. An undirected edge counts once."""
+    """The properties of a graph, known before it is loaded. An undirected edge counts once."""
 
     name: str
     kind: str
@@ -22,7 +22,7 @@ class Dataset:
     edges: int
     directed: bool
     weighted: bool
-    licence: str
+    license: str
     source: str
     file: str
 
@@ -35,7 +35,7 @@ _ALL = (
         edges=365_050,
         directed=False,
         weighted=False,
-        licence="public domain",
+        license="public domain",
         source="US Census Bureau (TIGER), 9th DIMACS implementation challenge; "
         "github.com/ben-strasser/road-graphs-pace16, NY.gr.xz",
         file="road-NY.npz",
@@ -47,7 +47,7 @@ _ALL = (
         edges=108_549,
         directed=False,
         weighted=True,
-        licence="Apache-2.0",
+        license="Apache-2.0",
         source="US Census Bureau, 10th DIMACS implementation challenge; "
         "github.com/gunrock/gunrock, tests/mf/_data/ak2010.mtx",
         file="ak2010.npz",
@@ -59,7 +59,7 @@ _ALL = (
         edges=45_878,
         directed=False,
         weighted=False,
-        licence="MIT",
+        license="MIT",
         source="github.com/networkit/networkit, input/4elt.graph",
         file="4elt.npz",
     ),
@@ -70,7 +70,7 @@ _ALL = (
         edges=78,
         directed=False,
         weighted=False,
-        licence="BSD-2-Clause",
+        license="BSD-2-Clause",
         source="github.com/GraphBLAS/LAGraph, data/karate.mtx",
         file="karate.mtx",
     ),
@@ -81,7 +81,7 @@ _ALL = (
         edges=17,
         directed=True,
         weighted=True,
-        licence="BSD-2-Clause",
+        license="BSD-2-Clause",
         source="github.com/GraphBLAS/LAGraph, data/ldbc-directed-example.mtx",
         file="ldbc-directed.mtx",
     ),
@@ -90,7 +90,7 @@ _BY_NAME = {dataset.name: dataset for dataset in _ALL}
 
 
 def names() -> list[str]:
-    """The names that `load` and `info` take.
+    """Return the names that `load` and `info` accept.
 
     >>> names()
     ['road-NY', 'ak2010', '4elt', 'karate', 'ldbc-directed']
@@ -99,9 +99,9 @@ def names() -> list[str]:
 
 
 def info(name: str) -> Dataset:
-    """Kind, counts, licence and source of a graph.
+    """Return the kind, counts, license and source of a graph.
 
-    >>> info("karate").licence
+    >>> info("karate").license
     'BSD-2-Clause'
     """
     if name not in _BY_NAME:
@@ -110,7 +110,7 @@ def info(name: str) -> Dataset:
 
 
 def load(name: str) -> Matrix:
-    """The adjacency matrix of a graph, symmetric if the graph is undirected.
+    """Return the adjacency matrix of a graph, symmetric if the graph is undirected.
 
     >>> load("karate").nvals
     156

@@ -1,4 +1,4 @@
-"""Files and other libraries' graphs, in and out."""
+"""Read and write files, and convert from and to the graphs of other libraries."""
 
 from graphla.io.awkward_array import from_awkward, to_awkward
 from graphla.io.by_extension import (

@@ -31,7 +31,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
-MOST = 2**31 - 1  # vertices: a dimension is below 2^31
+MOST = 2**31 - 1  # the maximum number of vertices, since a dimension is below 2^31
 
 HEADERS = {
     ("source", "target"),
@@ -62,7 +62,7 @@ SPARSE_FROM = 1 << 20
 """Up to this number, any vertex is accepted as an index, regardless of the number of edges."""
 
 VERTICES_PER_EDGE = 64
-"""Most vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and
+"""Maximum vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and
 also VERTICES_PER_EDGE times the number of edges: such a number is probably an identifier, not an
 index, and a matrix needs memory for every index up to the largest."""
 
@@ -88,24 +88,24 @@ def read_edgelist(
     Args:
         source: a path (plain or .gz) or a file object.
         directed: False makes A symmetric: each line stands for both directions.
-        separator: one character, or None for what the first line shows: comma, semicolon or any
-            white space.
-        comments: what a comment line starts with.
-        header: whether the first line names the columns; None looks whether it does.
+        separator: one character; None detects a comma, a semicolon or white space in the first
+            line.
+        comments: the prefixes of comment lines.
+        header: whether the first line names the columns; None detects it.
         columns: positions of source, target and, if weights are wanted, weight in a line. By
             default a line has two or three fields, in this order.
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
         n: the number of vertices; by default one more than the largest vertex in the file. This
             vertex must not exceed the greater of SPARSE_FROM and VERTICES_PER_EDGE times the number
             of edges.
-        dtype: of the values; by default BOOL without weights, with them INT64 if all are
-            integers, and else FP64.
-        dup_op: joins the weights of an edge that is listed twice, which is refused otherwise.
-            Without weights there is nothing to join: edges listed twice count once.
+        dtype: the dtype of the values; by default BOOL without weights, INT64 if all weights are
+            integers, and FP64 otherwise.
+        dup_op: joins the weights of an edge that is listed twice; without it, the edge is refused.
+            In a file without weights, an edge listed twice counts once.
         name: the name of the matrix.
 
-    Raises ParseError, which names file and line, for anything that is not well formed. Where
-    vertices have names, or numbers far beyond the count of vertices: `read_labelled_edgelist`.
+    Raises ParseError, which names the file and the line, if the file is not well formed. If
+    vertices have names, or numbers far larger than their count, use `read_labelled_edgelist`.
     """
     check_vertices(base, n)
     comments = tuple(comments)
@@ -145,7 +145,7 @@ def read_numbers(
         is_final = dtype is not None or not form.weighted
         if is_final or isinstance(error, NumberOutOfRange | NotIndices):
             raise
-        wanted = FP64  # if a weight had a point; any other error will come again
+        wanted = FP64  # in case a weight has a decimal point; any other error will be raised again
         u, v, w = _read_columns(text, form, comments, wanted, base, limit)
     if n is None:
         n = _count_vertices(text, form, comments, u, v, base)
@@ -164,7 +164,7 @@ def read_labelled_edgelist(
     dup_op: Any = None,
     name: Any = None,
 ) -> tuple[Matrix, list[str]]:
-    """A, labels: A(i, j) = w for every line `labels[i] labels[j] w`; labels as they first appear.
+    """A(i, j) = w for every line `labels[i] labels[j] w`; return A and the labels as they appear.
 
     A label is any text without the separator. If the separator is not white space, a label in
     quotes may be any text. If the first line has a tab, the separator is a tab. With header=None,
@@ -199,19 +199,19 @@ def write_edgelist(
     base: int = 0,
     labels: Sequence[Any] | None = None,
 ) -> None:
-    """A line `u v A(u, v)` for every entry of A.
+    """Write a line `u v A(u, v)` for every entry of A.
 
-    The number of vertices and the dtype are not in the file: give them to `read_edgelist`.
+    The file does not contain the number of vertices and the dtype: pass them to `read_edgelist`.
 
     Args:
-        target: a path (.gz is compressed), replaced only when all is written, or a file object.
-        A: what to write.
+        target: a path (.gz is compressed), replaced only once all is written, or a file object.
+        A: the matrix to write.
         directed: False writes each edge of a symmetric A once.
         separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
-            for .tsv, and else a space.
+            for .tsv, and otherwise a space.
         header: whether to write a line of column names. By default it is written if the separator
             is a comma or a tab, or if the first line of labels would be misread without it.
-        weights: whether to write values; by default unless they are all one, held once.
+        weights: whether to write values; by default unless A is iso-valued with value 1.
         base: the number of the first vertex, 0 or 1.
         labels: the label of each vertex, which is written instead of its number. A label that
             could not be read back is refused.
@@ -248,10 +248,10 @@ def write_edgelist(
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the first line of the file shows."""
+    """The layout of the file, as the first line shows it."""
 
     separator: str | None  # None: any white space
-    columns: tuple[int, ...] | None  # positions, or None for all of `width`
+    columns: tuple[int, ...] | None  # positions of the columns; None for all `width` of them
     width: int
     weighted: bool
     skip: int  # lines above the first edge
@@ -454,7 +454,7 @@ def _read_labels(
 def _records(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> Iterator[tuple[int, list[str]]]:
-    """The number and the fields of each line: source, target and, if there is one, weight."""
+    """Yield the number and the fields of each line: source, target and, if present, weight."""
     comment = comment_lines(comments)
     needed = form.width if form.columns is None else max(form.columns) + 1
     while block := text.block():
@@ -491,7 +491,7 @@ def _split(
 def _weights(
     weights: list[tuple[str, int]], dtype: DataType, may_be_float: bool, text: TextReader
 ) -> tuple[DataType, Any]:
-    """The texts as numbers, by the same rules as in a file of numbers alone."""
+    """Return the texts as numbers, by the same rules as in a file of numbers only."""
     written = "\n".join(re.sub(r"\s", "?", field.strip()) or "?" for field, _ in weights)
     reader = TextReader(io.StringIO(written))
     parsed = np.dtype([("weight", np.int64 if dtype is BOOL else dtype.np_type)])

@@ -1,11 +1,11 @@
-"""Matrix Market files (.mtx): the header and the structure held to the standard, line by line.
+"""Matrix Market files (.mtx), checked against the standard line by line.
 
-What is read: `coordinate` and `array`; `general`, `symmetric` and `skew-symmetric`; `pattern`,
-`integer` and `real`; a line `%%GraphBLAS type int8_t` (and so on) gives the dtype, which every
-value must fit. Without one, pattern is BOOL, integer INT64 (UINT64 where a value needs it) and
+The reader supports `coordinate` and `array`; `general`, `symmetric` and `skew-symmetric`;
+`pattern`, `integer` and `real`. A line such as `%%GraphBLAS type int8_t` gives the dtype, which
+every value must fit. Without it, pattern is BOOL, integer INT64 (UINT64 if a value needs it) and
 real FP64. A file without a header starts with its size line and is `real general`. Comments and
-blank lines may stand anywhere below the header. An entry at a place already taken is refused
-unless `dup_op` says how to join the two.
+blank lines may occur anywhere below the header. A duplicate entry is refused unless `dup_op` joins
+the values.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _ENTRIES_PER_WRITE = 1 << 18
 
 
 def mmread(source: Any, engine: str = "auto", *, dup_op: Any = None, name: Any = None) -> Matrix:
-    """A = the matrix that a Matrix Market file describes.
+    """Return the matrix in a Matrix Market file.
 
     Args:
         source: a path (plain or .gz) or a file object.
-        engine: python-graphblas's choice of a parser; all its names mean the one here.
-        dup_op: joins two values given for one place; in a symmetric file (i, j) and (j, i) are one.
+        engine: accepted for compatibility with python-graphblas; there is only one parser.
+        dup_op: joins the values of a duplicate; in a symmetric file (i, j) and (j, i) are the same.
         name: the name of the matrix.
 
-    Raises ParseError, which names file and line, for anything that is not well formed.
+    Raises ParseError, which names the file and the line, if the file is not well formed.
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")
@@ -72,18 +72,19 @@ def mmwrite(
     precision: int | None = None,
     symmetry: str | None = None,
 ) -> None:
-    """The file = A, with its dtype in a `%%GraphBLAS type` line; a Vector is written as n x 1.
+    """Write A, with its dtype in a `%%GraphBLAS type` line; a Vector is written as n x 1.
 
     Args:
-        target: a path (.gz is compressed), replaced only when all is written, or a file object.
-        matrix: what to write.
-        engine: python-graphblas's choice of a writer; all its names mean the one here.
+        target: a path (.gz is compressed), replaced only once all is written, or a file object.
+        matrix: the Matrix or Vector to write.
+        engine: accepted for compatibility with python-graphblas; there is only one writer.
         comment: text for comment lines.
-        field: "pattern" writes no values; "integer" or "real" must fit the dtype. By default
-            pattern for values that are all one, held once, and else what the dtype is.
-        precision: significant digits of a float; by default as many as read back the same.
-        symmetry: "general", or "symmetric" or "skew-symmetric" for half of the entries, refused
-            if the matrix is not. By default symmetric where the matrix is.
+        field: "pattern" writes no values; "integer" or "real" must fit the dtype. The default is
+            "pattern" for an iso-valued matrix with value 1, otherwise the field of the dtype.
+        precision: significant digits of a float; by default as many as are needed to read back the
+            same value.
+        symmetry: "general"; or "symmetric" or "skew-symmetric", which write half of the entries,
+            and are refused if the matrix is not. By default "symmetric" if the matrix is.
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")
@@ -92,7 +93,7 @@ def mmwrite(
     field = _field_to_write(field, dtype, A.values)
     symmetry = _symmetry_to_write(symmetry, dtype, A)
     type_name = next(text for text, known in _TYPE_NAMES.items() if known is dtype)
-    nvals = _stored(A, symmetry)
+    nvals = _count_stored(A, symmetry)
     lines = [
         f"%%MatrixMarket matrix coordinate {field} {symmetry}",
         f"%%GraphBLAS type {type_name}",
@@ -120,7 +121,7 @@ class _Header:
     nrows: int
     ncols: int
     nvals: int  # entries in the file
-    lines: int  # up to and with the size line
+    lines: int  # lines up to and including the size line
 
 
 def _read_header(text: TextReader) -> _Header:
@@ -157,7 +158,7 @@ def _read_header(text: TextReader) -> _Header:
 
 
 def _next_line(text: TextReader) -> str:
-    """The next line that is not blank, stripped; "" at the end of the text."""
+    """Return the next line that is not blank, stripped; "" at the end of the text."""
     while line := text.readline():
         if stripped := line.decode("latin-1").strip():
             return stripped
@@ -193,7 +194,7 @@ def _one_of(what: str, word: str, known: tuple[str, ...], text: TextReader) -> N
 
 
 def _type_line(text: TextReader, field: str, symmetry: str) -> tuple[DataType | None, str]:
-    """The dtype that comments declare, if one does, and the first line below the comments."""
+    """Return the dtype that a comment declares, or None, and the first line below the comments."""
     declared = None
     while True:
         line = _next_line(text)
@@ -241,13 +242,13 @@ def _read_body(text: TextReader, header: _Header, dup_op: Any, name: Any) -> Mat
 
 def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any) -> Matrix:
     parts = _read_rows(text, header)
-    i, j = _joined(parts, "row", np.int32), _joined(parts, "column", np.int32)
+    i, j = _join(parts, "row", np.int32), _join(parts, "column", np.int32)
     i, j = np.subtract(i, 1, out=i), np.subtract(j, 1, out=j)
     np_type = header.dtype.np_type
     if header.field == "pattern":
         values = np.broadcast_to(np_type.type(1), i.shape)
     else:
-        values = _joined(parts, "value", np_type)
+        values = _join(parts, "value", np_type)
     parts.clear()
     try:
         return assemble(
@@ -271,7 +272,7 @@ def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any)
 
 
 def _read_rows(text: TextReader, header: _Header) -> list[Any]:
-    """The rows below the size line, each checked: its place, its value, their number."""
+    """Return the rows below the size line, after checking positions, values and their number."""
     parts, count = [], 0
     for part, line_of in number_rows(text, _layout(header)):
         if count + part.size > header.nvals:
@@ -317,14 +318,14 @@ def _refuse_not_skew(part: Any, header: _Header, text: TextReader, line_of: Line
         raise text.error(problem, line_of(k))
 
 
-def _joined(parts: list[Any], field: str, np_type: Any) -> Any:
+def _join(parts: list[Any], field: str, np_type: Any) -> Any:
     if not parts:
         return np.empty(0, np_type)
     return np.concatenate([part[field] for part in parts], dtype=np_type, casting="unsafe")
 
 
 def _read_array(text: TextReader, header: _Header, name: Any) -> Matrix:
-    values = _joined(_read_rows(text, header), "value", header.dtype.np_type)
+    values = _join(_read_rows(text, header), "value", header.dtype.np_type)
     if header.symmetry == "general":
         return Matrix.from_dense(values.reshape(header.ncols, header.nrows).T, name=name)
     n, skew = header.nrows, header.symmetry == "skew-symmetric"
@@ -358,8 +359,8 @@ def _symmetry_to_write(symmetry: str | None, dtype: DataType, A: Rows) -> str:
     return symmetry
 
 
-def _stored(A: Rows, symmetry: str) -> int:
-    """The entries to write: all, or those on and below the diagonal."""
+def _count_stored(A: Rows, symmetry: str) -> int:
+    """Return the number of entries to write: all, or those on and below the diagonal."""
     if symmetry == "general":
         return A.columns.size
     return int(np.count_nonzero(A.numbers(slice(0, A.columns.size)) >= A.columns))

@@ -1,4 +1,4 @@
-"""To and from the graphs of NetworkX."""
+"""Convert from and to the graphs of NetworkX."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def from_networkx(
     Args:
         G: a graph, directed or not.
         nodelist: the nodes of the rows, in this order; by default all, in the order of G.
-        dtype: of the values; by default what NumPy makes of the weights.
-        weight: the attribute that holds the weight, 1 where an edge has none; None takes 1 for all.
+        dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
+        weight: the edge attribute with the weight; 1 if an edge lacks it, or if `weight` is None.
         name: the name of the matrix.
         multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max". Use
             "min" for shortest paths: a sum is not the length of any edge.
@@ -84,19 +84,19 @@ def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) 
 
 
 def _numbers(weights: Any, np_type: Any) -> Any:
-    """The weights as a list of numbers of that type, or None if they are not."""
+    """Return the weights as an array of that type, or None if they do not fit it."""
     try:
         given = exact_array(weights)
         if has_integers(given):
             return array_of(weights, np_type)[0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what does not fit is found below
+            warnings.simplefilter("ignore")  # values that do not fit are found below
             values = given if np_type is None else np.asarray(weights, np_type)
     except (TypeError, ValueError, OverflowError):
         return None
     if given.dtype.kind not in "biuf" or given.ndim != 1:
         return None
-    # NumPy 1, and NumPy 2 where the weights are scalars of its own, casts whatever it gets.
+    # NumPy 1 casts any value, and so does NumPy 2 if the weights are NumPy scalars.
     is_cast = values.dtype.kind in "iu" and values.dtype != given.dtype
     return None if is_cast and (values.astype(given.dtype) != np.trunc(given)).any() else values
 
@@ -108,10 +108,10 @@ def to_networkx(
     directed: bool = True,
     nodelist: Sequence[Any] | None = None,
 ) -> Any:
-    """The graph with an edge from i to j, of attribute m(i, j), for each entry of a square matrix.
+    """Return the graph with an edge from i to j, with attribute m(i, j), for each entry of m.
 
     Args:
-        m: the matrix; each row is a node, with entries or without.
+        m: a square matrix; each row is a node, even without entries.
         edge_attribute: the name of the attribute; None leaves the values out.
         directed: False gives an `nx.Graph`, for a symmetric matrix, and True an `nx.DiGraph`.
         nodelist: the nodes that the rows become; by default 0, 1, 2, ...

@@ -1,11 +1,11 @@
-"""`.npz` files: NumPy arrays in a zip.
+"""`.npz` files: zip archives of NumPy arrays.
 
 A Matrix is written in the layout of `scipy.sparse.save_npz` (`format` "csr", `shape`, `indptr`,
 `indices`, `data`), a Vector in that of a one-dimensional COO array (`coords`), so SciPy reads both.
-One key more keeps what SciPy has no word for: `symmetric`.
+An additional key, `symmetric`, stores what SciPy cannot express.
 
-Read are: these, all other files of `save_npz`, and graphs as edges: `src`, `dst` (vertices from
-0), `n`, `directed` and, optionally, `weight`, where an edge that is not directed is listed once.
+The reader supports these layouts, all other files of `save_npz`, and graphs as edges: `src`, `dst`
+(vertices from 0), `n`, `directed` and, optionally, `weight`. An undirected edge is listed once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DAMAGE = (
     zlib.error,
     EOFError,
     KeyError,
-    ValueError,  # also this library's own: the arrays do not make a matrix
+    ValueError,  # also raised by this library, if the arrays do not form a matrix
     TypeError,
     IndexError,
     AttributeError,
@@ -45,7 +45,7 @@ _DAMAGE = (
 
 
 def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
-    """The Matrix or Vector that a `.npz` file holds; the layouts are at the head of this module.
+    """Return the Matrix or Vector in a `.npz` file; the head of this module lists the layouts.
 
     Duplicates are refused unless `dup_op` joins them. Nothing in the file is executed.
     """
@@ -61,12 +61,12 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
         if is_of_system(error):
             raise
         raise ParseError(
-            f"this is no .npz file of a graph ({_said(error)})", name_of(source)
+            f"this is no .npz file of a graph ({_describe(error)})", name_of(source)
         ) from error
 
 
 def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> None:
-    """The file = A, with its dtype; replaced only when all is written."""
+    """Write A with its dtype; the file is replaced only once all is written."""
     if isinstance(A, ReadableVector):
         indices, values = A.to_coo()
         arrays: dict[str, Any] = {"format": b"coo", "shape": (A.size,), "data": values}
@@ -147,7 +147,7 @@ def _from_edges(arrays: Any, dup_op: Any, name: Any) -> Matrix:
     return assemble(u, v, w, dtype, (size, size), symmetry=symmetry, dup_op=dup_op, name=name)
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if "allow_pickle" in str(error):
         return "it holds Python objects, which are never loaded: that could run code"
     return str(error.args[0]) if isinstance(error, KeyError) else str(error)

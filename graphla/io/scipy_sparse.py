@@ -1,6 +1,6 @@
-"""To and from the arrays and matrices of `scipy.sparse`, and of `cupyx.scipy.sparse` on a card.
+"""Convert from and to the arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a card.
 
-SciPy's cross to the card of a Matrix by one transfer of each array; cupyx's are held as they are.
+Each array of a SciPy matrix takes one transfer to a card; cupyx arrays are used without a copy.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 
 def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
-    """The Matrix, or for a one-dimensional array the Vector, of the entries that SciPy stores.
+    """Return the entries that SciPy stores as a Matrix, or as a Vector if A is one-dimensional.
 
-    Explicit zeros are entries. CSR and CSC that are sorted and without duplicates are taken as
-    they are, without a copy where the indices are int32: do not write into A after that. Those of
-    `cupyx.scipy.sparse` give a Matrix on their card.
-    Duplicates, which SciPy takes for a sum, are refused unless `dup_op` joins them.
+    Explicit zeros are entries. CSR and CSC arrays that are sorted and without duplicates are used
+    as they are, without a copy if the indices are int32: do not write into A afterwards. Arrays of
+    `cupyx.scipy.sparse` give a Matrix on their card. Duplicates, which SciPy adds up, are refused
+    unless `dup_op` joins them.
     """
     if not hasattr(A, "tocoo") or not hasattr(A, "format"):
         raise InvalidValue(f"A is a {type(A).__name__}, but should be an array of scipy.sparse")
@@ -49,7 +49,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     sizes: dict[str, Any] = {"nrows": A.shape[0], "ncols": A.shape[1]}
     if A.format in ("csr", "csc"):
         if not A.has_sorted_indices:
-            A = A.sorted_indices()  # a copy: A itself stays as it is
+            A = A.sorted_indices()  # a copy, so that the caller's A stays unchanged
         if A.has_canonical_format:
             build = Matrix.from_csr if A.format == "csr" else Matrix.from_csc
             data = held_once(A.data)
@@ -75,9 +75,10 @@ def _from_cupyx(A: Any, dtype: Any, dup_op: Any, name: Any) -> Any:
 
 
 def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
-    """The matrix of cupyx.scipy.sparse, on A's card, with the entries of A; a Vector is a row.
+    """Return the matrix of cupyx.scipy.sparse with the entries of A; a Vector becomes a row.
 
-    With copy=False it shares the memory of A where the layouts agree: do not write into it.
+    It is on A's card. With copy=False it shares memory with A if the layouts agree: do not write
+    into it.
     """
     if format not in CUPYX_FORMATS:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(CUPYX_FORMATS)}")
@@ -106,9 +107,9 @@ def _cupyx(forms: Any, format: str, copy: bool) -> Any:
 
 
 def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
-    """The array of scipy.sparse with the entries of A; a Vector is a row, or in CSC a column.
+    """Return the scipy.sparse array with the entries of A; a Vector is a row, or in CSC a column.
 
-    With copy=False, CSR and CSC share the memory of A where the layouts agree and A is on the CPU,
+    With copy=False, CSR and CSC share memory with A if the layouts agree and A is on the CPU,
     and SciPy cannot write into it.
     """
     from scipy import sparse
@@ -120,27 +121,27 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     if isinstance(A, ReadableVector):
         v, ends = forms.sparse(), np.array([0, A.nvals], np.int32)
         if format == "csc":
-            S = sparse.csc_array((_held(v.values), v.indices, ends), shape=(A.size, 1))
+            S = sparse.csc_array((_expand(v.values), v.indices, ends), shape=(A.size, 1))
         else:
-            S = sparse.csr_array((_held(v.values), v.indices, ends), shape=(1, A.size))
+            S = sparse.csr_array((_expand(v.values), v.indices, ends), shape=(1, A.size))
     elif format == "csc":
         csc = forms.csc
-        arrays = (_held(csc.values), _frozen(csc.indices), _frozen(csc.indptr))
+        arrays = (_expand(csc.values), _freeze(csc.indices), _freeze(csc.indptr))
         S = sparse.csc_array(arrays, shape=(A.nrows, A.ncols))
     else:
         csr = forms.csr
-        arrays = (_held(csr.values), _frozen(csr.indices), _frozen(csr.indptr))
+        arrays = (_expand(csr.values), _freeze(csr.indices), _freeze(csr.indptr))
         S = sparse.csr_array(arrays, shape=(A.nrows, A.ncols))
     return S.copy() if copy and format in ("csr", "csc") else S.asformat(format, copy=copy)
 
 
-def _held(values: Any) -> Any:
-    """A value for each entry, in memory: SciPy's C code knows no stride of 0."""
-    return np.ascontiguousarray(values) if is_iso(values) else _frozen(values)
+def _expand(values: Any) -> Any:
+    """Return one value per entry in memory, since SciPy's C code does not support a stride of 0."""
+    return np.ascontiguousarray(values) if is_iso(values) else _freeze(values)
 
 
-def _frozen(array: Any) -> Any:
-    """A view to read only."""
+def _freeze(array: Any) -> Any:
+    """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view

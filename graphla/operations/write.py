@@ -3,8 +3,8 @@
 Z = T, or the union of C and T under accum; then C becomes Z where the mask lets through, and keeps
 what it had elsewhere, unless `replace` deletes that. T is cast to the dtype of C value by value.
 
-An owner is whoever holds forms as `_store` and now gets others; see `graphla.stores.take` for when
-a vector is written in place.
+An owner is an object that holds forms as `_store` and now gets others. `graphla.stores.take_in_place`
+says when a vector is written in place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphla.backends import backend
 from graphla.formats import MatrixMask, VectorMask
 from graphla.operations.entrywise import cast
 from graphla.operations.values import as_type
-from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
 from semirings.operators import TypedBinaryOp
 
 
@@ -33,7 +33,7 @@ def write_vector(
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
-    # No local name may hold the forms of the owner, or `take` would see them shared.
+    # No local name may hold the forms of the owner, or `take_in_place` would see them shared.
     if not owner._store.has_dense:
         entries = t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)
@@ -43,7 +43,7 @@ def write_vector(
     del t
     dtype = owner._store.dtype.np_type
     do = backend(owner._store.device)
-    taken = take(owner)
+    taken = take_in_place(owner)
     if taken is not None:
         written = do.write_vector(taken, source, mask, accum, replace, dtype, in_place=True)
     else:

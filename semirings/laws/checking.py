@@ -1,4 +1,4 @@
-"""Whether a thing has its laws: a search for the smallest operands that break one."""
+"""Check the laws of an operator, a monoid or a semiring: search for the smallest counterexample."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from semirings.laws.statement import (
 from semirings.operators import BinaryOp, TypedBinaryOp
 from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
-# Where a law is looked for when nobody said where it holds: the wider first.
+# The domains on which a law is tried if none is declared, the widest first.
 _DOMAINS = {
     "f": (
         EVERYWHERE,
@@ -60,7 +60,7 @@ _DOMAINS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One law at one dtype: where it holds, and the smallest operands that break it."""
+    """The result for one law at one dtype: its domain, and the smallest counterexample."""
 
     thing: str
     law: LawName
@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether the law holds wherever it was claimed."""
+        """Whether the law is not claimed, or holds on some domain."""
         return not self.claimed or self.domain is not NOWHERE
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `check` found: one finding per law and dtype. It prints as a page."""
+    """The result of `check`: one finding per law and dtype. `str` returns a page of text."""
 
     thing: str
     findings: tuple[Finding, ...] = field(repr=False)
@@ -134,17 +134,18 @@ def check(
     domain: Domain | None = None,
     seed: int = 0,
 ) -> Report:
-    """Try the laws of an operator, a monoid or a semiring, and show the smallest counterexamples.
+    """Try the laws of an operator, a monoid or a semiring, and return the smallest counterexamples.
 
-    What is built in is held to its declared laws. Of anything else, a monoid is held to be
-    commutative and associative with its identity (and terminal), a semiring to distribute too;
-    other laws are tried and told. Values are tried from the simplest to edges and random ones.
+    A built-in object must satisfy its declared laws. Any other monoid must be commutative and
+    associative, with its identity (and terminal value); any other semiring must also distribute.
+    Other laws are tried and reported. Simple values are tried first, then extreme and random ones.
 
     Args:
-        dtype: One dtype; by default, all of the thing's.
-        laws: The laws to hold it to, instead of those above.
-        domain: Where each is looked at; by default, the widest of a list of usual domains is found.
-        seed: Of the random values.
+        thing: the operator, monoid or semiring, or its name.
+        dtype: one dtype; by default all dtypes on which it is defined.
+        laws: the laws that must hold, instead of those above.
+        domain: the domain of the laws; by default the widest of a list of usual domains is found.
+        seed: the seed of the random values.
 
     >>> from semirings import binary, laws
     >>> print(laws.check(binary.minus, "INT8", laws=["commutative"]))
@@ -224,7 +225,7 @@ def _check_typed(
 
 
 def _claims(typed: TypedThing) -> tuple[LawName, ...]:
-    """What an undeclared thing is held to."""
+    """Return the laws that an object without declared laws must satisfy."""
     if isinstance(typed, TypedSemiring):
         return ("left_distributive", "right_distributive")
     if isinstance(typed, TypedMonoid):
@@ -235,7 +236,7 @@ def _claims(typed: TypedThing) -> tuple[LawName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """A law of one algebra, to be searched for operands that break it."""
+    """A law of one algebra, and the search for operands that break it."""
 
     algebra: Algebra
     name: LawName
@@ -244,7 +245,7 @@ class _Law:
     def find(
         self, thing: str, claimed: bool, domains: tuple[Domain, ...], known: tuple[Any, ...] | None
     ) -> Finding:
-        """The first of the domains on which nothing breaks the law, and what breaks it outside."""
+        """Find the first domain on which the law holds, and a counterexample outside of it."""
         smallest, tried = None, 0
         for domain in domains:
             operands, count = self.search(domain)
@@ -265,7 +266,7 @@ class _Law:
         return Finding(thing, self.name, claimed, domain, tried, smallest, sides)
 
     def search(self, domain: Domain) -> tuple[tuple[Any, ...] | None, int]:
-        """The smallest operands in the domain that break the law, if any do; and how many tried."""
+        """Return the smallest operands that break the law, or None, and how many were tried."""
         arity = STATEMENTS[self.name].arity
         dtype = self.algebra.dtype
         simple = _within(domain, dtype, _simple_values(dtype))
@@ -282,7 +283,7 @@ class _Law:
     def shrink(
         self, operands: tuple[Any, ...], simple: np.ndarray, domain: Domain
     ) -> tuple[Any, ...]:
-        """Replace one operand after the other by a simpler one, as long as the law stays broken."""
+        """Replace one operand after another by a simpler one, as long as the law stays broken."""
         while True:
             for place, value in enumerate(operands):
                 simpler = _simpler(value, simple, domain, self.algebra.dtype)
@@ -298,7 +299,7 @@ class _Law:
 
 
 def _simple_values(dtype: DataType) -> np.ndarray:
-    """Small numbers, powers of two, edges: from the simplest up."""
+    """Return small numbers, powers of two and extreme values, the simplest first."""
     t = dtype.np_type
     if t.kind == "b":
         return np.array([False, True])
@@ -323,7 +324,7 @@ def _within(domain: Domain, dtype: DataType, values: np.ndarray) -> np.ndarray:
 
 
 def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
-    """Every choice of operands among values, those of the simplest values first."""
+    """Return every combination of operands from `values`, the simplest first."""
     ranks = np.indices((len(values),) * arity).reshape(arity, -1)
     order = np.lexsort((*ranks[::-1], ranks.sum(axis=0), ranks.max(axis=0, initial=0)))
     return tuple(values[rank[order]] for rank in ranks)
@@ -332,7 +333,7 @@ def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
 def _random(
     rng: np.random.Generator, domain: Domain, simple: np.ndarray, dtype: DataType, arity: int
 ) -> tuple[np.ndarray, ...]:
-    """Random values of every magnitude in the domain, some beside simple ones."""
+    """Return random values of every magnitude in the domain, mixed with simple ones."""
     size = 2000
     columns = []
     for _ in range(arity):
@@ -361,7 +362,7 @@ def _random_values(
 def _simpler(
     value: Any, simple: np.ndarray, domain: Domain, dtype: DataType
 ) -> Iterator[np.generic]:
-    """Values in the domain simpler than this one: simple ones, then halves and roundings of it."""
+    """Yield simpler values in the domain: simple ones, then parts and roundings of the value."""
     t = dtype.np_type.type
     attempts = list(simple)
     number = value.item()
@@ -375,7 +376,7 @@ def _simpler(
 
 
 def _complexity(value: Any) -> tuple[float, ...]:
-    """Simple is what is whole, then short, then small, then positive."""
+    """Return a sort key: integers are the simplest, then short, small and positive numbers."""
     number = value.item()
     size = abs(number) if number == number else np.inf
     if not isinstance(number, float):

@@ -91,9 +91,12 @@ def distinct(name: str, given: Any, n: int) -> np.ndarray:
 
 def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
     """Return `value` as a dtype; refuse one whose name is not in `names`."""
-    dtype = lookup_dtype(value)
-    if dtype.name not in names:
-        raise InvalidValue(f"{name} is {dtype.name}, but must be {' or '.join(names)}")
+    try:
+        dtype = lookup_dtype(value)
+    except (TypeError, ValueError):
+        dtype = None
+    if dtype is None or dtype.name not in names:
+        raise InvalidValue(f"{name} is {dtype or repr(value)}, but must be {' or '.join(names)}")
     return dtype
 
 
