@@ -228,9 +228,9 @@ class VectorStore:
         """Return the form into which to merge `entries` new entries.
 
         A sparse merge rewrites all entries. Making the vector dense costs O(size) once; then
-        `take_in_place` lets a write cost O(entries). So we make it dense when the entries rewritten so far reach a
-        quarter of the size (the ski rental rule). This happens earlier on a device on which every
-        merge has a fixed price. Huge, nearly empty vectors stay sparse.
+        `take_in_place` lets a write cost O(entries). So we make it dense when the entries rewritten
+        so far reach a quarter of the size (the ski rental rule). This happens earlier on a device
+        on which every merge has a fixed price. Huge, nearly empty vectors stay sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE

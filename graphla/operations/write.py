@@ -3,8 +3,8 @@
 Z = T, or the union of C and T under accum; then C becomes Z where the mask lets through, and keeps
 what it had elsewhere, unless `replace` deletes that. T is cast to the dtype of C value by value.
 
-An owner is an object that holds forms as `_store` and now gets others. `graphla.stores.take_in_place`
-says when a vector is written in place.
+An owner is an object that holds forms as `_store` and now gets others. See
+`graphla.stores.take_in_place` for when a vector is written in place.
 """
 
 from __future__ import annotations
