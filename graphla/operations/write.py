@@ -33,7 +33,7 @@ def write_vector(
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
-    # No local name may refer to the owner's forms, or `take_in_place` would find that they are shared.
+    # No local name may refer to the owner's forms, or `take_in_place` would find them shared.
     if not owner._store.has_dense:
         entries = t.nvals if t.has_sparse else t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)
