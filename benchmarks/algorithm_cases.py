@@ -154,7 +154,7 @@ def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
 # --- the rows -------------------------------------------------------------------------------------
 
 
-def _drawn(n: int) -> list[int]:
+def _draw_sources(n: int) -> list[int]:
     """Return the vertices that NetworkX draws for k = SAMPLE and seed = 1."""
     return random.Random(1).sample(range(n), SAMPLE)
 
@@ -170,7 +170,7 @@ def _pairs_of(G: Any) -> list[tuple[int, int]]:
     return sorted((min(e), max(e)) for e in G.edges)[:PAIRS]
 
 
-def _colours(G: Any, found: dict[int, int]) -> int:
+def _count_colors(G: Any, found: dict[int, int]) -> int:
     return max(found.values()) + 1
 
 
@@ -213,7 +213,7 @@ ROWS = [
     Row("betweenness", "uniform", lambda A: algo.betweenness(A),
         lambda nx, G: nx.betweenness_centrality(G)),
     Row(f"betweenness, {SAMPLE} sources", "R-MAT",
-        lambda A: algo.betweenness(A, sources=_drawn(A.nrows)),
+        lambda A: algo.betweenness(A, sources=_draw_sources(A.nrows)),
         lambda nx, G: nx.betweenness_centrality(G, k=SAMPLE, seed=1)),
     Row("edge_betweenness", "uniform", lambda A: algo.edge_betweenness(A),
         lambda nx, G: nx.edge_betweenness_centrality(G), "edges"),
@@ -260,9 +260,9 @@ ROWS = [
     Row("maximal_independent_set, its size", "R-MAT",
         lambda A: algo.maximal_independent_set(A, seed=1).nvals,
         lambda nx, G: len(nx.maximal_independent_set(G, seed=1)), "quality"),
-    Row("greedy_color, its colours", "R-MAT",
+    Row("greedy_color, its colors", "R-MAT",
         lambda A: algo.greedy_color(A).to_dense().max() + 1,
-        lambda nx, G: _colours(G, nx.greedy_color(G)), "quality"),
+        lambda nx, G: _count_colors(G, nx.greedy_color(G)), "quality"),
     Row("maximal_matching, its edges", "road-NY",
         lambda A: algo.maximal_matching(A).nvals // 2,
         lambda nx, G: len(nx.maximal_matching(G)), "quality"),

@@ -279,7 +279,7 @@ def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
         gl.config.set(device="cuda"),
         ProcessPoolExecutor(8, mp_context=get_context("spawn")) as pool,
     ):
-        answers = _asked(others, pool)
+        answers = _start_on_cpu(others, pool)
         lines = [_line("algorithm", "graph", "device, ms", "wall, ms", "at most", "verified")]
         lines.append("|---|---|--:|--:|--:|---|")
         rows = [lambda bar=bar: _bar(bar) for bar in bars]
@@ -293,7 +293,7 @@ def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
     print("\n" + "\n".join(lines))
 
 
-def _asked(others: list[Other], pool: ProcessPoolExecutor) -> dict[str, Future[Any]]:
+def _start_on_cpu(others: list[Other], pool: ProcessPoolExecutor) -> dict[str, Future[Any]]:
     paths, folder = {}, Path(mkdtemp())
     for graph in {each.graph for each in others}:
         paths[graph] = str(folder / f"{graph.__name__}.npz")
@@ -310,7 +310,7 @@ def _bar(bar: Bar) -> str:
         word = bar.verify(A, bar.call(A, starts[0]), starts[0])
         device, wall = timed([lambda source=source: bar.call(A, source) for source in starts])
     except Exception as error:
-        return _failed(bar.name, bar.scale, error)
+        return _failure_line(bar.name, bar.scale, error)
     held = ""
     if bar.most is not None:
         held = f"{bar.most:g}: {'met' if device <= bar.most else '**missed**'}"
@@ -323,11 +323,11 @@ def _other(each: Other, answer: Future[Any]) -> str:
         A = each.graph(each.scale)
         device, wall = timed([lambda: each.call(A)] * CALLS)
     except Exception as error:
-        return _failed(each.name, each.scale, error)
+        return _failure_line(each.name, each.scale, error)
     return _line(each.name, f"kron {each.scale}", f"{device:.3f}", f"{wall:.3f}", "", word)
 
 
-def _failed(name: str, scale: int, error: Exception) -> str:
+def _failure_line(name: str, scale: int, error: Exception) -> str:
     told = f"{type(error).__name__}: {error}".splitlines()[0][:120]
     return _line(name, f"kron {scale}", "", "", "", f"**{told}**")
 

@@ -63,7 +63,7 @@ class Row:
 
 
 def search(A: Matrix, source: int, depth: int = 0) -> Task:
-    """Levels of a breadth-first search, verified edge by edge."""
+    """Return the task of a breadth-first search, whose levels are verified edge by edge."""
 
     def verify(levels: Vector) -> str:
         checks.check_levels(checks.Edges.of(A), source, levels)
@@ -106,7 +106,7 @@ def search_many() -> Task:
 
 
 def between(A: Matrix, below: Any) -> Task:
-    """Betweenness from vertex 0 of a tree. `below` is the number of vertices under each vertex."""
+    """Return the task of betweenness from vertex 0 of a tree with `below[v]` vertices under v."""
 
     def verify(found: Vector) -> str:
         # As in NetworkX, one source represents n - 1, and each pair counts in one direction.
@@ -229,7 +229,7 @@ def cores() -> Task:
 
 
 def peel(A: Matrix) -> Any:
-    """Core numbers by removing all vertices of degree at most k at once, round by round."""
+    """Return core numbers: in each round, remove all vertices of degree at most k at once."""
     P = _pattern(A, cupy.float32)
     left = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float32)
     core, k = cupy.full(A.nrows, -1, cupy.int64), 0

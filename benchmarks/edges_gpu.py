@@ -61,7 +61,9 @@ class Words(edge_tuned.EdgeTuned):
         pass
 
 
-def tuned(rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any) -> Any:
+def with_constants(
+    rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any
+) -> Any:
     """Return a function that builds the rung with other constants."""
 
     def make(a: MatrixStore) -> Rung:
@@ -75,12 +77,12 @@ def tuned(rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **consta
 
 IDEAS: dict[str, Callable[[MatrixStore], Rung]] = {
     "edge-centric": EdgeCentric,
-    "one word of 64 bits, batches": tuned(Words, False, LEAST=NEVER),
-    "+ levels in bytes": tuned(halved=False, LEAST=NEVER),
-    "+ undirected edges once": tuned(LEAST=NEVER),
-    "+ squares: edge-tuned": tuned(),
-    "edge-tuned but bytes": tuned(Words),
-    "edge-tuned but edges once": tuned(halved=False),
+    "one word of 64 bits, batches": with_constants(Words, False, LEAST=NEVER),
+    "+ levels in bytes": with_constants(halved=False, LEAST=NEVER),
+    "+ undirected edges once": with_constants(LEAST=NEVER),
+    "+ squares: edge-tuned": with_constants(),
+    "edge-tuned but bytes": with_constants(Words),
+    "edge-tuned but edges once": with_constants(halved=False),
 }
 
 
@@ -111,7 +113,7 @@ def row(name: str, rung: Rung, A: Matrix, starts: list[int], edges: list[int]) -
     )
 
 
-def counted(A: Matrix, starts: list[int]) -> list[int]:
+def count_edges(A: Matrix, starts: list[int]) -> list[int]:
     """Return the number of undirected edges in the component of each start."""
     degrees, rung = cupy.diff(A._store.csr.indptr), EdgeCentric(A._store)
     return [int(degrees[levels(rung, s) >= 0].sum(dtype=cupy.int64)) // 2 for s in starts]
@@ -147,7 +149,7 @@ def main() -> None:
     for scale in range(14, largest + 1):
         A = kron(scale)
         starts = sources(A)
-        edges = counted(A, starts)
+        edges = count_edges(A, starts)
         print(f"kron, scale {scale}: {A.nrows} vertices, {A.nvals} entries")
         row("edge-tuned", edge_tuned.EdgeTuned(A._store), A, starts, edges)
         if scale not in (16, 20, 22):

@@ -37,7 +37,7 @@ def lower(A: Matrix) -> Matrix:
     return select.tril(A[order, order], -1).new()
 
 
-def counted(L: Matrix) -> Matrix:
+def count_on_edges(L: Matrix) -> Matrix:
     """C⟨L⟩ = L plus.pair Lᵗ."""
     C = Matrix("INT64", L.nrows, L.ncols)
     C(L.S) << semiring.plus_pair["INT64"](L @ L.T)
@@ -54,15 +54,15 @@ def triangles() -> None:
     for scale in (18, 20):
         A = graphs.kron(scale)
         L = lower(A)
-        C = counted(L)
+        C = count_on_edges(L)
         by_rows = semiring.plus_pair["INT64"](L @ L).new(mask=L.S)  # j <- k <- i: rows of L
         assert total(C) == total(by_rows) == triangle_count(A), "triangles are wrong"
         times = take_turns(
             Events(),
             {
-                "L, product and sum": lambda A: total(counted(lower(A))),
+                "L, product and sum": lambda A: total(count_on_edges(lower(A))),
                 "L from A by degree": lambda A: lower(A),
-                "C(L.S) << plus_pair(L @ L.T)": lambda _, L=L: counted(L),
+                "C(L.S) << plus_pair(L @ L.T)": lambda _, L=L: count_on_edges(L),
                 "sum": lambda _, C=C: total(C),
                 "triangle_count, A checked": triangle_count,
             },
@@ -97,7 +97,7 @@ def square(name: str, A: Matrix) -> None:
     work = int(degrees[indices].sum())
     sums, places = expected(F, values)
     C = semiring.plus_times(F @ F).new()
-    assert verified(*csr_arrays(C), C._store.csr.values, sums, places), "the square is wrong"
+    assert has_sums(*csr_arrays(C), C._store.csr.values, sums, places), "the square is wrong"
     calls = {
         "plus_times FP32": lambda _: semiring.plus_times(F @ F).new(),
         "min_plus FP32": lambda _: semiring.min_plus(F @ F).new(),
@@ -123,7 +123,7 @@ def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
     return M @ (M @ ones), M @ (M @ weights)
 
 
-def verified(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -> bool:
+def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -> bool:
     """Return whether a square has the expected row sums, plain and weighted by column numbers."""
     n = indptr.size - 1
     ends = indptr.astype(cupy.int64)
@@ -146,7 +146,7 @@ def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
     except Exception as error:
         print(f"\n  cuSPARSE: {type(error).__name__}: {str(error)[:100]}")
         return False
-    if verified(C.indptr, C.indices, C.data, sums, weighted):
+    if has_sums(C.indptr, C.indices, C.data, sums, weighted):
         return True
     print("\n  cuSPARSE: its result is wrong")
     return False

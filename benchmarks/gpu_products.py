@@ -200,7 +200,7 @@ def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
     rows = cupy.cumsum(rows, dtype=cupy.int32)
     ahead = level[indices] - level[rows]
     assert int(level[source]) == 0 and int((level == 0).sum()) == 1
-    assert bool((abs(ahead) <= 1).all()), "neighbours lie more than one level apart"
+    assert bool((abs(ahead) <= 1).all()), "neighbors lie more than one level apart"
     child, parent = (cupy.asarray(x) for x in parents.to_coo())
     assert child.size == where.size and bool((child == where).all())
     others = child != source

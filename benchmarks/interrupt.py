@@ -85,7 +85,7 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "sort, by our own": lambda _: _values().sort(lambda x, y: abs(x) < abs(y)),
     "sort of rows": lambda A: A.sort(lambda x, y: abs(x) < abs(y)),
     "transpose": lambda A: [A.dup("FP32").T.new() for _ in range(10)],
-    "build": lambda A: [_built_again(A) for _ in range(10)],
+    "build": lambda A: [_build_again(A) for _ in range(10)],
     "product": lambda A: gl.semiring.plus_times(A @ A).new(),
     "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
     "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
@@ -94,7 +94,7 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
 SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # sources, so that the result fits
 
 
-def _built_again(A: gl.Matrix) -> gl.Matrix:
+def _build_again(A: gl.Matrix) -> gl.Matrix:
     """Build the transpose of A from unsorted entries."""
     rows, columns, values = A.to_coo()
     return gl.Matrix.from_coo(columns, rows, values, nrows=A.nrows, ncols=A.nrows)

@@ -72,7 +72,7 @@ def check_levels(edges: Edges, source: int, levels: gl.Vector) -> Any:
         nearer[v[inside & (there == here + 1)]] = True
     _source_alone(level, source)
     nearer[source] = True
-    _hold((level >= 0) != nearer, "a vertex has no neighbour one level nearer")
+    _hold((level >= 0) != nearer, "a vertex has no neighbor one level nearer")
     return level
 
 

@@ -62,7 +62,7 @@ def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
         "road-NY": datasets.load("road-NY"),
     }.items():
         csr = _csr(B, dtype)
-        yield f"{name}, shifted by one", _shifted(csr, 0), _shifted(csr, 1)
+        yield f"{name}, shifted by one", _shift(csr, 0), _shift(csr, 1)
 
 
 def _csr(A: Any, dtype: str) -> Any:
@@ -71,7 +71,7 @@ def _csr(A: Any, dtype: str) -> Any:
     return Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, values)
 
 
-def _shifted(a: Any, columns: int) -> Any:
+def _shift(a: Any, columns: int) -> Any:
     """Return `a` with every entry shifted to the right, and one column more."""
     return Csr(a.nrows, a.ncols + 1, a.indptr, a.indices + columns, a.values)
 

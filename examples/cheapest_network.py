@@ -54,8 +54,8 @@ def draw(axes):
     places = {name: (0.62 * y, x) for name, (x, y) in CITIES.items()}
     for _, a, b in ways:
         line = zip(places[a], places[b], strict=True)
-        axes.plot(*line, color=picture.COLOURS[1], linewidth=2, zorder=1)
-    axes.scatter(*zip(*places.values(), strict=True), 30, picture.COLOURS[0], zorder=2)
+        axes.plot(*line, color=picture.COLORS[1], linewidth=2, zorder=1)
+    axes.scatter(*zip(*places.values(), strict=True), 30, picture.COLORS[0], zorder=2)
     for name, place in places.items():
         below = name in ("Bratislava", "Zagreb", "Tirana")
         axes.annotate(name, place, (4, -11 if below else 4), textcoords="offset points", size=8)

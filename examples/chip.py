@@ -52,9 +52,9 @@ def draw(axes):
     axes.imshow(blocks, cmap="Greys", vmin=0, vmax=3)
     for number, wire in enumerate(wires):
         y, x = np.divmod(wire, WIDE)
-        colour = picture.COLOURS[number % len(picture.COLOURS)]
-        axes.plot(x, y, color=colour, linewidth=2)
-        axes.plot(x[[0, -1]], y[[0, -1]], "s", color=colour, markersize=4)
+        color = picture.COLORS[number % len(picture.COLORS)]
+        axes.plot(x, y, color=color, linewidth=2)
+        axes.plot(x[[0, -1]], y[[0, -1]], "s", color=color, markersize=4)
     missed = np.array([pin for pin in pins if not any(pin[0] in wire for wire in wires)])
     if missed.size:
         axes.plot(missed.ravel() % WIDE, missed.ravel() // WIDE, "x", color=picture.INK)

@@ -59,7 +59,7 @@ def draw(axes):
         number = int(np.flatnonzero(np.unique(groups) == groups[member])[0])
         shape = "o" if split[member] == TEACHER else "s"
         size = 420 if member in (TEACHER, PRESIDENT) else 190
-        axes.scatter(*points[member], size, picture.COLOURS[number], marker=shape, zorder=2)
+        axes.scatter(*points[member], size, picture.COLORS[number], marker=shape, zorder=2)
         axes.text(*points[member], str(member), ha="center", va="center", color="white", size=8)
     picture.bare(axes, "Colour: Louvain's group.  Circles stayed with the teacher, squares left")
 

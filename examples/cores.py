@@ -38,7 +38,7 @@ print(f"of all friendships that are possible among them {inside.nvals / full:.0%
 
 def draw(axes):
     degrees = np.diff(A.to_csr()[0])
-    axes.loglog(degrees[degrees > 0], core[degrees > 0], ".", color=picture.COLOURS[1], alpha=0.3)
+    axes.loglog(degrees[degrees > 0], core[degrees > 0], ".", color=picture.COLORS[1], alpha=0.3)
     axes.set_xlabel("degree")
     axes.set_ylabel("core number")
     axes.set_title("A core number is at most the degree, and a hub's far less", color=picture.INK)

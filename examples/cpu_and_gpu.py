@@ -21,8 +21,10 @@ from graphla import algorithms, binary, monoid
 from graphla.cards import count, find_problem
 
 parser = argparse.ArgumentParser()
-parser.add_argument("file", nargs="?", help="a graph; without one: R-MAT, 2^14 vertices")
-parser.add_argument("--rounds", type=int, default=3, help="the time shown is a median of so many")
+parser.add_argument("file", nargs="?", help="the graph (default: R-MAT with 2^14 vertices)")
+parser.add_argument(
+    "--rounds", type=int, default=3, help="number of runs, of which the median is shown"
+)
 options = parser.parse_args()
 
 
@@ -31,7 +33,7 @@ def number(x: Any) -> float:
     return x if isinstance(x, (int, float)) else float(x.reduce(monoid.plus).value or 0)
 
 
-def timed(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
+def time_call(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
     found = number(call(A))  # the first call compiles code
     took = []
     for _ in range(options.rounds):
@@ -59,7 +61,7 @@ print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges; ms, medians of {options.ro
 print(f"{'':<22}" + "".join(f"{device:>12}" for device in devices))
 there = {device: A.to(device) for device in devices}
 for name, call in calls.items():
-    times, found = zip(*(timed(call, there[device]) for device in devices), strict=True)
+    times, found = zip(*(time_call(call, there[device]) for device in devices), strict=True)
     same = np.allclose(found, found[0], rtol=1e-6)
     row = "".join(f"{took:12.2f}" for took in times)
     print(f"{name:<22}{row}{f'{times[0] / times[-1]:8.1f} x' if len(devices) > 1 else ''}")

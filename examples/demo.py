@@ -154,8 +154,8 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
     vertices, level = levels.to_coo()
     rows, columns, points = _edges_to_draw(A, levels, parents)
-    colours = LinearSegmentedColormap.from_list("levels", COLORS)
-    shades = {"cmap": colours, "clim": (0, max(int(level.max()), 1))}
+    colors = LinearSegmentedColormap.from_list("levels", COLORS)
+    shades = {"cmap": colors, "clim": (0, max(int(level.max()), 1))}
 
     figure = pyplot.figure(figsize=(12, 12), facecolor=NIGHT)
     above = figure.add_axes((0.02, 0.17, 0.96, 0.77))
@@ -173,7 +173,7 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
     below = figure.add_axes((0.06, 0.06, 0.88, 0.1), facecolor=NIGHT)
     counts = np.bincount(level)
-    below.bar(np.arange(counts.size), counts, 1.0, color=colours(np.linspace(0, 1, counts.size)))
+    below.bar(np.arange(counts.size), counts, 1.0, color=colors(np.linspace(0, 1, counts.size)))
     below.set_xlim(-0.5, counts.size - 0.5)
     below.tick_params(colors=GREY, labelsize=9)
     for side, spine in below.spines.items():

@@ -54,11 +54,11 @@ for what, mask in (("shortest", None), ("lowest", not_higher.V)):
 def draw(axes):
     axes.imshow(height, cmap="terrain", vmin=-600, vmax=3100)
     axes.contour(height, levels=12, colors="black", linewidths=0.3)
-    for (what, way), colour in zip(ways.items(), ("black", "crimson"), strict=True):
+    for (what, way), color in zip(ways.items(), ("black", "crimson"), strict=True):
         y, x = np.divmod(way, SIDE)
         top = int(z[way].argmax())
-        axes.plot(x, y, color=colour, linewidth=2, label=f"{what}: up to {z[way].max():,.0f} m")
-        axes.plot(x[top], y[top], "^", color=colour, markersize=10)
+        axes.plot(x, y, color=color, linewidth=2, label=f"{what}: up to {z[way].max():,.0f} m")
+        axes.plot(x[top], y[top], "^", color=color, markersize=10)
     axes.legend(loc="lower left")
     picture.bare(axes, "Two best ways over the same mountains")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 INK, GREY, LIGHT = "#222831", "#8a93a6", "#e8ebf0"
-COLOURS = ("#ef476f", "#118ab2", "#ffb703", "#06a77d", "#8338ec", "#fb8500", "#073b4c", "#b5179e")
+COLORS = ("#ef476f", "#118ab2", "#ffb703", "#06a77d", "#8338ec", "#fb8500", "#073b4c", "#b5179e")
 
 
 def save(name: str, draw: Callable[[Any], None], *, wide: float = 8, high: float = 6) -> None:

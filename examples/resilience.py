@@ -17,7 +17,7 @@ from graphla.algorithms import connected_components
 SHARES = np.arange(0, 0.51, 0.05)
 
 
-def connected(A: gl.Matrix) -> gl.Matrix:
+def largest_component(A: gl.Matrix) -> gl.Matrix:
     """Return the subgraph of the largest component of A."""
     labels = connected_components(A).to_dense()
     inside = np.flatnonzero(labels == np.bincount(labels).argmax())
@@ -32,8 +32,8 @@ def giant(A: gl.Matrix, order: np.ndarray, share: float) -> float:
 
 
 networks = {
-    "grid": connected(gl.generators.grid(60, 60, drop=0.2, seed=3)),
-    "hubs": connected(gl.generators.kronecker(12, edge_factor=2, seed=3)),
+    "grid": largest_component(gl.generators.grid(60, 60, drop=0.2, seed=3)),
+    "hubs": largest_component(gl.generators.kronecker(12, edge_factor=2, seed=3)),
 }
 rng = np.random.default_rng(5)
 lines = {}
@@ -53,8 +53,8 @@ for row, share in enumerate(SHARES):
 
 def draw(axes):
     for ((name, by), line), style in zip(lines.items(), ("-o", "--o", "-s", "--s"), strict=True):
-        colour = picture.COLOURS[name == "hubs"]
-        axes.plot(100 * SHARES, 100 * np.array(line), style, color=colour, label=f"{name}, {by}")
+        color = picture.COLORS[name == "hubs"]
+        axes.plot(100 * SHARES, 100 * np.array(line), style, color=color, label=f"{name}, {by}")
     axes.set_xlabel("per cent of the vertices gone")
     axes.set_ylabel("per cent of those left that hang together")
     axes.set_title("Chance and intent", color=picture.INK)

@@ -57,7 +57,7 @@ def draw(axes):
 def square(corner: float, size: Any):
     from matplotlib.patches import Rectangle
 
-    return Rectangle((corner, corner), size, size, fill=False, edgecolor=picture.COLOURS[0])
+    return Rectangle((corner, corner), size, size, fill=False, edgecolor=picture.COLORS[0])
 
 
 picture.save("timetable", draw, wide=7, high=7)

@@ -68,7 +68,7 @@ def draw(axes):
     for number in range(CAMPS):
         inside = camp == number
         x, y = scores["PageRank"][inside], scores["betweenness"][inside]
-        axes.scatter(x, y, 14, picture.COLOURS[number], label=f"camp {'ABC'[number]}")
+        axes.scatter(x, y, 14, picture.COLORS[number], label=f"camp {'ABC'[number]}")
     for member in {*tops["PageRank"][:5], *tops["betweenness"][:5]}:
         axes.annotate(str(member), (scores["PageRank"][member], scores["betweenness"][member]))
     axes.set_xlabel("PageRank: trusted by the trusted")

@@ -142,7 +142,7 @@ def cycle(
     if _size("n", n) < 3:
         raise InvalidValue(f"n is {n}, but a cycle should have 3 vertices or more")
     u = np.arange(n, dtype=np.int64)
-    return _fixed(u, (u + 1) % n, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, (u + 1) % n, n, seed, symmetric, weights, dtype, name)
 
 
 def star(
@@ -156,7 +156,7 @@ def star(
 ) -> Matrix:
     """Return the star in which vertex 0 is joined to each of 1, 2, ..., n-1."""
     v = np.arange(1, _size("n", n), dtype=np.int64)
-    return _fixed(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
 
 
 def complete(
@@ -170,7 +170,7 @@ def complete(
 ) -> Matrix:
     """Return the complete graph; if `symmetric` is False, edges lead to the greater number."""
     u, v = np.triu_indices(_size("n", n), k=1)
-    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, seed, symmetric, weights, dtype, name)
 
 
 def binary_tree(
@@ -184,7 +184,7 @@ def binary_tree(
 ) -> Matrix:
     """Return the binary tree in which vertex v > 0 is joined to its parent (v - 1) // 2."""
     v = np.arange(1, _size("n", n), dtype=np.int64)
-    return _fixed((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
 
 
 def caterpillar(
@@ -227,7 +227,7 @@ def caterpillar(
     v = np.arange(spine, dtype=np.int64)
     u = np.concatenate([v[:-1], np.repeat(v, leaves)])
     v = np.concatenate([v[1:], np.arange(spine, n, dtype=np.int64)])
-    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, seed, symmetric, weights, dtype, name)
 
 
 def watts_strogatz(
@@ -293,7 +293,7 @@ def watts_strogatz(
         v[moving[first[is_free]]] = ends[first[is_free]]
         taken = np.concatenate([taken, keys[is_free]])
         moving = np.delete(moving, first[is_free])
-    return _fixed(u, v, n, rng, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, rng, symmetric, weights, dtype, name)
 
 
 def _size(what: str, n: Any) -> int:
@@ -361,7 +361,7 @@ def _without_loops(u: Any, v: Any) -> tuple[Any, Any]:
     return u[kept], v[kept]
 
 
-def _fixed(
+def _from_edges(
     u: Any, v: Any, n: int, seed: Any, symmetric: bool, weights: Any, dtype: Any, name: Any
 ) -> Matrix:
     rng = _rng(seed)

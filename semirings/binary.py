@@ -1,6 +1,6 @@
 """The binary operators z = f(x, y), for single entries or as the multiply of a semiring.
 
-`register_new` adds a named operator here; `register_anonymous` returns one without a name.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return a binary operator that computes a traced Python function and is in no module.
+    """Return an unregistered binary operator that computes a traced Python function.
 
     >>> register_anonymous(lambda x, y: x * y + 1)(3, 4)
     np.int64(13)

@@ -1,6 +1,6 @@
 """The index-unary operators z = f(x, i, j, thunk): of an entry, its position and a scalar.
 
-`register_new` adds a named operator here; `register_anonymous` returns one without a name.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return an index-unary operator that computes a traced function and is in no module.
+    """Return an unregistered index-unary operator that computes a traced Python function.
 
     >>> register_anonymous(lambda x, i, j, thunk: x + i * thunk)(5, 2, 0, 10)
     np.int64(25)

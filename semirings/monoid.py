@@ -1,6 +1,6 @@
 """The monoids: associative, commutative operators with an identity and perhaps a terminal value.
 
-`register_new` adds a named monoid here; `register_anonymous` returns one without a name.
+`register_new` adds a named monoid here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def register_anonymous(
     is_idempotent: bool = False,
     terminal: _Any = None,
 ) -> _Monoid:
-    """Return a monoid; its identity is a scalar, a mapping from dtypes, or a function of the dtype.
+    """Return an unregistered monoid of an operator and its identity.
+
+    The identity is a scalar, a mapping from dtypes, or a function of the dtype.
 
     >>> register_anonymous("hypot", 0)(3.0, 4.0).item()
     5.0

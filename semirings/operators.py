@@ -71,7 +71,7 @@ class Operator:
 
     @classmethod
     def register_anonymous(cls, *args: Any, **options: Any) -> Any:
-        """Return an operator without a name, like `register_anonymous` in the class's module."""
+        """Return an unregistered operator, like `register_anonymous` in the class's module."""
         return importlib.import_module(f"semirings.{cls.kind}").register_anonymous(*args, **options)
 
     def _lookup(self, key: Any) -> Any:

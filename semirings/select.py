@@ -1,6 +1,6 @@
 """The select operators f(x, i, j, thunk), with the result dtype BOOL: which entries to keep.
 
-`register_new` adds a named operator here; `register_anonymous` returns one without a name.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return a select operator that computes a traced Python function and is in no module.
+    """Return an unregistered select operator that computes a traced Python function.
 
     Raises InvalidValue if the operator does not return BOOL.
 
@@ -66,25 +66,25 @@ def adopt(op: _IndexUnaryOp) -> None:
 
 def value(comparison: _Any) -> _Any:
     """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`."""
-    return _selected("value", comparison)
+    return _select_by("value", comparison)
 
 
 def row(comparison: _Any) -> _Any:
     """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`."""
-    return _selected("row", comparison)
+    return _select_by("row", comparison)
 
 
 def column(comparison: _Any) -> _Any:
     """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`."""
-    return _selected("column", comparison)
+    return _select_by("column", comparison)
 
 
 def index(comparison: _Any) -> _Any:
     """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`."""
-    return _selected("index", comparison)
+    return _select_by("index", comparison)
 
 
-def _selected(what: str, comparison: _Any) -> _Any:
+def _select_by(what: str, comparison: _Any) -> _Any:
     select_by = getattr(type(comparison), "__select_by__", None)
     if select_by is None:
         raise TypeError(

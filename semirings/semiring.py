@@ -1,7 +1,7 @@
 """The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones, and all others on demand.
 
 The first access to `semiring.max_abssecond` creates it. `register_new` adds a semiring under a name
-of its own; `register_anonymous` returns one without a name.
+of its own; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def __getattr__(name: str) -> _Semiring:
 def register_anonymous(
     monoid: _Monoid | str, binaryop: _BinaryOp | str, name: str | None = None
 ) -> _Semiring:
-    """Return a semiring of a monoid and an operator that is in no module.
+    """Return an unregistered semiring of a monoid and an operator.
 
     >>> register_anonymous("max", "hypot")
     semiring.max_hypot

@@ -1,6 +1,6 @@
 """The unary operators z = f(x), for single entries.
 
-`register_new` adds a named operator here; `register_anonymous` returns one without a name.
+`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return a unary operator that computes a traced Python function and is in no module.
+    """Return an unregistered unary operator that computes a traced Python function.
 
     >>> register_anonymous(lambda x: x * x + 1)(3)
     np.int64(10)

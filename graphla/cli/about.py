@@ -47,7 +47,7 @@ def installation() -> list[tuple[str, str]]:
     facts += [
         ("devices", f"{_devices()}; new matrices live on {config.device}"),
         *_gpu(),
-        ("compiled", _compiled()),
+        ("compiled", _describe_compilation()),
         ("threads", f"{config.threads} of {os.cpu_count()} cores"),
         ("datasets", ", ".join(datasets.names())),
     ]
@@ -127,7 +127,10 @@ def _gpu() -> list[tuple[str, str]]:
     facts = [(f"cuda:{k}", _card(runtime, k)) for k in range(_count())]
     facts += [
         ("driver", f"{_driver()}for CUDA {_cuda(runtime.driverGetVersion())}"),
-        ("cuda", f"{_cuda(runtime.runtimeGetVersion())}, NVRTC {_dotted(nvrtc.getVersion())}"),
+        (
+            "cuda",
+            f"{_cuda(runtime.runtimeGetVersion())}, NVRTC {_format_version(nvrtc.getVersion())}",
+        ),
         ("cupy", cupy.__version__),
         ("kernels", f"kept in {cache_folder()}"),
     ]
@@ -153,11 +156,11 @@ def _cuda(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-def _dotted(version: tuple[int, ...]) -> str:
+def _format_version(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
 
 
-def _compiled() -> str:
+def _describe_compilation() -> str:
     if not numba.is_installed():
         return "never: numba is not installed"
     return f"{config.compiled}, kept in {numba.cache_folder()}"

@@ -118,18 +118,18 @@ def _table(answer: Answer) -> dict[str, Any]:
     """Return columns of equal length: the vertices and the answer's columns, or only the total."""
     if answer.columns:
         first = next(iter(answer.columns.values()))
-        table = {"vertex": _named(first.to_coo(values=False)[0], _labels(first))}
+        table = {"vertex": _name_vertices(first.to_coo(values=False)[0], _labels(first))}
         for name, vector in answer.columns.items():
             named = getattr(vector, "value_labels", None)
-            table[name] = _named(vector.to_coo()[1], named and named.names)
+            table[name] = _name_vertices(vector.to_coo()[1], named and named.names)
         return table
     if answer.pairs is not None:
         name, pairs = answer.pairs
         rows, columns, values = pairs.to_coo()
         rows_of, columns_of = _labels(pairs) or (None, None)
         return {
-            "source": _named(rows, rows_of),
-            "target": _named(columns, columns_of),
+            "source": _name_vertices(rows, rows_of),
+            "target": _name_vertices(columns, columns_of),
             name: values,
         }
     name, values = answer.listed or _total(answer)
@@ -140,7 +140,7 @@ def _labels(found: Any) -> Any:
     return getattr(found, "labels", None)
 
 
-def _named(vertices: Any, labels: Any) -> Any:
+def _name_vertices(vertices: Any, labels: Any) -> Any:
     """Return the names of the vertices, or the vertices themselves if they have no names."""
     if labels is None or isinstance(labels, range):
         return vertices
@@ -155,13 +155,13 @@ def _total(answer: Answer) -> tuple[str, Any]:
 
 def _save_text(table: dict[str, Any], out: IO[bytes], separator: str) -> None:
     out.write((separator.join(table) + "\n").encode())
-    columns = [_quoted(column, separator) for column in table.values()]
+    columns = [_quote(column, separator) for column in table.values()]
     for first in range(0, columns[0].size, _ROWS_PER_WRITE):
         part = slice(first, first + _ROWS_PER_WRITE)
         out.write(lines_of([column[part] for column in columns], separator))
 
 
-def _quoted(column: Any, separator: str) -> Any:
+def _quote(column: Any, separator: str) -> Any:
     """Return texts as in CSV: quoted if they contain a separator or a quote."""
     if column.dtype.kind != "U":
         return column

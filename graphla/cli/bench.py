@@ -40,7 +40,7 @@ Row = tuple[str, float | None, str]
 
 def run(options: Namespace, settings: dict[str, Any]) -> None:
     """Time the algorithms, print a table, and write it to `options.output` if that is given."""
-    chosen = _chosen(options.only)
+    chosen = _choose(options.only)
     if options.output is not None and not options.output.lower().endswith(".csv"):
         raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
     width = max(len("algorithm"), *(len(each.name) for each in chosen))
@@ -63,7 +63,7 @@ def run(options: Namespace, settings: dict[str, Any]) -> None:
         _write(options.output, rows)
 
 
-def _chosen(only: str | None) -> list[Algorithm]:
+def _choose(only: str | None) -> list[Algorithm]:
     if only is None:
         return list(ALGORITHMS)
     table = {each.name: each for each in ALGORITHMS}
@@ -177,14 +177,16 @@ def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
             while True:
                 algorithm = table[pipe.recv()]
                 try:
-                    pipe.send(_timed(algorithm, given, options))
+                    pipe.send(_time_algorithm(algorithm, given, options))
                 except _PROBLEMS as error:
                     pipe.send((None, " ".join(str(error).split())))
                 except Exception as error:  # a bug in graphla must not stop the others
                     pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
-def _timed(algorithm: Algorithm, given: _Given, options: Namespace) -> tuple[float | None, str]:
+def _time_algorithm(
+    algorithm: Algorithm, given: _Given, options: Namespace
+) -> tuple[float | None, str]:
     graph = given.undirected if algorithm.told.undirected else given.graph
     arguments = given.arguments(algorithm)
     if arguments is None:

@@ -67,14 +67,19 @@ def _run(options: Namespace) -> None:
     took = f"{end - middle:.3g} s, after {middle - start:.3g} s to read the graph"
     if answer.edges is not None:
         took += f"; {answers.number(round(answer.edges / (end - middle)))} out-edges per second"
-    facts = [("graph", f"{options.graph}: {size}"), *_said(given), *answer.facts, ("time", took)]
+    facts = [
+        ("graph", f"{options.graph}: {size}"),
+        *_source_fact(given),
+        *answer.facts,
+        ("time", took),
+    ]
     # If standard output is a file or a pipe, only the result goes there.
     answers.show(facts, answer.top, sys.stderr if options.output == "-" else sys.stdout)
     if record is not None:
         print(f"\n{record}", file=sys.stderr)
 
 
-def _said(given: dict[str, Any]) -> list[tuple[str, str]]:
+def _source_fact(given: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the source as a fact, if there is one."""
     return [("source", str(given["source"]))] if "source" in given else []
 

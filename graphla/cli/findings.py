@@ -19,7 +19,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
     """
     if isinstance(found, tuple):
         parts = [(name, part) for name, part in zip(names, found, strict=False) if part is not None]
-        return _joined([answer(graph, part, (name,), rows) for name, part in parts])
+        return _join([answer(graph, part, (name,), rows) for name, part in parts])
     name = names[0]
     if getattr(found, "ndim", 0) == 2 and not isinstance(found, Matrix):
         found = Matrix.from_dense(found, missing_value=-1)  # levels, on the CPU or a card
@@ -34,7 +34,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
     if isinstance(found, Matrix):
         return of_pairs(graph, found, name, rows)
     if isinstance(found, list):
-        return _listed(graph, found, name)
+        return _answer_list(graph, found, name)
     if found is None:
         return Answer(facts=[(name, "none")])
     text = ("yes" if found else "no") if isinstance(found, bool) else number(found)
@@ -99,7 +99,7 @@ def of_pairs(graph: Graph, found: Matrix, name: str, rows: int) -> Answer:
     return Answer(facts=facts, pairs=(name, found), top=top)
 
 
-def _listed(graph: Graph, found: list[Any], name: str) -> Answer:
+def _answer_list(graph: Graph, found: list[Any], name: str) -> Answer:
     """Return the answer for a path (a list of vertices) or for layers of vertices."""
     if found and isinstance(found[0], list):
         depth = {label: k for k, layer in enumerate(found) for label in layer}
@@ -114,7 +114,7 @@ def _listed(graph: Graph, found: list[Any], name: str) -> Answer:
     )
 
 
-def _joined(answers: Sequence[Answer]) -> Answer:
+def _join(answers: Sequence[Answer]) -> Answer:
     """Join answers into one: all facts, all columns, and the first of each other field."""
     return Answer(
         facts=[fact for each in answers for fact in each.facts],

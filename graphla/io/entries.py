@@ -39,7 +39,7 @@ def assemble(
     values = held_once(values)
     if sign == 0:
         A = Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op, name=name)
-        return A if dup_op is None else _with_equal_values_held_once(A, name)
+        return A if dup_op is None else _with_iso_values(A, name)
     if dup_op is not None:  # (i, j) and (j, i) are the same: join below the diagonal, then mirror
         if sign < 0:
             values = np.where(i < j, np.negative(values), values)
@@ -54,7 +54,7 @@ def assemble(
     return Matrix.from_coo(i, j, values, dtype, **sizes, symmetric=sign > 0, name=name)
 
 
-def _with_equal_values_held_once(A: Matrix, name: Any) -> Matrix:
+def _with_iso_values(A: Matrix, name: Any) -> Matrix:
     rows = by_rows(A)
     values = held_once(rows.values)
     if values is rows.values:

@@ -107,7 +107,7 @@ class TextReader:
 
     def readline(self) -> bytes:
         """Return the next line with its line end, or b"" after the last one."""
-        with self._damage_named():
+        with self._name_damage():
             line = self._stream.readline()
         if self.line == 0:
             line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -116,7 +116,7 @@ class TextReader:
 
     def block(self) -> bytes:
         """Return the next whole lines, about BLOCK bytes, or b"" after the last one."""
-        with self._damage_named():
+        with self._name_damage():
             block = self._stream.read(BLOCK)
             if len(block) == BLOCK and not block.endswith(b"\n"):
                 block += self._stream.readline()
@@ -149,7 +149,7 @@ class TextReader:
         self._file.close()  # closing a decompressor does not close its file
 
     @contextlib.contextmanager
-    def _damage_named(self) -> Iterator[None]:
+    def _name_damage(self) -> Iterator[None]:
         try:
             yield
         except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
@@ -213,7 +213,7 @@ def replacing(target: Any) -> Iterator[Any]:
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
-        with file, _compressed(file, path.suffix) as out:
+        with file, _open_compressed(file, path.suffix) as out:
             yield out
         partial.replace(path)
     except BaseException:
@@ -221,7 +221,7 @@ def replacing(target: Any) -> Iterator[Any]:
         raise
 
 
-def _compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[Any]:
+def _open_compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[Any]:
     suffix = suffix.lower()
     if suffix == ".gz":
         return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)

@@ -61,7 +61,7 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
         if is_of_system(error):
             raise
         raise ParseError(
-            f"this is no .npz file of a graph ({_said(error)})", name_of(source)
+            f"this is no .npz file of a graph ({_describe(error)})", name_of(source)
         ) from error
 
 
@@ -147,7 +147,7 @@ def _from_edges(arrays: Any, dup_op: Any, name: Any) -> Matrix:
     return assemble(u, v, w, dtype, (size, size), symmetry=symmetry, dup_op=dup_op, name=name)
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if "allow_pickle" in str(error):
         return "it holds Python objects, which are never loaded: that could run code"
     return str(error.args[0]) if isinstance(error, KeyError) else str(error)

@@ -121,26 +121,26 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     if isinstance(A, ReadableVector):
         v, ends = forms.sparse(), np.array([0, A.nvals], np.int32)
         if format == "csc":
-            S = sparse.csc_array((_held(v.values), v.indices, ends), shape=(A.size, 1))
+            S = sparse.csc_array((_expand(v.values), v.indices, ends), shape=(A.size, 1))
         else:
-            S = sparse.csr_array((_held(v.values), v.indices, ends), shape=(1, A.size))
+            S = sparse.csr_array((_expand(v.values), v.indices, ends), shape=(1, A.size))
     elif format == "csc":
         csc = forms.csc
-        arrays = (_held(csc.values), _frozen(csc.indices), _frozen(csc.indptr))
+        arrays = (_expand(csc.values), _freeze(csc.indices), _freeze(csc.indptr))
         S = sparse.csc_array(arrays, shape=(A.nrows, A.ncols))
     else:
         csr = forms.csr
-        arrays = (_held(csr.values), _frozen(csr.indices), _frozen(csr.indptr))
+        arrays = (_expand(csr.values), _freeze(csr.indices), _freeze(csr.indptr))
         S = sparse.csr_array(arrays, shape=(A.nrows, A.ncols))
     return S.copy() if copy and format in ("csr", "csc") else S.asformat(format, copy=copy)
 
 
-def _held(values: Any) -> Any:
+def _expand(values: Any) -> Any:
     """Return one value per entry in memory, since SciPy's C code does not support a stride of 0."""
-    return np.ascontiguousarray(values) if is_iso(values) else _frozen(values)
+    return np.ascontiguousarray(values) if is_iso(values) else _freeze(values)
 
 
-def _frozen(array: Any) -> Any:
+def _freeze(array: Any) -> Any:
     """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False

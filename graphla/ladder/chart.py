@@ -20,11 +20,11 @@ def engineering(value: float, unit: str = "", digits: int = 3) -> str:
         return f"{value} {unit}".rstrip()
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if abs(value) >= size * (1 - 0.5 * 10**-digits):
-            return f"{_rounded(value / size, digits)} {prefix}{unit}"
-    return f"{_rounded(value, digits)} {unit}".rstrip()
+            return f"{_round(value / size, digits)} {prefix}{unit}"
+    return f"{_round(value, digits)} {unit}".rstrip()
 
 
-def _rounded(value: float, digits: int) -> str:
+def _round(value: float, digits: int) -> str:
     text = f"{value:#.{digits}g}"
     return text.rstrip(".") if "e" not in text else f"{value:.0f}"
 

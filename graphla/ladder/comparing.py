@@ -116,10 +116,10 @@ class Contest:
         Return None if even twice the limit was not enough for one search.
         """
         limit = real("limit", limit, 0)
-        ready = self._prepared(name, limit)
+        ready = self._prepare(name, limit)
         try:
             if ready.warms_up:
-                self._timed(ready, 0)
+                self._time(ready, 0)
             taken = self._round(ready, limit)
         except OutOfTime:
             self._slow.append(name)
@@ -168,7 +168,7 @@ class Contest:
         self._ends = out + loops(self._A)._store.bitmap().present if self._symmetric else 2 * out
         return backend(self._A.device).to_host(out)
 
-    def _prepared(self, name: str, limit: float) -> Prepared:
+    def _prepare(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
         if ready.seconds < 10 * limit:  # prepare again, to measure without compilation
             del ready
@@ -185,16 +185,16 @@ class Contest:
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
         """Search from each source while the limit allows, but from at least one."""
-        taken, begin = {0: self._timed(ready, 0, 2 * limit)}, time.perf_counter()
+        taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
             left = limit - (time.perf_counter() - begin) - taken[0][0]
             if left < 0:
                 break
             with suppress(OutOfTime):
-                taken[k] = self._timed(ready, k, left)
+                taken[k] = self._time(ready, k, left)
         return taken
 
-    def _timed(self, ready: Prepared, k: int, within: float = inf) -> tuple[float, Search]:
+    def _time(self, ready: Prepared, k: int, within: float = inf) -> tuple[float, Search]:
         source = int(self.sources[k])
         begin = time.perf_counter()
         search = ready.search(source, within)
@@ -221,8 +221,8 @@ class Contest:
         if bool(wrong.any()):
             v = int(wrong.argmax())
             raise Panic(
-                f"{name} gives vertex {v} {_said(levels[v])} from source {source}, but "
-                f"{known.strategy} gives {_said(known.levels[v])}; in all "
+                f"{name} gives vertex {v} {_describe_level(levels[v])} from source {source}, but "
+                f"{known.strategy} gives {_describe_level(known.levels[v])}; in all "
                 f"{int(wrong.sum())} of {wrong.size} vertices differ"
             )
         if search.depth != known.depth:
@@ -260,5 +260,5 @@ def _machine(device: str) -> str:
     return f"{card['name'].decode()} ({device})"
 
 
-def _said(level: Any) -> str:
+def _describe_level(level: Any) -> str:
     return "no level" if level < 0 else f"level {int(level)}"

@@ -51,7 +51,7 @@ class DirectionOptimised(CardRung):
             if pulls:
                 pulls = count >= before or count * BETA >= self.n
             elif most * ALPHA > left:
-                count, edges, left = self.counted(depth)
+                count, edges, left = self.measure_level(depth)
                 pulls = count > before and edges * ALPHA > left
             depth, before = depth + 1, count
             kernel, form = (self.pull, self.columns) if pulls else (self.push, self.rows)
@@ -60,7 +60,7 @@ class DirectionOptimised(CardRung):
             count = self.counters.read()[0]
         return self.found(depth)
 
-    def counted(self, level: int) -> list[int]:
+    def measure_level(self, level: int) -> list[int]:
         """Count a level's vertices, the edges out of them, and those out of unreached vertices."""
         args = (self.levels, self.rows.indptr, np.int64(self.n), np.int32(level))
         self.launch(self.count, self.n, *args, self.counters.next())

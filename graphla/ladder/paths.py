@@ -81,7 +81,7 @@ class Paths:
     def sssp(self, source: Any) -> Vector:
         """Return the distance of each vertex that is reachable from `source`."""
         start = validation.vertex(source, self._A.nrows)
-        return Vector._of(perform("ladder sssp", self._found, self._A._store, start))
+        return Vector._of(perform("ladder sssp", self._search, self._A._store, start))
 
     def _lay_out(self, a: MatrixStore) -> Rounds:
         np_type, none = self.dtype.np_type, self._none
@@ -100,7 +100,7 @@ class Paths:
         np_type = self.dtype.np_type
         return np_type.type(np.inf) if self.dtype.is_float else np.iinfo(np_type).max
 
-    def _found(self, a: MatrixStore, source: int) -> VectorStore:
+    def _search(self, a: MatrixStore, source: int) -> VectorStore:
         rounds, goes_on, lost = self._rounds, True, False
         patience = min(PATIENCE, a.nrows)
         rounds.begin(source)

@@ -86,9 +86,9 @@ struct Memory {
   u32 team_size;   // number of blocks of a team
   i64 room;        // number of parts that a queue holds
   u64 *words;      // TEAM_WORDS, zero at first
-  i32 *levels;     // one number per vertex, -1 at first
-  double *sigmas;  // one per vertex, zero at first
-  double *shares;  // one per vertex, zero at first
+  i32 *levels;     // level of each vertex, -1 at first
+  double *sigmas;  // number of paths to each vertex, zero at first
+  double *shares;  // share of each vertex, zero at first
   u64 *queues;
   u64 *level_ends;  // vertices + 2
 };
@@ -146,7 +146,7 @@ template <class Offset> struct Paths {
   const i32 *out;
   const double *lengths;  // lengths of edges: one for all (a stride of 0), or one per edge
   i64 stride;
-  const double *distances;  // from the source; NaN for vertices that it does not reach
+  const double *distances;  // distances from the source; NaN for vertices that it does not reach
   i32 *levels;  // -1 if not reached; with lengths, -1 minus the number of edges still to be counted
   double *sigma,
       *share;     // zero if not reached; until its level is finished, share is the sum without 1 /
@@ -154,7 +154,7 @@ template <class Offset> struct Paths {
   u64 *queue;     // part << 32 | vertex
   u32 *queued;    // number of parts in the queue
   u32 *edges;     // shared: total degree of the vertices queued in this level, if it is small
-  bool is_small;  // one block of several walks this level alone
+  bool is_small;  // whether one block of several walks this level alone
 };
 
 /// The part of a row that one lane has taken.
@@ -685,7 +685,7 @@ __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     if (turn >= u64(sources.count)) break;
     const i32 given = sources.sources[turn];
     course.source = sources.renumbered ? sources.renumbered[given] : given;
-    if (course.source >= vertices) {  // it has no edge
+    if (course.source >= vertices) {  // the source has no edges
       if (course.leads()) sums.counts[turn] = 1;
       team.meet();  // all threads have read the turn
       continue;

@@ -32,7 +32,7 @@ struct Progress {
   u32 records;      // number of levels recorded
   u32 is_exact;     // whether `left` counts only vertices that have edges and that the mask allows
   u32 must_push;    // whether a level is half done; the rest of its frontier is in the queue
-  u32 first, last;  // the entries first..last - 1 of the queue are the frontier,
+  u32 first, last;  // the frontier: entries first..last - 1 of the queue
   u32 units_first, units_last;  // the units of these entries
   u64 count, edges;             // vertices of the frontier, and edges out of them
   u64 reached;                  // number of vertices reached
@@ -53,7 +53,7 @@ template <class Slot> struct BlockMemory {
   u32 *scratch;       // WARP + 1, for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // the sums of all blocks: BFS_CONTROL words
-  u64 *place;         // in the queue
+  u64 *place;         // place of the block's vertices in the queue
   i32 *far;           // long rows of a pull
   u32 *far_count, *buffered;
 };
@@ -187,7 +187,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   /// Makes vertex v, whose number for the user is `name`, a start. Its bit in the map is already
   /// set.
   DEVICE void begin_at(i32 name, i32 v) {
-    if (v >= graph.active) {  // it has no edges, so no pull copies its bit
+    if (v >= graph.active) {  // the start has no edges, so no pull copies its bit
       S::sets(other_map, v);
       atomicAdd(&search.control[IDLE_STARTS], u64(1));
     }

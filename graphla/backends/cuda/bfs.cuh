@@ -30,7 +30,7 @@ constexpr u32 DEEP = 254;  // levels from this one on do not fit in a byte and a
 constexpr u32 UNREACHED = 255;
 
 enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller asks for
-enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level runs; written to records
+enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level runs, as stored in records
 enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
 
 /// The sums of a level, in `control` from BFS_SUMS on. There are three sets, used round-robin:
@@ -124,29 +124,30 @@ template <class Offset> struct Graph {
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
   const u32 *idle;        // bits of the vertices without edges, or null
-  const i32 *renumbered;  // the number of each of the user's vertices; null if they are the same
-  const i32 *old;         // the user's number of each vertex; null if they are the same
+  const i32 *renumbered;  // the graph's number of each of the user's vertices; null if the numbers
+                          // are equal
+  const i32 *old;         // the user's number of each vertex; null if the numbers are equal
 };
 
 /// The request of the caller, in the user's numbering.
 struct Query {
-  const i32 *starts;  // null for one start
+  const i32 *starts;  // null if there is one start
   i64 starts_count;
-  const bool *flags;  // of the mask, or null
+  const bool *flags;  // flags of the mask, or null
   i64 limit;          // the greatest level
-  i32 start;          // if there is only one
+  i32 start;          // the start, if there is only one
   i32 direction;      // `Direction`
-  bool complement;    // of the mask
+  bool complement;    // whether the mask is complemented
 };
 
 /// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;            // null if not wanted
-  i32 *parents;             // null if not wanted
+  Level *levels;            // null if the caller does not want them
+  i32 *parents;             // null if the caller does not want them
   bool *present;            // n
   const Offset *least_ptr;  // rows from which least parents are chosen; null if any parent will do
   const i32 *least_of;
-  bool by_columns;  // these rows are edges into each vertex
+  bool by_columns;  // whether these rows are edges into each vertex
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
@@ -166,8 +167,8 @@ template <class Offset> struct State {
 
 /// Limits of a search, most of them for small levels.
 struct Limits {
-  i64 alone_edges;   // one block or cluster takes over a level of at most this many edges
-  i64 grid_edges;    // one block or cluster gives back a level of more edges
+  i64 alone_edges;   // most edges of a level that one block or cluster takes over
+  i64 grid_edges;    // most edges of a level that it does not give back to the grid
   i32 alone_room;    // vertices that the queue of one block holds
   i32 pool;          // words of dynamic shared memory for lists and queues
   i32 shared_words;  // words behind the pool for the map of one block
@@ -196,7 +197,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   Slot *queue_begin;  // per entry: the start of its row, minus the slot of its first edge
   u32 *queue_slot;    // per entry: the slot of its first edge, in units
   i32 *queue_vertex;
-  u32 *queue_degree;  // only if PADDED
+  u32 *queue_degree;  // degree of each entry; only if PADDED
   i32 *spill;         // vertices for which the queue of one block has no room
   u32 spill_room;
 

@@ -63,9 +63,9 @@ class BfsTuning:
     small_map: int = 12288  # most words of a map that one block keeps in shared memory
     few_edges: int = 8  # edges per vertex up to which larger maps are kept, too
     cluster: int = 16  # blocks of a cluster that walk small levels together; 1: one block alone
-    alone_edges: int = 4096  # one block takes over a level of at most this many edges
-    cluster_edges: int = 16384  # a cluster takes over a level of at most this many edges
-    grid_edges: int = 24576  # one block or cluster gives back a level of more edges
+    alone_edges: int = 4096  # most edges of a level that one block takes over
+    cluster_edges: int = 16384  # most edges of a level that a cluster takes over
+    grid_edges: int = 24576  # most edges of a level that either does not give back to the grid
     push_cost: float = 1.25  # cost of an edge by push, in neighbors that a pull looks at
     unit: int = 4  # queues of graphs with 64-bit offsets count units of 2^unit edges
     # One cluster searches a whole graph if all maps of the vertices fit in its shared memory.
@@ -113,7 +113,7 @@ def _query(request: Search) -> tuple[Packed, Any]:
     starts, mask = request.starts, request.mask
     start, count = 0, starts.size
     if count == 1 and isinstance(starts, np.ndarray):
-        start, starts = int(starts[0]), None  # one start is a number: no copy to the device
+        start, starts = int(starts[0]), None  # one start is passed by value, without a copy
     elif count:
         starts = xp.asarray(starts)
     flags = None if mask is None else presence(mask)
@@ -177,7 +177,7 @@ class _Prepared:
     graph: Packed
     limits: Packed
     least: tuple[Any, Any, bool]  # the rows from which least parents are chosen
-    ends: dict[str, tuple[int, int]]  # where each array of the state begins and ends, in bytes
+    ends: dict[str, tuple[int, int]]  # begin and end of each array of the state, in bytes
 
     def state(self) -> tuple[Any, tuple[Packed, ...]]:
         """Return the memory of a call, and the arrays in it; null for an array of 0 bytes."""

@@ -166,7 +166,8 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// Appends the remaining long rows and the `count` vertices found, of level `level`, to the queue
-  /// in global memory, from `units` on. Returns the units at the ends of both.
+  /// in global memory, from `units` on. Returns the queue's units at the end of the long rows and
+  /// at the end of all.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
     units_long = units;

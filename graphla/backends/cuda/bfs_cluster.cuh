@@ -56,7 +56,7 @@ template <class S, int SIZE> struct Together {
 
   /// Indices in `sent` after the SIZE counts of ends.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
-  /// Returns the number of words of the pool that the letters take.
+  /// The number of words of the pool that the letters take.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
   /// Blocks own the words of the map round-robin, in an order that changes from round to round. So
@@ -201,7 +201,8 @@ template <class S, int SIZE> struct Together {
       }
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
-      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;  // if 0, other warps may still read it
+      if (lane() == LONG_ROWS && rows)
+        sent[LONG_ROWS] = 0;  // if it is 0, other warps may still read it
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};

@@ -318,7 +318,7 @@ template <class S> struct Pull {
         found = 0;
         peek(base, apart, sub, closed, found, listed, sums);
         if (marks) mark(base, apart, sub, reached | found);
-        if (owns && found) {  // done before the rows of this chunk are read
+        if (owns && found) {  // the bits are stored before the rows of this chunk are read
           after[base + u32(lane()) * apart] = reached | found;
           sums.found += __popc(found), sums.left -= __popc(found);
         }

@@ -21,13 +21,14 @@
 namespace graphla {
 
 constexpr u32 SMALL_LONG = 256;  // the whole block follows a row of at least this many entries
-constexpr u32 SMALL_REST = 64;   // in a pull, also a row with at least this many unread entries
-constexpr int SMALL_FAR = 512;   // most rows that wait for the block
+constexpr u32 SMALL_REST =
+    64;  // in a pull, the block also reads rows with at least this many unread entries
+constexpr int SMALL_FAR = 512;  // most rows that wait for the block
 
 /// The sums that one block gives to all blocks at the end of a level.
 struct SmallSums {
   u32 found, out, into;  // vertices found, edges out of them, edges into them
-  u32 left;  // only with the starts: number of vertices that are neither reached nor forbidden
+  u32 left;  // number of vertices that are neither reached nor forbidden; only for level 0
   u32 stops;
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
@@ -48,7 +49,7 @@ struct SmallMemory {
   i32 *far_by;     // the neighbor that a pull has found, or -1
   u32 *far_begin;  // the first entries of the rows
   u32 *far_end;    // the lengths of the rows; later their ends in the run of all rows
-  i32 *row_by;     // one per thread: like far_by, for the rows that a warp reads
+  i32 *row_by;     // like far_by, for the row of each thread when a warp reads rows
   u32 *scratch;    // WARP + 1, for a block scan
   u32 *totals;     // 5 of even and 5 of odd levels
   u32 *far_count, *listed;
@@ -68,11 +69,11 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   i32 *parents;
 
   // dynamic shared memory, in this order
-  SmallSums *sums;  // of even and of odd levels, one from each block
+  SmallSums *sums;  // sums from each block, for even and for odd levels
   u32 *seen, *mine;
   u32 *front, *after;
-  u32 *fixed;  // in the block's own words: vertices never to be reached
-  u32 *inbox;  // in the same words: new vertices
+  u32 *fixed;  // vertices never to be reached, in the block's own words
+  u32 *inbox;  // new vertices, in the block's own words
   i32 *list;   // vertices: one list of the block, or one of each warp
   u32 room, words;
   u32 stride;  // words of one owner, an odd number

@@ -97,7 +97,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
 
 
 def is_increasing(keys: Array) -> bool:
-    """Whether each key is larger than the one before. The host waits for the answer."""
+    """Return whether each key is larger than the one before; the host waits for the answer."""
     if keys.size < 2:
         return True
     falls = counter()
@@ -211,7 +211,7 @@ def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Whether the fold of a run can differ from its values, or the values differ."""
+    """Return whether the fold of a run can differ from its values, or the values differ."""
     monoid = op.monoid
     picks = op.name in ("first", "second")
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)

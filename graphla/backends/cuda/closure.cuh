@@ -8,9 +8,9 @@ namespace graphla {
 /// The vector x at the start: `count` listed entries, or one element per vertex.
 template <class T> struct Starts {
   i64 count;
-  const i32 *indices;   // null: one element per vertex
-  const bool *present;  // null: all are present
-  const T *values;      // one per entry or element, or one for all
+  const i32 *indices;   // null if there is one element per vertex
+  const bool *present;  // null if all elements are present
+  const T *values;      // one value per entry or element, or one for all
   bool is_iso;
 };
 
@@ -199,7 +199,7 @@ struct Closing {
         fetch(batch, place, there);
       };
       Offset p = begin + sub;
-      fetch_at(p);  // in flight while the key is loaded
+      fetch_at(p);  // the edges are in flight while the key is loaded
       if (e < count && sub == 0) key = take(v);
       key = shuffle(key, lane() & ~(TEAM - 1));
       while (true) {

@@ -41,7 +41,7 @@ enum Word {
 /// Limits of a step: see ClosureTuning.
 struct Limits {
   u32 alone_rows, alone_edges;  // most short rows, and edges of long rows, for block 0 alone
-  u32 fused_rows, fused_edges;  // the same for a fused step, in all blocks together
+  u32 fused_rows, fused_edges;  // the same limits for a fused step, for all blocks together
   u32 fused_rounds;             // most rounds of a fused step
   u32 held;  // vertices that a block holds for its next round; 0: no step is fused
 };
@@ -58,10 +58,10 @@ template <class Span> struct Waiting {
 
 /// The shared memory in which a block and a warp hold vertices.
 template <class Key> struct Held {
-  i32 *ids;     // of the block: two lists of HELD vertices
-  u64 *rows;    // of the block: the rows of these vertices: begin << 8 | edges
+  i32 *ids;     // two lists of HELD vertices, for the block
+  u64 *rows;    // the rows of these vertices: begin << 8 | number of edges
   u32 *counts;  // three counts, used round-robin; three flags: a list of all blocks was written
-  u32 *gathered_ids;  // of the warp: 2 * WARP, vertex << 1 | is_new
+  u32 *gathered_ids;  // 2 * WARP vertices of the warp: vertex << 1 | is_new
   Key *gathered_keys;
 };
 

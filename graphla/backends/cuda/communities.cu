@@ -176,12 +176,12 @@ struct Hubs {
   const i64 *first_parts;  // row r has the parts from first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
   i32 *names;              // the labels of all tables
-  u64 *sums;               // their sums, as u32 or double
+  u64 *sums;               // the sums of these labels, as u32 or double
   i32 *slots;              // row r's list of slots in use begins at first_parts[r] * part
-  Tally *tallies;          // of each row
+  Tally *tallies;          // the progress of each row
   i32 *best;               // the choice of each part
   u64 *scores;             // its score
-  u64 *own;                // of each row: the weight that links its vertex to its own community
+  u64 *own;                // per row: the weight that links its vertex to its own community
 
   template <class Row> DEVICE Table<typename Row::Sum> table(const Row &row, i64 r) const {
     return {names + first_slots[r], (typename Row::Sum *)sums + first_slots[r],

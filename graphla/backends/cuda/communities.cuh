@@ -19,8 +19,8 @@ constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by
 /// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is
 /// `out` and `intos` is `outs`.
 struct Gain {
-  const double *out, *into;    // of each vertex
-  const double *outs, *intos;  // of each community: the sums of out and into over its vertices
+  const double *out, *into;    // weights of the edges out of and into each vertex
+  const double *outs, *intos;  // sums of `out` and `into` over the vertices of each community
   double factor;
   double margin;  // a move must gain more than this times out(v) + into(v)
 };
@@ -91,7 +91,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   const Launched<Offset> &all;
   const Step &step;
   i32 v, own;
-  bool may_move;  // if it may not, only the weight that links v to its own community is needed
+  bool may_move;  // if false, only the weight that links v to its own community is needed
   i64 begin, end;
   double out, into;
   double stay;  // a move needs a gain above this; `expect` sets it, before that it is very low
@@ -188,8 +188,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds the weights that link vertices to their own communities, as the threads found them, to
-/// `step.inside`. The whole warp must call this.
+/// Adds `linked` of all lanes to `step.inside`: the weights that link vertices to their own
+/// communities. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();

@@ -148,7 +148,7 @@ def move_communities(request: CommunityMoves) -> Array:
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
-        # The modularity times the sum of all weights, read by the host once.
+        # The modularity times the sum of all weights. The host waits for it once.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()

@@ -22,8 +22,8 @@ class ComponentsTuning:
     samples: int = 1024  # vertices whose roots are compared, by one block
     longest: int = 256  # the longest row that a warp reads; a longer one is listed in parts
     part: int = 512  # entries of a part
-    few: int = 1 << 12  # vertices whose first entries are joined before all others
-    more: int = 1 << 17  # vertices whose first entries are joined before the rest
+    few: int = 1 << 12  # number of vertices whose first two entries are joined first
+    more: int = 1 << 17  # the entries of vertices up to this number are joined next, then the rest
 
 
 TUNING = ComponentsTuning()

@@ -45,7 +45,7 @@ template <class Offset> struct Peeling {
   const i32 *a_indices, *b_indices;
   i32 *left;      // degrees, which become core numbers
   i32 *lists;     // two lists of n vertices that are left, for even and for odd levels
-  u64 *queue;     // an item for each row and column; the rounds follow each other
+  u64 *queue;     // items of rows and columns, in the order of the rounds
   u32 own_edges;  // a warp peels its own vertices for about this many entries per round
 
   DEVICE RowsOfVertex rows_of(bool goes, i32 v) const {

@@ -67,7 +67,7 @@ struct RoundCounts {
   u64 queued;  // rows of the next round, and their entries
   u64 alive;   // vertices that stay in the list
   u64 lowest;  // ~0 minus a least number
-  u64 at;      // after rounds of block 0 alone: the queue's position
+  u64 at;      // the queue's position after rounds of block 0 alone
 };
 
 /// The rounds of a launch. `own` is shared memory for two words.

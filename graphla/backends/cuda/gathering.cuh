@@ -95,7 +95,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
 /// The arrays that a pull reads, except for indptr.
 template <class A, class U> struct Operands {
   const i32 *indices;     // of A
-  const A *a_values;      // one per entry or one for all, see Kept
+  const A *a_values;      // one value per entry or one for all, see `Kept`
   const bool *u_present;  // null unless IN_BITMAP
   const U *u_values;
   const u16 *hubs;  // tags of the hubs; null unless WITH_HUBS

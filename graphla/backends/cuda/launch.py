@@ -191,7 +191,7 @@ class Answer:
 
     def __init__(self, words: Any, address: int) -> None:
         self._words = words
-        self.address = address  # for a field of a struct
+        self.address = address  # for structs, whose fields are plain integers
         self.pointer = np.uint64(address)
 
     def wait(self) -> int:

@@ -1,5 +1,6 @@
-// What a product must know about a frontier (the entries of u) and about A before it multiplies,
-// and the runs of equal outputs after edges were sorted by output.
+// Kernels for products of a matrix and a vector: facts about a frontier (the entries of u) and
+// about A that are needed before the product, and runs of equal outputs after the edges are sorted
+// by output.
 #include "persistent.cuh"
 
 namespace graphla {

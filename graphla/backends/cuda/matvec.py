@@ -1,7 +1,7 @@
-"""What a matrix-vector product must know about its semiring, its matrix and its mask.
+"""Collect facts about the semiring, the matrix and the mask of a matrix-vector product.
 
-Kernels: matvec.cu.
-Waits: facts about the rows of a matrix, once per matrix; `count_edges`, for the number of edges.
+Kernels: matvec.cu. Waits: once per matrix for facts about its rows; `count_edges` waits for the
+number of edges.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ costs = Costs(
 
 @dataclass(frozen=True)
 class MatvecTuning:
-    """Grids, and sizes of arrays."""
+    """Sizes of grids and arrays."""
 
     few_blocks: float = 16
     """Blocks per multiprocessor if each block adds to a counter: twice as many as run at once."""
     huge: int = 1 << 27
-    """Size of a vector from which a short list of outputs gets no array of that size."""
+    """Vector size from which a short list of outputs is computed without arrays of that size."""
     part: int = 1024
     """Rows whose entries one block counts."""
     parts: int = 1024
-    """The most such parts; for more rows the parts are longer."""
+    """Most parts; if there are more rows, the parts are longer."""
 
 
 TUNING = MatvecTuning()
@@ -68,7 +68,7 @@ TUNING = MatvecTuning()
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What pull and push must know about a semiring."""
+    """The properties of a semiring that pull and push use."""
 
     spec: tuple[Any, ...]
     dtype: np.dtype[Any]
@@ -79,7 +79,7 @@ class Plan:
     is_idempotent: bool
     may_stop: bool  # whether a fold may end before the end of a row
     is_exact: bool  # whether a fold gives the same bits in every order
-    may_be_constant: bool  # whether all terms, and so their fold, are one value if the operands are
+    may_be_constant: bool  # whether all terms, and so their fold, are equal if the operands are iso
 
 
 @lru_cache(maxsize=4096)
@@ -158,7 +158,7 @@ class _Counted:
 
 
 class Measured(local):
-    """The frontier whose edges this thread has counted, until its product is made."""
+    """The frontier whose edges this thread has counted; kept until its product is computed."""
 
     last: tuple[_Counted, int] | None = None
 
@@ -227,5 +227,5 @@ def presence(mask: VectorMask) -> Array:
 
 
 def allows_none(mask: VectorMask) -> bool:
-    """Whether the mask is known to allow nothing."""
+    """Return whether the mask is known to allow nothing."""
     return mask.indices is not None and not mask.complement and not mask.indices.size

@@ -150,7 +150,7 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
     const i32 start = searches.starts[s],
               v = searches.renumbered ? searches.renumbered[start] : start;
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
-    else atomicOr(&words.seen[v], u64(1) << s);  // it has no edge
+    else atomicOr(&words.seen[v], u64(1) << s);  // the start has no edges
   }
   const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
   for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
@@ -203,12 +203,12 @@ struct Plan {
 
 /// The shared memory of a block.
 struct Shared {
-  u32 *left;            // of the warp, two words per lane: the searches that its row still misses
-  i32 *held;            // of the warp: vertices that it is about to queue
+  u32 *left;  // the searches that each lane's row still misses: two words per lane of the warp
+  i32 *held;  // vertices that the warp is about to queue
   u32 *block_vertices;  // SEARCHES
   float *block_edges;   // SEARCHES + 1
   float *unreached;     // edges out of the vertices that each search has not reached
-  i64 *sums;            // in block 0: the sums that become Results::totals
+  i64 *sums;            // the sums that become Results::totals; used by block 0
   u32 *votes;           // 4
   i64 *due;             // the clock at which the host's stop word is read again
 };

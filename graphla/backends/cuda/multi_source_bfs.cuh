@@ -20,7 +20,7 @@ template <class Offset> struct Graph {
   i64 vertices;
   const Offset *out_ends;  // indptr
   const i32 *out;
-  const Offset *into_ends;  // null: no search pulls
+  const Offset *into_ends;  // null if no search pulls
   const i32 *into;
   const i32 *first;     // the in-neighbor of each vertex that is tested first, or null
   bool leads;           // whether `first` is also the first entry of the row
@@ -38,13 +38,13 @@ struct Searches {
   i32 limit;    // the greatest level
   i32 towards;  // as in Towards
   float favor;  // a search pulls if the edges out of its frontier, times `favor`, exceed
-                // the edges out of the vertices that it has not reached
+                // the edges out of the vertices that are still to be reached
 };
 
 /// The state of the vertices: words have one bit per search, groups have 32 vertices.
 struct Words {
   u64 *seen;  // n words, zero at first
-  u64 *next;  // as many words as vertices, zero at first
+  u64 *next;  // one word per vertex with edges, zero at first
   u64 *fresh;
   u32 *open;    // per group: vertices that miss some search, may be reached, and have in-edges
   u8 *touched;  // per group, zero at first: some word of `next` has new bits
@@ -57,9 +57,9 @@ struct Words {
 /// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
 /// times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;  // of three levels, used round-robin, zero at first: see Tally
+  u64 *tallies;  // sums of three levels, used round-robin, zero at first: see Tally
   i64 *totals;   // per search the vertices reached, the sum of their levels, and the greatest level
-  Level *levels;  // null: not wanted
+  Level *levels;  // null if levels are not wanted
   i64 pitch;
   i32 width;
 };

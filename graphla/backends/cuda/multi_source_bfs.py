@@ -34,7 +34,7 @@ class MultiSearchTuning:
     longest: int = 64  # most entries of a row that a warp takes with its group; longer rows are cut
     part: int = 256  # entries of a part of a long row
     # A search pulls if `favor` times the edges out of its frontier exceeds the edges out of the
-    # vertices that it has not reached (Beamer's alpha).
+    # vertices that are still to be reached (Beamer's alpha).
     favor: float = 14.0
     planes: int = 12  # bits of an int32 level for which memory is reserved at first
     records: int = 4096  # most levels of a launch that a trace records
@@ -71,7 +71,7 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
 
 
 def _width(count: int, each: int) -> int:
-    """Return the row length of the table; the last launch has a power of two times 16 bytes."""
+    """Return the row length of the table; the last launch's part has 2^k times 16 bytes."""
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
     return whole * TUNING.searches + last

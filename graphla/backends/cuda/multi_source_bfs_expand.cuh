@@ -14,7 +14,7 @@ namespace graphla {
 struct Queues {
   u64 *parts;   // (pulls, part, vertex) in 1, 31 and 32 bits
   i32 *rows;    // vertices that push along short rows
-  u64 *counts;  // of parts, of rows
+  u64 *counts;  // number of parts, number of rows
 };
 
 constexpr u64 PULLS = u64(1) << 63;

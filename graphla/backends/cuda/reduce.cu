@@ -10,22 +10,22 @@ namespace graphla {
 
 enum FoldShape {
   STRIP = 512,      // entries that one warp folds
-  FOLD_BLOCK = 256  // threads of a block that folds together
+  FOLD_BLOCK = 256  // threads of a block that folds one part
 };
-constexpr int AHEAD = 4;  // loads of a thread under way at a time, of values of 4 bytes or more
-constexpr int LONG = 32;  // strips from which a block folds them together
+constexpr int AHEAD = 4;  // loads of a thread in flight, for values of at least 4 bytes
+constexpr int LONG = 32;  // from this many strips of a row on, a block folds them together
 constexpr int SHORT =
     32;  // longest part of a row, in entries, that one lane folds in a strip of many rows
 constexpr int ROOM = STRIP + STRIP / WARP;  // places in shared memory for the values of a strip
 
-/// Returns the fold over the warp, in lane 0.
+/// Returns the fold over the warp, to lane 0.
 template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
 #pragma unroll
   for (int delta = WARP / 2; delta; delta /= 2) z = Op::add(z, shuffle_down(z, delta));
   return z;
 }
 
-/// Returns the fold over the block, in every thread. `scratch` is shared memory for a Z per warp.
+/// Returns the fold over the block, to every thread. `scratch` is shared memory for one Z per warp.
 template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
   z = warp_fold<Op>(z);
   __syncthreads();  // all threads have finished with scratch
@@ -91,8 +91,8 @@ __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z)
 // --- rows -------------------------------------------------------------------------------------
 
 /// Stores in present[i] whether row i has entries, and adds the number of such rows to `counter`,
-/// which is zero before the launch. Every thread of the block calls. `scratch` is shared memory for
-/// one number per warp, and one more.
+/// which is zero before the launch. Every thread of the block must call this. `scratch` is shared
+/// memory for one number per warp, and one more.
 template <class Offset>
 DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter,
                       u64 *scratch) {
@@ -106,7 +106,7 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// For a fold that depends only on which rows have entries.
+/// Notes which rows have entries, for folds whose value is already known.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
@@ -130,7 +130,7 @@ __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Returns the fold of entries begin..end - 1, in lane 0 of the warp.
+/// Returns the fold of entries begin..end - 1, to lane 0 of the warp.
 template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i64 end) {
   typename Op::Z sum = Op::identity();
   for (i64 at = begin + lane(); at < end; at += AHEAD * WARP) {
@@ -144,7 +144,7 @@ template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i6
   return warp_fold<Op>(sum);
 }
 
-/// Return, in every lane, the last row of a strip that ends at `end`; `first` is the strip's first
+/// Returns, to every lane, the last row of a strip that ends at `end`; `first` is the strip's first
 /// row.
 template <class Offset>
 DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 first, i64 end) {
@@ -153,11 +153,11 @@ DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 f
   return ends ? first + __ffs(int(ends)) - 1 : warp_segment_of(indptr, nrows, end - 1);
 }
 
-/// Return the place of value k of a strip in shared memory. One place stays free after every 32
-/// values: lanes that read rows of 32 values each then read from different banks.
+/// Returns the place of value k of a strip in shared memory. One place stays free after every 32
+/// values, so that lanes that read rows of 32 values each read from different banks.
 DEVICE int place_of(int k) { return k + k / WARP; }
 
-/// Folds the parts of rows first..last that lie in the strip begin..end - 1. One lane folds a short
+/// Folds the parts of rows first..last that are in the strip begin..end - 1. One lane folds a short
 /// part, the warp folds a longer one. `held` is shared memory for ROOM values.
 template <class Op, class X, class Offset>
 DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end,

@@ -1,4 +1,5 @@
-// Merge sort by any comparison: stable, of a vector's entries, or of each row's of a matrix.
+// Merge sort by any comparison. It is stable, and sorts the entries of a vector, or of each row of
+// a matrix.
 //
 // 1. Tiles: each thread sorts its few keys; then runs of doubling length are merged in shared
 //    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges it.
@@ -122,9 +123,10 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// One level of merges, for the rows that still need it. A block writes a tile of the result: its
-/// part of the row at its left seam, and of the row at its right seam if that is another one. The
-/// two blocks at a seam find the same place on the path, because they compare the same keys.
+/// Runs one level of merges, for the rows that still need it. A block writes a tile of the result:
+/// its part of the row at its left seam and, if another row is at its right seam, its part of that
+/// row. The two blocks at a seam find the same place on the path, because they compare the same
+/// keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,

@@ -1,4 +1,4 @@
-// The parts of a merge sort: how entries are distributed over tiles, and how one tile is sorted in
+// The base of the merge sort: how entries are distributed over tiles, and how one tile is sorted in
 // shared memory.
 //
 // A tile holds at most TILE entries. Seam k between two tiles is at entry k * STRIDE by default.
@@ -23,15 +23,17 @@ template <int TILE, int STRIDE> struct Row {
       : begin(begin), end(end), first(begin / STRIDE), last((end - 1) / STRIDE) {
     if (begin < last * STRIDE && end - last * STRIDE <= TILE - STRIDE) last--;
   }
-  /// Whether seam k cuts this row in two.
+  /// Returns whether seam k cuts this row in two.
   DEVICE bool is_cut_at(i64 k) const { return first < k && k <= last; }
-  /// Returns where its entries in tile k begin, or its end if k is after its last tile.
+  /// Returns where the row's entries in tile k begin, or the end of the row if k is after its last
+  /// tile.
   DEVICE i64 part(i64 k) const { return k <= first ? begin : k <= last ? k * STRIDE : end; }
-  /// Returns the number of merges that it needs.
+  /// Returns the number of merges that the row needs.
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// The row at each seam, rows[seam], of the matrix `indptr`. For a vector both are null.
+/// The row at each seam. A matrix has `indptr`, and rows[k] is the row at seam k. For a vector both
+/// are null.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;

@@ -1,5 +1,5 @@
-// What all products of matrices use: hash tables of columns in shared memory, sums of terms, and a
-// loop over the terms of a row.
+// The base of all products of matrices: hash tables of columns in shared memory, sums of terms, and
+// a loop over the terms of a row.
 #ifndef GRAPHLA_MXM
 #define GRAPHLA_MXM
 #include "atomics.cuh"
@@ -11,7 +11,7 @@ namespace graphla {
 /// the one before.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
-/// What a mask drops of the product: nothing, or the entries of its pattern.
+/// Which entries of the product a mask drops: none, or those in its pattern.
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 
 // --- hash tables ------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typenam
   found = true;
 }
 
-/// Whether no further term can change a sum.
+/// Returns whether further terms cannot change a sum.
 template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   if constexpr (Op::IS_ANY) return found;
   else if constexpr (Op::HAS_TERMINAL) return found && sum == Op::terminal();
@@ -82,7 +82,7 @@ template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
 }
 
 /// Adds up the sums of each group of `width` lanes; a lane may have none. Every lane of the warp
-/// calls, and every lane gets the result.
+/// must call this, and every lane gets the result.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -102,7 +102,7 @@ template <class Offset, class Z> struct Made {
   Z *values;
 };
 
-/// Whether C may have an entry in column j of row i: the mask `outside` must not list it.
+/// Returns whether C may have an entry in column j of row i: the mask `outside` must not list it.
 template <int MASK, class Mask> DEVICE bool allows(const Mask &outside, i64 i, i32 j) {
   if constexpr (MASK == NO_MASK) return true;
   const i64 end = outside.end(i);
@@ -142,8 +142,8 @@ constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before the
 
 /// Calls visit(k, x, j, y) for each term of row i of A B, in the order of k. The lanes of a group
 /// read columns j of one row of B at a time, and synchronize after it. narrow(from, to) may cut the
-/// entries of a row of B. The loads for AHEAD rows of B overlap. All lanes of the warp call;
-/// `is_there` says whether the group has a row.
+/// entries of a row of B. The loads for AHEAD rows of B overlap. All lanes of the warp must call
+/// this; `is_there` says whether the group has a row.
 template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
 DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b,
                       const Y &y_values, i64 i, bool is_there, Narrow narrow, Visit visit) {

@@ -10,7 +10,7 @@
 namespace graphla {
 
 constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
-constexpr int SPAN = SpgemmTuning::span;  // tiles counted at a time
+constexpr int SPAN = SpgemmTuning::span;  // tiles that a warp counts at a time
 
 /// Cuts a sorted row of B to the columns begin..end - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
@@ -34,8 +34,8 @@ DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bi
   }
 }
 
-/// sizes[i], which must be zero at first, += the number of columns of row i. of_tiles[row * tiles +
-/// tile] = the number of columns of each tile.
+/// Adds the number of columns of row i to sizes[i], which must be zero at first. Sets of_tiles[row
+/// * tiles + tile] to the number of columns in each tile.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA> a,

@@ -1,23 +1,23 @@
-// Masked products as dots: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k, j)), of
-// row i of A and column j of B, which is row j of Bt.
+// Masked products as dot products: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
+// j)) is the dot product of row i of A and row j of Bt (column j of B).
 //
 // A warp processes tiles of the pattern's entries. For each row i in its tile it hashes row i of A
 // in shared memory, and looks up the entries of each row j. If row j is much longer, the warp
 // searches it for the entries of row i instead. Eight lanes read a short list, the warp a long one.
-// Row i is hashed if it fills at most half of the table; a longer row is searched.
-// `present` must be false at first. z is written where there is a term, unless all sums are known
-// to be equal (HAS_VALUES is false). Each lane adds its terms, then the lanes add their sums: the
-// order depends only on the operands.
+// Row i is hashed if it fills at most half of the table; a longer row is searched. `present` must
+// be false at first. z is written where there is a term, unless all sums are known to be equal
+// (HAS_VALUES is false). Each lane adds its terms, then the lanes add their sums: the order depends
+// only on the operands.
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int DOT_WARPS = SpgemmMaskedTuning::warps;
-constexpr int GROUP = 8;        // lanes that stream a short list
-constexpr i32 SHORT_LIST = 64;  // entries of a list that a group streams
+constexpr int GROUP = 8;        // lanes that read a short list
+constexpr i32 SHORT_LIST = 64;  // most entries of a list that a group reads
 constexpr i32 SKEW = 4;         // row j is searched if it is more than SKEW times as long as row i
 
-/// One side of a product: rows of (k, value).
+/// One operand of a product: rows of (k, value).
 template <class Offset, class In, class Stored, int KEPT> struct Side {
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
@@ -31,7 +31,7 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
 /// Row i of A, to look k up: a hash table of 2^bits places, or the sorted row itself (bits = 0).
 struct Sought {
   const i32 *table;
-  const u16 *places;  // of each key in its row
+  const u16 *places;  // place of each key in the row
   i64 begin;
   i32 count;
   int bits;
@@ -66,7 +66,7 @@ DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_b
   }
 }
 
-/// Hashes row i of A into the warp's table if it fits. Every lane of the warp calls.
+/// Hashes row i of A into the warp's table if it fits. Every lane of the warp must call this.
 template <bool HAS_PLACES, int BITS, class A>
 DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   Sought row{table, places, a.begin(i), a.count(i), 0};

@@ -12,7 +12,7 @@
 
 namespace graphla {
 
-constexpr int FEW_PLACES = SpgemmTuning::places;  // of all tables of a block
+constexpr int FEW_PLACES = SpgemmTuning::places;  // places of all tables of a block
 constexpr int RANKED_BITS = 7;  // most bits with which columns are ordered by counting smaller ones
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
@@ -21,7 +21,7 @@ template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) +
 
 /// Frees all places of a table.
 template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
-  u64 *pairs = (u64 *)table;  // two places at a time
+  u64 *pairs = (u64 *)table;  // clears two places at a time
   for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
   __syncwarp();
 }
@@ -196,7 +196,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   }
 }
 
-/// The listed rows of few terms: lists[bin * room] of each bin's rows.
+/// The listed rows of few terms. The rows of each bin begin at lists[bin * room].
 struct FewRows {
   const i32 *lists;
   i64 room;
@@ -220,7 +220,7 @@ __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     i64 nth = each, begin = 0, places = MOST_24;
     const i32 *listed = rows.lists;
-    auto pass = [&](i64 passed) {  // to the next list
+    auto pass = [&](i64 passed) {  // go to the next list
       nth -= passed;
       begin += passed * places;
       places *= 4;

@@ -19,8 +19,8 @@ constexpr int LISTED_BITS = 10;  // bits of the table of listed columns
 constexpr i32 LONGER = 16;       // a row of B this many times as long as the list is searched
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
 
-/// What a warp stores in shared memory about the listed columns: where each is listed, whether it
-/// has a term, and its sum.
+/// The shared memory of a warp for the listed columns: where each is listed, whether it has a term,
+/// and its sum.
 template <class Op, bool HAS_VALUES> struct Sought {
   typedef typename Op::Z Z;
   i32 *table;
@@ -29,7 +29,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
   u32 *found;  // a bit per place: whether it has a term
   int count = 0, bits = 0;
 
-  /// Hashes the listed columns. Every lane of the warp calls.
+  /// Hashes the listed columns. Every lane of the warp must call this.
   DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
     __syncwarp();  // all lanes have finished with the row before
@@ -43,7 +43,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
     }
     __syncwarp();
   }
-  /// Marks a place; returns whether it was marked.
+  /// Marks a place. Returns whether it was already marked.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
@@ -62,7 +62,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
 };
 
 /// Computes the sums of row i at the listed columns, list[0..sought.count - 1]. Every lane of the
-/// warp calls.
+/// warp must call this.
 template <bool HAS_VALUES, class Op, class A, class B, class X, class Y>
 DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &x, const B &b,
                      const Y &y, i64 i, const i32 *__restrict__ list) {

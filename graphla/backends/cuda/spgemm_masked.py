@@ -33,8 +33,9 @@ class SpgemmMaskedTuning:
     dot_tile: int = 256
     """The most entries of the pattern that a warp processes as dots."""
     table_bits: int = 10
-    """A row of A of at most half of 2^10 entries is hashed, a longer one is searched. With 2^11 the
-    triangles of kron 18 took 1.2 times as long, because half as many warps fit."""
+    """log2 of the places of a table: a row of A of up to half as many entries is hashed, a longer
+    one is searched. With 11 the triangles of kron 18 took 1.2 times as long, because half as
+    many warps fit."""
     tiles: int = 1 << 14
     """Number of tiles that keep a large card busy; tiles are not longer than that allows."""
     transposing: int = 32

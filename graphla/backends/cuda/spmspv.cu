@@ -1,10 +1,11 @@
-// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k), down the columns k of A that u names.
+// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k). The kernels read the columns k of A
+// for which u has an entry.
 //
 // The edges are all entries of these columns, one column after the other in the order of u. Short
 // columns are read by a few threads each (`push_columns`). Otherwise the edges are cut into tiles
-// of one size, whatever columns they belong to, and a block reads a tile (`push_tiles`).
-// `Way` says what is done with an edge. A thread claims an output by setting its bit; the thread
-// that sets it first lists the output. Terms are folded with the atomics of the monoid.
+// of one size, whatever columns they belong to, and a block reads a tile (`push_tiles`). `Way` says
+// what is done with an edge. A thread claims an output by setting its bit; the thread that sets it
+// first lists the output. Terms are folded with the atomics of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -26,20 +27,21 @@ template <class U> struct Frontier {
   const i64 *ends;  // ends[i]: number of edges of entries 0..i; null for push_columns, push_alone
 };
 
-/// Where the terms go.
+/// Where the terms are stored.
 template <class Op, int WAY, bool MASKED> struct Outputs {
   typedef typename Op::Z Z;
   i64 size;
   const bool *flags;  // the mask
   bool complement;
-  u32 *claimed;   // a bit for each output
-  bool *present;  // of FOLD_DENSE
+  u32 *claimed;   // one bit per output
+  bool *present;  // FOLD_DENSE only
   i32 *indices;   // listed outputs; with EXPAND the output of each edge (`size` if masked out)
-  Z *w;           // by place in the list (CLAIM), by edge (EXPAND), else by output
+  Z *w;           // values by place in the list (CLAIM), by edge (EXPAND), otherwise by output
   u64 *count;
 
   DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }
-  /// Whether an edge to o may count. Several lanes may see o open before the first one claims it.
+  /// Returns whether an edge to o may still count. Several lanes may see o open before the first
+  /// one claims it.
   DEVICE bool is_open(i32 o) const {
     if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
     if constexpr (WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY) {
@@ -135,18 +137,18 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
 
 // --- tiles of edges ---------------------------------------------------------------------------
 
-constexpr int THREADS = BLOCK_THREADS;                     // of a block
+constexpr int THREADS = BLOCK_THREADS;                     // threads of a block
 constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile
 constexpr int TILE = SpmspvTuning::tile;
 
-/// What a block stores in shared memory about its tile's edges begin..end - 1.
+/// The shared memory of a block for its tile, which has the edges begin..end - 1.
 struct Tile {
   i64 *range;   // the entries of u that the tile begins and ends in
   i32 *ends;    // where the edges of each entry end, within the tile
   i64 *shifts;  // the difference between the number of an edge and that of its entry of A
 
   /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them; if they have
-  /// not, most of these columns are empty. Every thread of the block calls.
+  /// not, most of these columns are empty. Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
@@ -176,7 +178,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
   SHARED(i32, tile_ends, TILE);
   SHARED(i64, shifts, TILE);
   SHARED(u32, scratch, WARP + 1);
-  SHARED(u64, listed, 1);  // where the outputs that the tile claims are listed
+  SHARED(u64, listed, 1);  // place in the list of the first output that the tile claims
   const Tile tile{range, tile_ends, shifts};
   const Values<typename Op::A, A, KEPT_A> a(columns.values);
   const Values<typename Op::U, U, KEPT_U> u(frontier.values);
@@ -190,7 +192,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
     // Each thread reads EACH_THREAD edges, so that their loads overlap.
-    int found[EACH_THREAD];  // which entry of u, from the first of the tile
+    int found[EACH_THREAD];  // the edge's entry of u, counted from the tile's first
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;
     const auto edge = [&](int i) { return begin + i * THREADS + int(threadIdx.x); };
@@ -225,7 +227,8 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     }
     counted += u32(__popc(is_first));
     if constexpr (outputs.LISTS) {
-      // One atomic for the tile: a counter that every claim adds to would be the bottleneck.
+      // One atomic per tile: if every claim added to the counter, the counter would be the
+      // bottleneck.
       u32 total;
       u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
       if (threadIdx.x == 0) listed[0] = total ? atomicAdd(outputs.count, u64(total)) : 0;

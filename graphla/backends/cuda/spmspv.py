@@ -74,7 +74,7 @@ class SpmspvTuning:
     alone_outputs: int = 32 * 512
     """The most outputs that such a block has room for; spmspv.cu reads it."""
     large: int = 1 << 20
-    """Elements from which a small part of an array is copied, so that the rest is freed."""
+    """Array size from which a small part is copied, so that the rest can be freed."""
 
 
 TUNING = SpmspvTuning()
@@ -86,7 +86,7 @@ FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Output
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
     plan = plan_of(semiring, side)
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
@@ -112,7 +112,7 @@ def push(
     if n > current(matvec.TUNING).huge and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
-    edges.is_alone = False  # the bits are read again
+    edges.is_alone = False  # the bits must be in global memory, because FOLD reads them
     indices, count = edges.claim(Way.CLAIM_IDENTITY, whole)
     edges.run(Way.FOLD, w=whole)
     values = xp.empty(count, plan.dtype)
@@ -216,7 +216,7 @@ class _Edges:
         return number(self.ends[-1])
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """Return the outputs that the edges reach, each once, in no order; and their number."""
+        """Return the outputs that the edges reach, each once and in any order, and their number."""
         indices = xp.ndarray(self.room, np.int32)
         if self.is_alone:
             answer = next_answer()

@@ -61,9 +61,9 @@ class SpmvTuning:
     span: int = 4
     """Number of rows, as a multiple of the lanes, whose flags a warp reads at a time."""
     many: int = 1 << 16
-    """Entries of a matrix from which two more launches pay off for rows of middle length."""
+    """Entries of a matrix from which queueing rows of middle length pays for two more launches."""
     whole: int = 4
-    """How many times as many blocks read rows to their ends: the card then balances long rows."""
+    """Factor on the number of blocks if rows are read to their ends, to balance long rows."""
 
 
 TUNING = SpmvTuning()
@@ -86,9 +86,9 @@ def pull(
     *,
     hubs: bool = True,
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask allows.
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask allows.
 
-    `hubs` says whether the most frequently read values may be kept in shared memory.
+    `hubs` tells whether the most frequently read values may be kept in shared memory.
     """
     plan = plan_of(semiring, side)
     n, measured.last = rows.nrows, None
@@ -104,7 +104,10 @@ def pull(
 
 
 def _is_list(mask: VectorMask) -> bool:
-    """Whether to read rows from the mask's list: not if flags are stored and the list is long."""
+    """Return whether to read rows from the mask's list, not from its flags.
+
+    The list is read if there are no flags, or if it is short.
+    """
     if mask.indices is None or mask.complement:
         return False
     return mask.present is None or mask.indices.size * 4 < mask.size
@@ -210,14 +213,14 @@ class _Wanted:
 
 @lru_cache
 def _all_rows(n: int) -> _Wanted:
-    """Return what is wanted without a mask: packed once for each size."""
+    """Return the outputs without a mask, which are all rows; packed once per size."""
     return _Wanted(n, None)
 
 
 class _Room:
-    """Where long rows and their chunks are queued, and where the folds of these are stored.
+    """The memory for the queue of long rows and their chunks, and for the folds of chunks.
 
-    It is one allocation: each one would keep the first kernel waiting longer.
+    It is one allocation, because each further allocation would delay the first kernel.
     """
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:

@@ -88,7 +88,8 @@ def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
 
 
 def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, ...]:
-    """Return stamps for storage that may share memory: one more per further stream of `others`."""
+    """Return `stamps` and the stamps of further streams in `others`, for storage that may share
+    memory."""
     known = {(each.ptr, each.thread) for each in stamps}
     for each in others:
         if (each.ptr, each.thread) not in known:

@@ -57,7 +57,8 @@ template <class Offset> struct Strong {
   const Offset *a_indptr, *b_indptr;  // a: the matrix by rows, b: by columns
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  u32 *ahead;  // n words `ahead`, then n words `behind`; during a trim in-degrees, then out-degrees
+  u32 *ahead;   // n words `ahead`, then n words `behind`; during a trim, n in-degrees, then n
+                // out-degrees
   u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
   i32 *lists;   // two lists of n living vertices, for even and for odd passes

@@ -43,7 +43,7 @@ def _distances(graph: Graph, paths: Any, options: Namespace) -> Answer:
     )
 
 
-def _reached(graph: Graph, reached: Any, _options: Namespace) -> Answer:
+def _answer_reachable(graph: Graph, reached: Any, _options: Namespace) -> Answer:
     return findings.of_set(graph, reached, "reached")
 
 
@@ -137,7 +137,7 @@ PATHS = (
             "graphla reachable friends.txt --labels --source alice --cutoff 3 --output near.csv",
         ),
         words={"cutoff": "the maximum number of edges of a path"},
-        tell=_reached,
+        tell=_answer_reachable,
     ),
     Algorithm(
         "transitive_closure",

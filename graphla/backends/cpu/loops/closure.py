@@ -62,7 +62,7 @@ class NearFar(NamedTuple):
     stop: Any
 
 
-def improved(present, old, new):
+def improve(present, old, new):
     """Return whether `new` changes the entry `old` (if present), and the resulting value."""
     if not present:
         return True, new
@@ -116,7 +116,7 @@ def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most
                 if overflows(a, u):
                     state[OVERFLOWED] = 1
                     continue
-                better, value = improved(present[o], values[o], term(a, u, o, k))
+                better, value = improve(present[o], values[o], term(a, u, o, k))
                 if better:
                     present[o] = True
                     values[o] = value
@@ -175,7 +175,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
         for t in range(left):
             o = np.uint64(pile[t])
             used = codes[o] & USED
-            if improved(True, values[o], horizon)[0]:
+            if improve(True, values[o], horizon)[0]:
                 codes[o] = used | AWAY
                 pile[far] = np.int32(o)
                 far += ONE
@@ -212,7 +212,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
                 if overflows(a, u):
                     state[OVERFLOWED] = 1
                     continue
-                better, value = improved(present[o], values[o], term(a, u, o, k))
+                better, value = improve(present[o], values[o], term(a, u, o, k))
                 if better:
                     present[o] = True
                     values[o] = value
@@ -220,7 +220,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
                     code = codes[o]
                     if code & NEAR:
                         continue
-                    if improved(True, value, horizon)[0]:
+                    if improve(True, value, horizon)[0]:
                         if not code & AWAY:
                             codes[o] = code | AWAY
                             pile[far] = np.int32(o)
