@@ -20,26 +20,35 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla import algorithms
+from graphla import algorithms, ladder
 
 pytestmark = pytest.mark.cpu
 
 
 def members(room: Any, prefix: str) -> dict[str, Any]:
     """Return the functions and classes that a module lists in `__all__`."""
-    return {f"{prefix}.{name}": getattr(room, name) for name in room.__all__}
+    listed = {f"{prefix}.{name}": getattr(room, name) for name in room.__all__}
+    return {name: thing for name, thing in listed.items() if callable(thing)}
 
 
 PUBLIC: dict[str, Any] = {
     **members(algorithms, "algorithms"),
     "closure": gl.closure,
+    **members(ladder, "ladder"),
+    "ladder.Paths.sssp": ladder.Paths.sssp,
+    "ladder.Prepared.bfs": ladder.Prepared.bfs,
 }
 """Functions, methods, properties and classes by the name that users know."""
 
 WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
 """Objects that the examples of others show."""
 
-HELPERS = ("graphla.algorithms", "graphla.operations.operation", "graphla.sparse.mask")
+HELPERS = (
+    "graphla.algorithms",
+    "graphla.ladder",
+    "graphla.operations.operation",
+    "graphla.sparse.mask",
+)
 """Packages whose functions count as part of the public functions that call them."""
 
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples", "References")
