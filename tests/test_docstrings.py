@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla import algorithms, expression, graph, plans, settings, sparse
+from graphla import algorithms, expression, graph, ladder, plans, settings, sparse
 from graphla.graph import views
 
 pytestmark = pytest.mark.cpu
@@ -28,7 +28,8 @@ pytestmark = pytest.mark.cpu
 
 def members(room: Any, prefix: str) -> dict[str, Any]:
     """Return the functions and classes that a module lists in `__all__`."""
-    return {f"{prefix}.{name}": getattr(room, name) for name in room.__all__}
+    listed = {f"{prefix}.{name}": getattr(room, name) for name in room.__all__}
+    return {name: thing for name, thing in listed.items() if callable(thing)}
 
 
 def parts(*classes: type) -> dict[str, Any]:
@@ -93,6 +94,9 @@ PUBLIC: dict[str, Any] = {
     "draw": gl.draw,
     "spy": gl.spy,
     "direction": gl.direction,
+    **members(ladder, "ladder"),
+    "ladder.Paths.sssp": ladder.Paths.sssp,
+    "ladder.Prepared.bfs": ladder.Prepared.bfs,
 }
 """Functions, methods, properties and classes by the name that users know."""
 
@@ -121,7 +125,12 @@ UNREACHABLE = {name: {"DuplicateEntry"} for name in ("Updater.update", "InputMas
 NEED_EXAMPLES = ("algorithms.", "closure", "draw", "spy", "direction", "Graph.from_")
 """The names of objects that must have examples; classes have them for their methods."""
 
-HELPERS = ("graphla.algorithms", "graphla.operations.operation", "graphla.sparse.mask")
+HELPERS = (
+    "graphla.algorithms",
+    "graphla.ladder",
+    "graphla.operations.operation",
+    "graphla.sparse.mask",
+)
 """Packages whose functions count as part of the public functions that call them."""
 
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples", "References")

@@ -55,21 +55,43 @@ def compare(
     *,
     limit: float = LIMIT,
 ) -> Comparison:
-    """TEPS = edges that a search reaches / its seconds, for each strategy from the same sources.
+    """``TEPS = edges that a search reaches / its seconds``.
 
-    `strategies` are names of `STRATEGIES`; by default all that run on A's device. `sources` is the
-    number of start vertices, which are drawn by `seed` among the vertices with an out-edge. They
-    are distinct if there are enough, and those that reach the vertex with the most out-edges come
-    first. A strategy that exceeds `limit` seconds searches from fewer sources, as its row shows; a
-    strategy that completes no search is listed as slow.
+    Time strategies of breadth-first search on one graph, and compare their results.
 
-    Raises Panic if the levels of a search differ from those of the lowest rung; InvalidValue if the
-    graph has no edge, or a strategy does not exist; DeviceUnavailable if a strategy needs a GPU.
+    All strategies search from the same sources. The levels of each search are compared with those
+    of the lowest rung.
 
-    >>> from graphla import generators, ladder
-    >>> found = ladder.compare(generators.grid(30, 30), ["sequential", "closure"], sources=4)
-    >>> [row.strategy for row in found], len(found["closure"].teps)
-    (['sequential', 'closure'], 4)
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
+            j) for each edge i -> j. The values of A do not matter.
+        strategies: a list of keys of `ladder.STRATEGIES`; None takes all that run on the device of
+            A.
+        sources: the number of sources, at least 1 and at most 2^20. They are vertices with an
+            out-edge, distinct if there are enough; those that reach the vertex with the most
+            out-edges come first.
+        seed: an integer of at least 0, which determines the sources.
+        limit: seconds for the searches of each strategy, at least 0. A strategy that exceeds it
+            searches from fewer sources, as its row shows; one that completes no search is listed as
+            slow.
+
+    Returns:
+        Comparison: a `Row` for each strategy that completed a search, and facts about the graph.
+            Speeds are in traversed edges per second (TEPS).
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If A has no edges, if a strategy does not exist, if `strategies` is empty, if
+            a number is out of range, or if no strategy completes a search within the limit.
+        DeviceUnavailable: If a strategy needs a GPU and A is on the CPU.
+        Panic: If the levels of a search differ from those of the lowest rung.
+
+    Examples:
+        >>> from graphla import generators, ladder
+        >>> found = ladder.compare(generators.grid(30, 30), ["sequential", "closure"], sources=4)
+        >>> [row.strategy for row in found], len(found["closure"].teps)
+        (['sequential', 'closure'], 4)
     """
     contest = Contest(A, sources, seed)
     return contest.of([contest.row(name, limit) for name in contest.chosen(strategies)])

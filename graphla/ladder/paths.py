@@ -53,6 +53,17 @@ class Paths:
     """A weighted graph prepared for shortest paths from many sources, as a list of edges.
 
     Vertices are numbers, even if the graph is a Graph with labels.
+
+    Args:
+        A: the graph, as for `ladder.sssp`.
+        weight: whether the values of A are lengths, as for `ladder.sssp`.
+        dtype: the dtype of the distances, as for `ladder.sssp`.
+
+    Attributes:
+        dtype: the dtype of the distances.
+        rounds: the number of rounds over all edges in the last search.
+        seconds: the seconds that the preparation took.
+        held: the bytes of edges, weights and distances.
     """
 
     def __init__(
@@ -79,7 +90,26 @@ class Paths:
         return self._rounds.held
 
     def sssp(self, source: Any) -> Vector:
-        """Return the distance of each vertex that is reachable from `source`."""
+        """Find shortest paths from one vertex.
+
+        Args:
+            source: a vertex, as a number.
+
+        Returns:
+            Vector: the distances, of size n, without entries at vertices that are not reached.
+
+        Raises:
+            TypeError: If `source` is not an integer.
+            IndexOutOfBound: If the source is not a vertex of the graph.
+            InvalidValue: If the source reaches a cycle whose weights have a negative sum.
+            OverflowError: If a distance does not fit the dtype.
+
+        Examples:
+            >>> from graphla import Matrix, ladder
+            >>> paths = ladder.Paths(Matrix.from_coo([0, 1], [1, 2], [4, 3], nrows=3, ncols=3))
+            >>> paths.sssp(0).to_dict()
+            {0: 0, 1: 4, 2: 7}
+        """
         start = validation.vertex(source, self._A.nrows)
         return Vector._of(perform("ladder sssp", self._search, self._A._store, start))
 
@@ -129,20 +159,42 @@ class Paths:
 
 @graph_algorithm(vertices=("source",), lengths="weight")
 def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any = None) -> Vector:
-    """d = d min (d min.+ A), until no distance decreases: shortest paths by rounds over all edges.
+    """``d = d min (d min.+ A)``, until no distance decreases.
 
-    Weights may be negative, as in `graphla.algorithms.bellman_ford`. A cycle of negative weight
-    that the source reaches raises InvalidValue; a distance that overflows raises OverflowError.
-    Without `weight` each edge has length 1. Distances are INT64 for integer weights and FP64 for
-    floating-point weights; `dtype` INT32 or FP32 needs half of the memory. An integer distance must
-    be less than the greatest value of its type, which means "no distance".
+    Find shortest paths from one vertex by rounds over all edges.
 
-    Raises InvalidValue if a weight is infinite or NaN, or does not fit `dtype`.
+    Takes O(n m) time at worst. `graphla.algorithms.sssp` and `bellman_ford` are faster, and return
+    more.
 
-    >>> from graphla import Matrix, ladder
-    >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, -2], nrows=4, ncols=4)
-    >>> ladder.sssp(A, 0).to_dict()
-    {0: 0, 1: 1, 2: -1}
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
+            j) for each edge i -> j. If it is a Graph, vertices are its labels. Its values are the
+            lengths of the edges, which may be below 0.
+        source: a vertex.
+        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
+            False to count 1 for each edge.
+        dtype: the dtype of the distances: "INT64" or "INT32" for integer weights, "FP64" or "FP32"
+            for floating-point weights. None takes the type of 64 bits; one of 32 bits needs half of
+            the memory. The greatest value of an integer type means "no distance".
+
+    Returns:
+        Vector: the distances, of size n and the given dtype, without entries at vertices that are
+            not reached.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If the source is not a vertex of the graph.
+        InvalidValue: If the source reaches a cycle whose weights have a negative sum, if `dtype` is
+            another dtype, if a weight is infinite or NaN or does not fit `dtype`, or, with weights,
+            if A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit `dtype`.
+
+    Examples:
+        >>> from graphla import Matrix, ladder
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, -2], nrows=4, ncols=4)
+        >>> ladder.sssp(A, 0).to_dict()
+        {0: 0, 1: 1, 2: -1}
     """
     validation.vertex(source, A.nrows)
     return Paths(A, weight, dtype).sssp(source)

@@ -68,7 +68,24 @@ class Prepared:
         return self._rung.search(source)
 
     def bfs(self, source: Any) -> Vector:
-        """Return the level of each vertex that is reachable from `source`."""
+        """Search breadth first from one vertex.
+
+        Args:
+            source: a vertex, as a number.
+
+        Returns:
+            Vector: the levels, of size n and dtype INT32, without entries at vertices that are not
+                reached.
+
+        Raises:
+            TypeError: If `source` is not an integer.
+            IndexOutOfBound: If the source is not a vertex of the graph.
+
+        Examples:
+            >>> from graphla import generators, ladder
+            >>> ladder.prepare(generators.grid(2, 2), "sequential").bfs(0).to_dict()
+            {0: 0, 1: 1, 2: 1, 3: 2}
+        """
         start = validation.vertex(source, self._store.nrows)
 
         def found(_: Any) -> VectorStore:
@@ -90,10 +107,33 @@ class Prepared:
 
 
 def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
-    """prepare(A, strategy).bfs(s) = bfs(A, s, strategy=strategy), with the data laid out only once.
+    """``prepare(A, strategy).bfs(s) = bfs(A, s, strategy=strategy)``.
 
-    Vertices are numbers, even if A is a Graph with labels. Raises InvalidValue if the strategy does
-    not exist, and DeviceUnavailable if it needs a GPU and A is on the CPU.
+    Lay out the data of a strategy once, for many searches of one graph.
+
+    Takes O(n + m) time and memory.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
+            j) for each edge i -> j. The values of A do not matter. Vertices are numbers, even if A
+            is a Graph with labels.
+        strategy: the name of a strategy, a key of `ladder.STRATEGIES`.
+
+    Returns:
+        Prepared: an object whose methods `bfs` and `search` run searches.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        InvalidValue: If `strategy` is another name.
+        DeviceUnavailable: If the strategy needs a GPU and A is on the CPU.
+
+    Examples:
+        >>> from graphla import Matrix, ladder
+        >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)
+        >>> ready = ladder.prepare(A, "sequential")
+        >>> [ready.bfs(source).nvals for source in (0, 4)]
+        [4, 1]
     """
     A = A.matrix if isinstance(A, Graph) else A
     return Prepared(validation.adjacency(A), lookup(strategy))
@@ -101,18 +141,35 @@ def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
 
 @graph_algorithm(vertices=("source",))
 def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
-    """l⟨f⟩ = depth;  f⟨¬l, r⟩ = f any.pair A, until f is empty: levels, by one rung of the ladder.
+    """``l⟨f⟩ = depth``, ``f⟨¬l, r⟩ = f any.pair A``, until f is empty.
 
-    An edge i -> j is an entry A(i, j), whatever its value. `strategy` is one of `STRATEGIES`. All
-    strategies give the same INT32 levels; an unreachable vertex has no entry. For many searches of
-    one graph use `prepare(A, strategy)`, which lays out the data only once.
+    Search breadth first from one vertex by one rung of the ladder.
 
-    Raises InvalidValue if the strategy does not exist, and DeviceUnavailable if it needs a GPU and
-    A is on the CPU.
+    f is the frontier, l holds the levels, and r stands for replace. All strategies return the same
+    levels. For many searches of one graph use `prepare`, which lays out the data only once.
 
-    >>> from graphla import Matrix, ladder
-    >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)
-    >>> ladder.bfs(A, 0, strategy="sequential").to_dict()
-    {0: 0, 1: 1, 2: 1, 3: 2}
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
+            j) for each edge i -> j. If it is a Graph, vertices are its labels. The values of A do
+            not matter.
+        source: a vertex.
+        strategy: the name of a strategy, a key of `ladder.STRATEGIES`.
+
+    Returns:
+        Vector: the levels, of size n and dtype INT32, without entries at vertices that are not
+            reached.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        DimensionMismatch: If A is not square.
+        IndexOutOfBound: If the source is not a vertex of the graph.
+        InvalidValue: If `strategy` is another name.
+        DeviceUnavailable: If the strategy needs a GPU and A is on the CPU.
+
+    Examples:
+        >>> from graphla import Matrix, ladder
+        >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)
+        >>> ladder.bfs(A, 0, strategy="sequential").to_dict()
+        {0: 0, 1: 1, 2: 1, 3: 2}
     """
     return prepare(A, strategy).bfs(source)
