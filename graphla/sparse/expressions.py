@@ -286,7 +286,7 @@ _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_m
 
 
 def transpose(a: MatrixStore) -> Any:
-    """C = Aᵀ; it costs nothing until an operation needs the entries in the other order."""
+    """C = Aᵀ; it costs nothing until somebody needs the entries in the other order."""
     flipped = expression(ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
     flipped._compute()
     return flipped
@@ -458,7 +458,7 @@ def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | 
 
 
 def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
-    """Return the value and dtype of a scalar argument; a Python number takes a matching dtype."""
+    """The value and dtype of a scalar argument; Python's own yield to the dtype beside them."""
     if is_scalar(value):
         return value, dtype_of(value, beside)
     if isinstance(value, Operand) and value.ndim == 0:

@@ -70,7 +70,7 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
 
 
 def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
-    """Return the unary operator `op`; a name may also be that of an index-unary operator."""
+    """The operator `op` of one operand; a name that is no unary operator may be an index-unary."""
     kind = type(op)
     if kind is UnaryOp:
         return op[dtype]

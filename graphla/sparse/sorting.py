@@ -20,12 +20,12 @@ from semirings.trace import logical_and, logical_not
 
 
 def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
-    """Return the entries of v in order, at most `most` of them, and their indices."""
+    """The entries of v, or the first so many, in order, and their indices."""
     return sort_vector(v, comparison(op, v.dtype), _limit(most))
 
 
 def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
-    """Return the entries of each row in order, at most `most`, and their columns; or by columns."""
+    """The entries of each row, or the first so many, in order, and their columns; or by columns."""
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))
 
