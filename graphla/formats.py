@@ -99,9 +99,9 @@ class SparseVector:
 class PendingVector(SparseVector):
     """A SparseVector whose number of entries a device still counts.
 
-    `indices` and `values` have room for `room` entries until somebody reads one of them. Then the
-    host learns the number, and they are cut. If all of the room is used, `whole` takes their place:
-    arrays with the same entries that other vectors hold already.
+    The arrays have more room than entries. When `indices` or `values` is first read, the host
+    waits for the number, and they are cut to it. If no room is left over, `whole` replaces them:
+    arrays with the same entries, which other vectors hold already.
     """
 
     __slots__ = ("_count", "_made", "_room", "_whole")

@@ -60,7 +60,7 @@ def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None =
     if kinds is None:
         try:
             kinds = tuple(map(_dtype, arguments))
-        except AttributeError:  # some are tuples
+        except AttributeError:  # a tuple of arguments has no dtype
             kinds = tuple([_kind(argument) for argument in _flat(arguments)])
     key = (name, spec, kinds)
     loop = _loaded.get(key)

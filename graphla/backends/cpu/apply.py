@@ -13,7 +13,7 @@ from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 NO_PLACE = (np.int64(0), np.int64(0))
-"""The row and column for an operator that reads neither."""
+"""Placeholder of the row and column, for operators that read neither."""
 
 
 def cast(a: Any, dtype: Any) -> Any:

@@ -30,7 +30,7 @@ SHORT = 1 << 15
 """The result of two vectors with at most this many entries gets room for all of them, because
 counting them first would take longer than the loop."""
 FROM_ZERO = np.zeros(1, np.int32)
-"""The offset of the only row."""
+"""Row offsets of a vector, which is treated as a single row: it begins at 0."""
 V = TypeVar("V", SparseVector, Csr)
 
 

@@ -34,7 +34,7 @@ class SpmspvTuning:
     lookups: int = 16  # a mask is expanded to flags from size / lookups terms
     sparse: float = 4  # a compiled push over more than size / sparse edges makes a bitmap
     parallel: int = 1 << 17  # edges from which it is split; each part reads every row
-    small: int = 1 << 11  # outputs that a compiled push looks at one by one
+    small: int = 1 << 11  # up to this many outputs, a compiled push makes a bitmap
 
 
 TUNING = SpmspvTuning()

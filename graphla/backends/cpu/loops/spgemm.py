@@ -130,7 +130,7 @@ def dot(
 def multiply_small(
     a: Rows, b: Rows, out_indptr, out_indices, out_values, a_step, b_step, nrows, ncols
 ):
-    """All rows of C, for which `out` has room; returns the number of entries."""
+    """Compute all rows of C into `out`, which has room for them; return the number of entries."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)

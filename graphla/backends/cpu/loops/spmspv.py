@@ -51,7 +51,7 @@ def bisect(indices, begin, end, least):
 
 
 def count_edges(indptr, u_indices):
-    """The entries of the rows that u names."""
+    """Return the number of matrix entries in the rows at which u has an entry."""
     edges = 0
     for t in range(np.uint64(u_indices.size)):
         k = np.uint64(u_indices[t])
@@ -172,9 +172,9 @@ def push_small(
     size,
     most,
 ):
-    """Push into a bitmap, and move its entries together if u has at most `most` edges.
+    """Push into a bitmap, and compact its entries if u has at most `most` edges.
 
-    Returns the number of entries; of a bitmap that stays one, minus that number, minus 1.
+    Returns the number of entries, or -1 minus that number if the result stays a bitmap.
     """
     out_present[:] = False
     count = push_bitmap(
