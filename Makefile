@@ -1,4 +1,5 @@
 # make demo: BFS on a real road network (or GRAPH=path).  make test: every test.  make lint: every linter.
+# make docs: the documentation site.  make release: a wheel and an sdist, tested.
 # Each sets up its own virtual environment in .venv; Python >= 3.11 and make are all they need.
 
 PYTHON ?= python3
@@ -6,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench clean
+.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench docs links pictures release recipe clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -77,6 +78,7 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 	$(BIN)/clang-format --dry-run --Werror $(CUDA_SOURCES)
+	$(BIN)/python tests/prose.py
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .
@@ -85,6 +87,40 @@ format: $(VENV)/dev.stamp
 
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/cpu.py $(ARGS)
+
+# The documentation site, in out/site. Runs the notebooks; any warning is an error, also a link
+# inside the site that leads nowhere. `make links` follows the links that leave it.
+docs: $(VENV)/docs.stamp
+	rm -rf docs/reference/generated
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d out/doctrees docs out/site
+	@echo 'open out/site/index.html'
+
+links: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx -q -b linkcheck -D nb_execution_mode=off -d out/doctrees-links docs out/links
+
+# Draw the pictures of docs/images that need no GPU. The charts of the ladder come from
+# `graphla ladder GRAPH --chart FILE` on a GPU.
+pictures: $(VENV)/demo.stamp
+	for name in chip clubs isochrones; do $(BIN)/python examples/$$name.py && cp out/$$name.png docs/images/; done
+	$(BIN)/python examples/demo.py --output docs/images/road-NY.png
+	$(BIN)/python benchmarks/draw_levels.py docs/images/levels.json docs/images/levels.svg
+
+# Build the wheel and the sdist, install the wheel where there are only NumPy and SciPy, and test it.
+release: $(VENV)/release.stamp
+	rm -rf dist out/release
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv out/release
+	out/release/bin/python -m pip install -q dist/graphla-*.whl
+	cd out && release/bin/python ../tests/smoke.py
+	@version=$$(out/release/bin/python -c 'import graphla; print(graphla.__version__)') && echo \
+	  "dist/ holds graphla $$version. After \`make release-check\` has passed on this commit:" && echo \
+	  "  git tag -a v$$version -m 'graphla $$version' && git push origin v$$version" && echo \
+	  "  $(BIN)/python -m twine upload dist/*"
+
+# Render the conda recipe and compare it with pyproject.toml. Building it needs a conda channel.
+recipe: $(VENV)/release.stamp
+	$(BIN)/python conda/check.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist out
@@ -117,4 +153,12 @@ $(VENV)/bench.stamp: pyproject.toml $(VENV)/test.stamp
 
 $(VENV)/dev.stamp: pyproject.toml $(VENV)/test.stamp
 	$(BIN)/python -m pip install -q -e '.[dev]'
+	@touch $@
+
+$(VENV)/docs.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[docs,numba]' || $(BIN)/python -m pip install -q -e '.[docs]'
+	@touch $@
+
+$(VENV)/release.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[release]'
 	@touch $@

@@ -1,4 +1,4 @@
-"""Each algorithm beside NetworkX's: the call of ours, the call of theirs, and what must agree."""
+"""The algorithms to compare with NetworkX: our call, NetworkX's call, and what must agree."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from graphla import algorithms as algo
 
 SOURCE, FAR = 0, 9000
 SAMPLE = 32  # sources of the sampled betweenness
-PAIRS = 50_000  # of vertices whose similarity is asked
+PAIRS = 50_000  # pairs of vertices whose similarity is computed
 
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm on one graph, by graphla of a Matrix and by NetworkX of its graph.
+    """One algorithm on one graph: the call of graphla on a Matrix, and that of NetworkX.
 
-    `kind` says how both results are read as numbers that must agree; a "quality" may differ.
+    `kind` selects how both results are converted to numbers, which must agree unless it is
+    "quality".
     """
 
     name: str
@@ -40,7 +41,7 @@ def _number(x: Any, n: int) -> np.ndarray:
 
 
 def _of_vector(x: gl.Vector, n: int) -> np.ndarray:
-    """NaN where there is no entry."""
+    """Return the values of a vector, NaN where it has no entry."""
     out = np.full(n, np.nan)
     indices, values = x.to_coo()
     out[indices] = values
@@ -64,7 +65,7 @@ def _part_sizes(parts: Any, n: int) -> np.ndarray:
 
 
 def _weight(matrix: gl.Matrix, n: int) -> np.ndarray:
-    """How many edges, each once, and what they weigh."""
+    """Return the number of undirected edges and their total weight."""
     rows, columns, values = matrix.to_coo()
     return np.array([matrix.nvals / 2, values[rows < columns].sum()], float)
 
@@ -82,18 +83,18 @@ def _count_of_graph(G: Any, n: int) -> np.ndarray:
 
 
 def _entries(matrix: gl.Matrix, n: int) -> np.ndarray:
-    """The values of all entries, row by row."""
+    """Return the values of all entries, row by row."""
     rows, columns, values = matrix.to_coo()
     return values[np.lexsort((columns, rows))].astype(float)
 
 
 def _arcs_of_graph(G: Any, n: int) -> np.ndarray:
-    """1 for each arc that there is: as many as the entries."""
+    """Return a 1 for each arc of the graph, which has as many arcs as entries."""
     return np.ones(G.number_of_edges())
 
 
 def _upper(matrix: gl.Matrix, n: int) -> np.ndarray:
-    """The values above the diagonal, row by row."""
+    """Return the values above the diagonal, row by row."""
     rows, columns, values = matrix.to_coo()
     above = rows < columns
     return values[above][np.lexsort((columns[above], rows[above]))].astype(float)
@@ -118,7 +119,7 @@ def _sum_of_dicts(found: Any, n: int) -> np.ndarray:
 
 
 def _pair(found: Any, n: int) -> np.ndarray:
-    """Hubs and authorities, one after the other."""
+    """Return the values of hubs, followed by those of authorities."""
     read = _of_vector if isinstance(found[0], gl.Vector) else _of_dict
     return np.concatenate([read(part, n) for part in found])
 
@@ -140,7 +141,7 @@ READERS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] 
 
 
 def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
-    """How the two results compare, in a word."""
+    """Return one word on whether the two results agree, or both qualities."""
     mine = READERS[row.kind][0](ours, n)
     if row.kind == "quality":
         return f"{mine[0]:.4g} / {theirs[0]:.4g}"
@@ -153,13 +154,13 @@ def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
 # --- the rows -------------------------------------------------------------------------------------
 
 
-def _drawn(n: int) -> list[int]:
-    """The vertices that NetworkX draws for k = SAMPLE and seed = 1."""
+def _draw_sources(n: int) -> list[int]:
+    """Return the vertices that NetworkX draws for k = SAMPLE and seed = 1."""
     return random.Random(1).sample(range(n), SAMPLE)
 
 
 def _first_edges(A: gl.Matrix) -> gl.Matrix:
-    """The first edges above the diagonal, as pairs to ask of."""
+    """Return the first edges above the diagonal, as the pairs to compare."""
     rows, columns, _ = A.to_coo(values=False)
     above = np.flatnonzero(rows < columns)[:PAIRS]
     return gl.Matrix.from_coo(rows[above], columns[above], True, nrows=A.nrows, ncols=A.nrows)
@@ -169,7 +170,7 @@ def _pairs_of(G: Any) -> list[tuple[int, int]]:
     return sorted((min(e), max(e)) for e in G.edges)[:PAIRS]
 
 
-def _colours(G: Any, found: dict[int, int]) -> int:
+def _count_colors(G: Any, found: dict[int, int]) -> int:
     return max(found.values()) + 1
 
 
@@ -212,7 +213,7 @@ ROWS = [
     Row("betweenness", "uniform", lambda A: algo.betweenness(A),
         lambda nx, G: nx.betweenness_centrality(G)),
     Row(f"betweenness, {SAMPLE} sources", "R-MAT",
-        lambda A: algo.betweenness(A, sources=_drawn(A.nrows)),
+        lambda A: algo.betweenness(A, sources=_draw_sources(A.nrows)),
         lambda nx, G: nx.betweenness_centrality(G, k=SAMPLE, seed=1)),
     Row("edge_betweenness", "uniform", lambda A: algo.edge_betweenness(A),
         lambda nx, G: nx.edge_betweenness_centrality(G), "edges"),
@@ -259,9 +260,9 @@ ROWS = [
     Row("maximal_independent_set, its size", "R-MAT",
         lambda A: algo.maximal_independent_set(A, seed=1).nvals,
         lambda nx, G: len(nx.maximal_independent_set(G, seed=1)), "quality"),
-    Row("greedy_color, its colours", "R-MAT",
+    Row("greedy_color, its colors", "R-MAT",
         lambda A: algo.greedy_color(A).to_dense().max() + 1,
-        lambda nx, G: _colours(G, nx.greedy_color(G)), "quality"),
+        lambda nx, G: _count_colors(G, nx.greedy_color(G)), "quality"),
     Row("maximal_matching, its edges", "road-NY",
         lambda A: algo.maximal_matching(A).nvals // 2,
         lambda nx, G: len(nx.maximal_matching(G)), "quality"),

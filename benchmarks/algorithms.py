@@ -1,12 +1,12 @@
-"""Every algorithm beside NetworkX's on the CPU, or on a card beside its bounds.
+"""Time every algorithm: on the CPU compared with NetworkX, on a card compared with its bounds.
 
 python benchmarks/algorithms.py [--only NAME ...] [--limit SECONDS] [--json FILE]
 python benchmarks/algorithms.py --device cuda [--only NAME ...]
 
-On the CPU: one process, graphla compiled by Numba as it is by default. Each call of ours gets a
-fresh Matrix, whose CSR is all that has been made of it; the median of a few calls counts, after one
-that compiles. NetworkX runs once, on its own graph made before, in a process of its own with a time
-limit. Results are compared. The table goes to the standard output as Markdown.
+On the CPU, graphla runs in one process with its default settings (compiled by Numba). Each of our
+calls gets a fresh Matrix that has only its CSR form. The figure is the median of a few calls, after
+one that compiles. NetworkX runs once, on a graph that is built beforehand, in a separate process
+with a time limit. The results are compared. The table is printed as Markdown.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ from graphs import BESIDE_NETWORKX
 
 import graphla as gl
 
-CALLS, ENOUGH = 5, 2.0  # calls of ours: as many, or fewer once they have taken so many seconds
-FORK = mp.get_context("fork")  # NetworkX's process has the graph as it is here
+CALLS, ENOUGH = 5, 2.0  # number of our calls; fewer once they have taken ENOUGH seconds
+FORK = mp.get_context("fork")  # so that NetworkX's process inherits the graph
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Every algorithm beside NetworkX's, or on a card.")
+    parser = argparse.ArgumentParser(
+        description="Time every algorithm, compared with NetworkX or on a card."
+    )
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--only", nargs="*", default=[], help="rows whose name begins so")
-    parser.add_argument("--limit", type=float, default=60, help="seconds NetworkX may take a row")
-    parser.add_argument("--seconds", type=float, default=600, help="on a card: the last row begins")
-    parser.add_argument("--json", type=Path, help="keep the figures here too")
+    parser.add_argument("--only", nargs="*", default=[], help="only rows with these prefixes")
+    parser.add_argument("--limit", type=float, default=60, help="seconds per row of NetworkX")
+    parser.add_argument("--seconds", type=float, default=600, help="on a card: begin no row later")
+    parser.add_argument("--json", type=Path, help="also save the figures here")
     options = parser.parse_args()
     if options.device == "cuda":
         from algorithms_gpu import measure
@@ -80,10 +82,10 @@ def on_graph(name: str, rows: list[Row], limit: float) -> list[dict[str, Any]]:
 
 
 def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
-    """The median seconds of a few calls, each on a matrix that nobody has asked anything yet."""
+    """Return the median seconds of a few calls, each on a fresh matrix, and the last result."""
     rows, columns, values = A.to_coo()
     if A.dtype == "BOOL":
-        values = True  # once for all, as the generators hold it
+        values = True  # one value for all entries, as the generators store it
     symmetric = A._store.is_symmetric
     took: list[float] = []
     found = None
@@ -101,7 +103,7 @@ def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
 
 
 def in_its_process(row: Row, G: Any, n: int, limit: float) -> tuple[float, Any]:
-    """NetworkX's seconds and its numbers; or the limit, and why there are none."""
+    """Return the seconds and the result of NetworkX; or the limit and the reason for no result."""
     here, there = FORK.Pipe(duplex=False)
     process = FORK.Process(target=_theirs, args=(row, G, n, there))
     process.start()

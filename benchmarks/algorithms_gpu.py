@@ -1,9 +1,9 @@
-"""The algorithms on a card: those with a bar on great graphs, each of the others on kron 18 or 20.
+"""Time the algorithms on a card: those with a bar on large graphs, the others on kron 18 or 20.
 
-Device time lies between two events around the whole public call; wall is until the card is idle.
-Each is a median of a few calls, after one that compiles. Before it is timed, each of the smaller
-ones gives on kron 14 what it gives on the CPU; those with a bar are verified on the great graph
-itself, by another way (CuPy's products in FP64, or the edges looked at one by one).
+Device time is measured between two events around the whole public call; wall time lasts until the
+card is idle. Each figure is the median of a few calls, after one that compiles. Before they are
+timed, the algorithms without a bar are compared with the CPU on kron 14. Those with a bar are
+verified on the large graph itself by other means: CuPy's products in FP64, or a check of each edge.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cupyx.scipy.sparse import csr_matrix
 import graphla as gl
 from graphla import algorithms as algo
 
-CALLS, ENOUGH = 9, 2.0  # calls of each, or fewer once they have taken so many seconds
+CALLS, ENOUGH = 9, 2.0  # number of calls; fewer once they have taken ENOUGH seconds
 SMALL = 14  # the scale at which card and CPU are compared
 
 
@@ -39,7 +39,7 @@ def kron(scale: int) -> gl.Matrix:
 
 @cache
 def weighted(scale: int) -> gl.Matrix:
-    """kron with an integer weight of 1 to 64 for each edge, the same both ways."""
+    """Return kron with integer weights from 1 to 64, equal in both directions of an edge."""
     return _with_weights(kron(scale))
 
 
@@ -51,7 +51,7 @@ def _with_weights(A: gl.Matrix) -> gl.Matrix:
 
 
 def sources(A: gl.Matrix) -> list[int]:
-    """A few vertices that have an edge, by a fixed seed."""
+    """Return a few vertices that have an edge, drawn with a fixed seed."""
     degrees = cupy.diff(A.to_csr(copy=False)[0])
     live = cupy.flatnonzero(degrees)
     drawn = np.random.default_rng(1).integers(0, live.size, CALLS)
@@ -63,12 +63,12 @@ def sources(A: gl.Matrix) -> list[int]:
 
 @dataclass(frozen=True)
 class Bar:
-    """A figure that the library is held to."""
+    """A bar: an algorithm, and the time that it must not exceed."""
 
     name: str
     scale: int
     most: float | None  # milliseconds
-    call: Callable[[gl.Matrix, int], Any]  # of the graph and a source
+    call: Callable[[gl.Matrix, int], Any]  # takes the graph and a source
     verify: Callable[[gl.Matrix, Any, int], str]
     planned: bool = False  # whether A.prepare() is called before
 
@@ -79,7 +79,7 @@ def _pattern(A: gl.Matrix) -> Any:
 
 
 def pagerank_rests(A: gl.Matrix, rank: gl.Vector, _: int) -> str:
-    """One more round, in FP64, by CuPy: how much would it change?"""
+    """Compute one more round in FP64 with CuPy, and check that it changes little."""
     r = rank.to_dense(copy=False).astype(cupy.float64)
     P = _pattern(A)
     degree = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float64)
@@ -101,7 +101,7 @@ def counted_twice(A: gl.Matrix, count: int, _: int) -> str:
 
 
 def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
-    """The same sum, level by level, by CuPy's products in FP64."""
+    """Compute the same sums level by level, by CuPy's products in FP64, and compare."""
     n, P = A.nrows, _pattern(A)
     level = algo.bfs(A, source, parents=False).levels.to_dense(-1, copy=False)
     paths = cupy.zeros(n)
@@ -113,9 +113,9 @@ def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
     for depth in range(deepest, 0, -1):
         given = cupy.where(level == depth, (1 + owed) / cupy.maximum(paths, 1), 0)
         owed += cupy.where(level == depth - 1, paths * (P @ given), 0)
-    # As in NetworkX the source stands for all n - 1 of them, of whose pairs one direction counts.
+    # As in NetworkX, one source represents n - 1 sources, and each pair counts in one direction.
     wanted, got = owed * (n - 1) / 2, found.to_dense(copy=False).copy()
-    wanted[source] = got[source] = 0  # a path does not lead over its own end
+    wanted[source] = got[source] = 0  # the end of a path is not an inner vertex
     wrong = float(cupy.abs(got - wanted).max() / wanted.max())
     assert wrong < 1e-6, wrong
     return f"CuPy's within {wrong:.0e}"
@@ -134,7 +134,7 @@ ONE_COMPONENT = cupy.ElementwiseKernel(
 
 
 def components_hold(A: gl.Matrix, labels: gl.Vector, _: int) -> str:
-    """No edge leads out of a component, its label is its root, and the greatest one is one."""
+    """Check that no edge leaves a component, labels are members, and the largest is connected."""
     label = labels.to_dense(copy=False).astype(cupy.int64)
     indptr, indices, _ = A.to_csr(copy=False)
     wrong = ONE_COMPONENT(label, indptr, indices, size=A.nrows)
@@ -182,7 +182,7 @@ BARS = [
 
 @dataclass(frozen=True)
 class Other:
-    """An algorithm timed at a scale; `same`: whether card and CPU give one and the same answer."""
+    """An algorithm and the scale of its graph; `same`: whether card and CPU give equal results."""
 
     name: str
     scale: int
@@ -231,13 +231,13 @@ BY_NAME = {each.name: each for each in OTHERS}
 
 
 def on_the_cpu(name: str, path: str) -> Any:
-    """What the CPU gives, in a process of its own."""
+    """Return the result on the CPU, computed in a separate process."""
     with gl.config.set(device="cpu"):
         return plain(BY_NAME[name].call(gl.io.read(path)))
 
 
 def plain(found: Any) -> list[Any]:
-    """A result as host arrays."""
+    """Return a result as a list of host arrays."""
     if isinstance(found, gl.Vector | gl.Matrix):
         return [np.asarray(part) for part in found.to("cpu").to_coo()]
     if isinstance(found, tuple | list):
@@ -259,7 +259,7 @@ def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
 
 
 def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
-    """The medians of the device's and the wall's milliseconds, after one call."""
+    """Return the median milliseconds on the device and on the wall, after one uncounted call."""
     calls[0]()
     clock, figures, start = Events(), [], perf_counter()
     for call in calls:
@@ -270,7 +270,7 @@ def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
 
 
 def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
-    """Rows are begun until so many seconds have passed."""
+    """Measure the rows with these prefixes, and begin no row after `seconds`."""
     chosen, end = tuple(only), perf_counter() + seconds
     bars = [each for each in BARS if not chosen or each.name.startswith(chosen)]
     others = [each for each in OTHERS if not chosen or each.name.startswith(chosen)]
@@ -279,7 +279,7 @@ def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
         gl.config.set(device="cuda"),
         ProcessPoolExecutor(8, mp_context=get_context("spawn")) as pool,
     ):
-        answers = _asked(others, pool)
+        answers = _start_on_cpu(others, pool)
         lines = [_line("algorithm", "graph", "device, ms", "wall, ms", "at most", "verified")]
         lines.append("|---|---|--:|--:|--:|---|")
         rows = [lambda bar=bar: _bar(bar) for bar in bars]
@@ -293,7 +293,7 @@ def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
     print("\n" + "\n".join(lines))
 
 
-def _asked(others: list[Other], pool: ProcessPoolExecutor) -> dict[str, Future[Any]]:
+def _start_on_cpu(others: list[Other], pool: ProcessPoolExecutor) -> dict[str, Future[Any]]:
     paths, folder = {}, Path(mkdtemp())
     for graph in {each.graph for each in others}:
         paths[graph] = str(folder / f"{graph.__name__}.npz")
@@ -310,7 +310,7 @@ def _bar(bar: Bar) -> str:
         word = bar.verify(A, bar.call(A, starts[0]), starts[0])
         device, wall = timed([lambda source=source: bar.call(A, source) for source in starts])
     except Exception as error:
-        return _failed(bar.name, bar.scale, error)
+        return _failure_line(bar.name, bar.scale, error)
     held = ""
     if bar.most is not None:
         held = f"{bar.most:g}: {'met' if device <= bar.most else '**missed**'}"
@@ -323,11 +323,11 @@ def _other(each: Other, answer: Future[Any]) -> str:
         A = each.graph(each.scale)
         device, wall = timed([lambda: each.call(A)] * CALLS)
     except Exception as error:
-        return _failed(each.name, each.scale, error)
+        return _failure_line(each.name, each.scale, error)
     return _line(each.name, f"kron {each.scale}", f"{device:.3f}", f"{wall:.3f}", "", word)
 
 
-def _failed(name: str, scale: int, error: Exception) -> str:
+def _failure_line(name: str, scale: int, error: Exception) -> str:
     told = f"{type(error).__name__}: {error}".splitlines()[0][:120]
     return _line(name, f"kron {scale}", "", "", "", f"**{told}**")
 

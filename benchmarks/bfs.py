@@ -1,14 +1,15 @@
-"""Traversals beside their bars, each result verified: the table of docs/performance.md.
+"""Time traversals, compare them with their bars, and verify each result: docs/performance/gpu.md.
 
     python benchmarks/bfs.py                        every row that this machine can run
-    python benchmarks/bfs.py kron-24 grid           the graphs whose names begin so
+    python benchmarks/bfs.py kron-24 grid           the graphs with these prefixes
     DATA=folder python benchmarks/bfs.py road       with the .npz files of real graphs
     python benchmarks/bfs.py --json out/bfs.json --trace kron-24
 
-On a GPU *device* is the time between two events around the whole public call: outputs from a warm
-pool, everything initialised, results in the user's numbering. The card is kept busy until the
-first event, so that what it would wait for Python is not counted; *wall* counts that, from the call
-until the card is idle. The plan is apart. On the CPU contenders take turns and both are wall.
+On a GPU, *device* is the time between two events around the whole public call: with a warm memory
+pool, initialized outputs, and results in the user's numbering. The card is kept busy until the
+first event, so that waiting for Python does not count. *wall* includes that: it lasts from the call
+until the card is idle. The plan is measured separately. On the CPU, contenders alternate, and both
+times are wall times.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ from graphla import Matrix
 from graphla.algorithms import bfs, sssp
 
 MANY = 64
-PEERS_UP_TO = 40_000_000  # entries of a graph that peers on the host are given
+PEERS_UP_TO = 40_000_000  # maximum entries of a graph for peers on the host
 
 
 @dataclass
 class Row:
-    """A line of the table; times in milliseconds."""
+    """A row of the table; times are in milliseconds."""
 
     name: str
     figure: float
@@ -66,7 +67,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the bar is met, and the aim."""
+        """Whether the bar and the aim are met."""
         far = -1 if self.at_least else 1
         if far * self.figure <= far * self.bar.aim:
             return "aim"
@@ -77,18 +78,18 @@ class Row:
 
 
 def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
-    """What the rows of a breadth-first search measure."""
+    """Run the call that the rows of breadth-first search measure."""
     return bfs(A, source, levels=dtype, parents=False).levels
 
 
 def levels_and_parents(A: Matrix, source: int) -> tuple[gl.Vector, gl.Vector]:
-    """What the row "levels and parents" measures."""
+    """Run the call that the row "levels and parents" measures."""
     levels, parents = bfs(A, source)
     return levels, parents
 
 
 def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
-    """What the row of many sources measures: an array with a row of levels for each."""
+    """Run the call that the row of many sources measures; return an array with a row per source."""
     return gl.algorithms.bfs_levels(A, sources, dtype=dtype)
 
 
@@ -97,7 +98,7 @@ def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
 
 @dataclass
 class Bench:
-    """One graph on one machine: the sources, verified, and what their component is."""
+    """One graph on one machine: its verified sources, and the size of their component."""
 
     case: Case
     A: Matrix
@@ -142,7 +143,7 @@ class Bench:
             yield self.beside_dijkstra_row(case.dijkstra)
 
     def verify_levels(self) -> None:
-        """Every source's levels, and that each reaches the whole component."""
+        """Verify the levels from every source, and that each source reaches the whole component."""
         edges = checks.Edges.of(self.A)
         for source in self.sources:
             level = checks.check_levels(edges, source, levels_alone(self.A, source))
@@ -166,7 +167,7 @@ class Bench:
         return Row(name, median(a_level), "us a level", bar, False, times, self.edges, depth)
 
     def light_row(self, bar: Bar) -> Row:
-        """Levels by the light plan: each on a matrix too new to have paid for a full one."""
+        """Measure levels with the light plan: each on a fresh matrix without a full plan."""
         found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
             fresh = graphs.again(self.A)
@@ -183,7 +184,7 @@ class Bench:
         return Row(f"{self.case.name}, Python call", figure, "us wall", bar, False, times)
 
     def both_row(self, bar: Bar) -> Row:
-        """Levels and parents over levels alone; the trees by Graph500's rules."""
+        """Measure levels and parents relative to levels; check the trees by Graph500's rules."""
         edges = checks.Edges.of(self.A)
         for source in self.sources[:8]:
             levels, parents = levels_and_parents(self.A, source)
@@ -197,7 +198,7 @@ class Bench:
         return Row(name, figure, "x levels", bar, False, times, self.edges)
 
     def plan_row(self, bar: Bar) -> Row:
-        """The full plan of a matrix that has none, until the card is idle."""
+        """Measure making the full plan of a matrix without a plan, until the card is idle."""
         seconds, fresh = [], self.A
         for _ in range(3):
             fresh = graphs.again(self.A)
@@ -207,7 +208,7 @@ class Bench:
         return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
 
     def many_row(self, bar: Bar, dtype: str, note: str) -> Row:
-        """64 sources at once over one by one, as rates; every level as one by one."""
+        """Measure 64 searches together relative to one by one, and compare all levels."""
         sources, _ = graphs.giant(self.A, MANY, seed=2)
         together, alone = (
             partial(call, self.A, dtype=dtype) for call in (levels_of_many, levels_alone)
@@ -226,7 +227,7 @@ class Bench:
         return Row(name, figure, "x the rate", bar, True, times, MANY * self.edges)
 
     def shortest_row(self, bar: Bar) -> Row:
-        """Shortest paths, verified edge by edge; of small graphs also against csgraph."""
+        """Measure shortest paths, verified edge by edge; on small graphs also against csgraph."""
         weighted = self.A if self.case.own_weights else graphs.with_weights(self.A)
         self.verify_distances(weighted)
         times = self.times(partial(sssp, weighted))
@@ -245,7 +246,7 @@ class Bench:
             agrees_with_dijkstra(weighted, self.sources[0])
 
     def beside_csgraph_row(self, bar: Bar) -> Row:
-        """csgraph's breadth-first search over ours, for levels and parents."""
+        """Measure csgraph's breadth-first search relative to ours, for levels and parents."""
         S = peers.host_csr(self.A)
         contenders = {
             "csgraph.breadth_first_order": lambda s: csgraph.breadth_first_order(S, s),
@@ -255,7 +256,7 @@ class Bench:
         return self.over(contenders, "levels and parents", self.case.name, bar)
 
     def beside_dijkstra_row(self, bar: Bar) -> Row:
-        """csgraph's Dijkstra over ours."""
+        """Measure csgraph's Dijkstra relative to our shortest paths."""
         self.verify_distances(self.A)
         S = peers.host_csr(self.A)
         contenders = {
@@ -265,7 +266,7 @@ class Bench:
         return self.over(contenders, "sssp", f"SSSP {self.case.name}", bar)
 
     def over(self, contenders: Any, ours: str, name: str, bar: Bar) -> Row:
-        """How many times as fast `ours` is as the first of the contenders."""
+        """Return the speed of `ours` relative to the first contender."""
         found = take_turns(
             self.clock, contenders, self.sources, self.rounds, repeats=1, pause=PAUSE
         )
@@ -277,7 +278,7 @@ class Bench:
 
 
 def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
-    """Rounds, turns of buckets, and microseconds a round."""
+    """Return the number of rounds and of bucket turns, and the microseconds per round."""
     turns = sum(event.direction.startswith("split") for event in events)
     rounds = len(events) - turns
     each = 1e6 * sum(event.seconds for event in events) / max(rounds, 1)
@@ -285,12 +286,12 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
 
 
 def prepare(A: Matrix) -> None:
-    """The full plan, or what is as much as one for graphs that would not gain by it."""
+    """Make the full plan, or what replaces it for graphs that would not benefit from one."""
     A.prepare()
 
 
 def agrees_with_dijkstra(A: Matrix, source: int) -> None:
-    """The distances from one source are csgraph's."""
+    """Check that the distances from one source equal those of csgraph."""
     wanted = csgraph.dijkstra(peers.host_csr(A), indices=source)
     found = checks.spread(sssp(A, source).distances, np.float64, np.inf)
     assert np.array_equal(found if isinstance(found, np.ndarray) else found.get(), wanted)
@@ -306,7 +307,7 @@ HEAD = (
 
 
 def line(row: Row) -> str:
-    """One row of the table."""
+    """Return a row of the table as text."""
     bar = f"{row.bar.at_most:8g}{row.bar.aim:7g}"
     text = f"{row.name:30}{row.figure:10.3f} {row.unit:11}{bar}  {row.verdict:7}"
     if row.times:
@@ -328,7 +329,7 @@ MARKDOWN_HEAD = (
 
 
 def markdown(row: Row) -> str:
-    """The same for docs/performance.md."""
+    """Return a row of the table as Markdown, for docs/performance/gpu.md."""
     cells = [row.name, f"**{row.figure:.3g}** {row.unit}"]
     cells += [f"{row.bar.at_most:g}", f"{row.bar.aim:g}"]
     cells.append({"aim": "met, and the aim", "met": "met", "MISSED": "**missed**"}[row.verdict])
@@ -344,7 +345,7 @@ def markdown(row: Row) -> str:
 
 
 def record(row: Row) -> dict[str, Any]:
-    """A row for a file."""
+    """Return a row as a dictionary, to be saved."""
     kept = asdict(row) | {"verdict": row.verdict}
     if row.times:
         kept["harmonic mean TEPS"] = row.edges / np.mean(row.times.device) * 1e3
@@ -352,7 +353,7 @@ def record(row: Row) -> dict[str, Any]:
 
 
 def trace(bench: Bench) -> dict[str, Any]:
-    """The levels of a traversal that takes as long as most, for `benchmarks/draw_levels.py`."""
+    """Return the levels of the traversal with the median time, for `benchmarks/draw_levels.py`."""
     A = bench.A
     times = bench.times(partial(levels_alone, A), 9)
     taken = {s: median(times.device[k :: len(bench.sources)]) for k, s in enumerate(bench.sources)}
@@ -369,7 +370,7 @@ def trace(bench: Bench) -> dict[str, Any]:
 
 
 def run(case: Case, clock: Clock, options: argparse.Namespace) -> Iterator[Row]:
-    """The rows of a graph, and beside them what its peers take."""
+    """Yield the rows of a graph, and print the times of its peers."""
     bench = Bench.of(case, clock, options.sources, options.rounds)
     for row in bench.rows():
         print(line(row), flush=True)
@@ -383,14 +384,16 @@ def run(case: Case, clock: Clock, options: argparse.Namespace) -> Iterator[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("graphs", nargs="*", help="graphs by the beginnings of their names")
-    parser.add_argument("--sources", type=int, default=32, help="sources for each graph")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs of each source")
+    parser.add_argument("graphs", nargs="*", help="prefixes of the names of graphs")
+    parser.add_argument("--sources", type=int, default=32, help="number of sources per graph")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="number of runs per source")
     parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
-    parser.add_argument("--no-peers", dest="peers", action="store_false", help="graphla alone")
-    parser.add_argument("--markdown", action="store_true", help="the table once more, for a page")
-    parser.add_argument("--json", type=Path, help="write every time there")
-    parser.add_argument("--trace", metavar="GRAPH", help="the levels of one traversal, to --json")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="run graphla only")
+    parser.add_argument("--markdown", action="store_true", help="also print the table as Markdown")
+    parser.add_argument("--json", type=Path, help="write all times to this file")
+    parser.add_argument(
+        "--trace", metavar="GRAPH", help="write the levels of one traversal to --json"
+    )
     options = parser.parse_args()
     options.traced = None
     data = Path(options.data) if options.data else None

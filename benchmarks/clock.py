@@ -21,7 +21,7 @@ import graphla as gl
 
 ROUNDS = 3
 REPEATS = 5
-PAUSE = 0.1  # seconds before a contender, so that OpenMP's threads of the last one stop spinning
+PAUSE = 0.1  # seconds before a contender, so that the last one's OpenMP threads stop spinning
 HEAD_START = 250_000  # nanoseconds for which a card is kept busy while the host begins a call
 
 SPIN = """
@@ -109,7 +109,7 @@ class KernelEvents(Events):
         self.spin = self.cupy.RawKernel(SPIN, "spin")
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the milliseconds on the card, and those of a call of its own on the wall."""
+        """Return the milliseconds on the card, and the wall milliseconds of a separate call."""
         self.idle()
         start = perf_counter()
         result = call()

@@ -1,9 +1,9 @@
 """Measure shapes of graphs on which a kernel may be slow, on a GPU; verify each result.
 
     python benchmarks/corners.py                          every row
-    python benchmarks/corners.py bfs louvain              the rows whose names begin so
-    python benchmarks/corners.py --cnr cnr-2000.npz       with the row of that file
-    python benchmarks/corners.py --kernels louvain        and what each kernel takes
+    python benchmarks/corners.py bfs louvain              the rows with these prefixes
+    python benchmarks/corners.py --cnr cnr-2000.npz       also the row of that file
+    python benchmarks/corners.py --kernels louvain        also the time of each kernel
 
 Device time is the median between two events around the whole public call (clock.py):
 warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. Neither making the
@@ -63,7 +63,7 @@ class Row:
 
 
 def search(A: Matrix, source: int, depth: int = 0) -> Task:
-    """Levels of a breadth-first search, verified edge by edge."""
+    """Return the task of a breadth-first search, whose levels are verified edge by edge."""
 
     def verify(levels: Vector) -> str:
         checks.check_levels(checks.Edges.of(A), source, levels)
@@ -106,10 +106,10 @@ def search_many() -> Task:
 
 
 def between(A: Matrix, below: Any) -> Task:
-    """Betweenness from vertex 0 of a tree. `below` is the number of vertices under each vertex."""
+    """Return the task of betweenness from vertex 0 of a tree with `below[v]` vertices under v."""
 
     def verify(found: Vector) -> str:
-        # As in NetworkX the source stands for all n - 1, of whose pairs one direction counts.
+        # As in NetworkX, one source represents n - 1, and each pair counts in one direction.
         wanted = below.astype(cupy.float64) * (A.nrows - 1) / 2
         got = found.to_dense(copy=False).copy()
         got[0] = wanted[0] = 0
@@ -142,14 +142,14 @@ def strong() -> Task:
         labels = found.to_dense(copy=False)
         sizes = cupy.bincount(labels, minlength=A.nrows)
         giant = int(sizes.argmax())
-        # The largest component is what its least vertex reaches and what reaches that vertex.
+        # The largest component has the vertices that its least vertex reaches and that reach it.
         there, back = (
             checks.spread(algo.bfs(B, giant, parents=False).levels) >= 0 for B in (A, A.T.new())
         )
         both = there & back
         assert bool(((labels == giant) == both).all())
         assert int(cupy.flatnonzero(both)[0]) == giant
-        # SciPy has the same components on the rest of the graph.
+        # SciPy finds the same components in the rest of the graph.
         rows, columns, _ = A.to_coo(values=False, copy=False)
         kept = ~(both[rows] | both[columns])
         number = cupy.cumsum(~both) - 1
@@ -203,7 +203,7 @@ def propagate() -> Task:
     A = graphs.star_with_path(STAR, TAIL)
 
     def verify(found: Vector) -> str:
-        # Of the hub, of all leaves after round 1, and of the path.
+        # The labels of the hub, of all leaves after round 1, and of the path.
         hub, leaf, tail = 0, -1, np.arange(STAR + 1, STAR + TAIL + 1)
         for step in range(100):
             left = np.concatenate([[hub], tail[:-1]])
@@ -229,7 +229,7 @@ def cores() -> Task:
 
 
 def peel(A: Matrix) -> Any:
-    """Core numbers by removing all vertices of degree at most k at once, round by round."""
+    """Return core numbers: in each round, remove all vertices of degree at most k at once."""
     P = _pattern(A, cupy.float32)
     left = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float32)
     core, k = cupy.full(A.nrows, -1, cupy.int64), 0
@@ -257,7 +257,7 @@ def communities() -> Task:
 
 
 def modularity(A: Matrix, labels: Any) -> float:
-    """The share of edges inside communities, less what chance would put there."""
+    """Return the share of edges inside communities, minus the share expected by chance."""
     indptr, indices, _ = A.to_csr(copy=False)
     degrees = cupy.diff(indptr).astype(cupy.float64)
     inside = INSIDE(labels, indptr, indices, size=A.nrows).sum(dtype=cupy.int64)
@@ -278,7 +278,7 @@ INSIDE = cupy.ElementwiseKernel(
 
 
 def skewed_product() -> Task:
-    """Row numbers are drawn as n u^6 and columns evenly: one row has a tenth of the draws."""
+    """Multiply by a skewed matrix: rows are drawn as n u^6, so one row has a tenth of the draws."""
     n, rng = 1 << 20, cupy.random.RandomState(1)
     rows = (n * rng.random_sample(1 << 24) ** 6).astype(cupy.int32)
     columns = rng.randint(0, n, rows.size, dtype=cupy.int32)
@@ -351,7 +351,7 @@ def rows_of(cnr: Path | None) -> list[Row]:
 
 
 def median_of(call: Callable[[], Any]) -> tuple[float, float]:
-    """Medians of the milliseconds on the device and on the wall."""
+    """Return the median milliseconds on the device and on the wall."""
     card, figures, start = KernelEvents(), [], perf_counter()
     while len(figures) < CALLS and (len(figures) < 2 or perf_counter() - start < ENOUGH):
         figures.append(card.once(call))
@@ -359,7 +359,7 @@ def median_of(call: Callable[[], Any]) -> tuple[float, float]:
 
 
 def peer_of(call: Callable[[], Any]) -> float:
-    """The median milliseconds between events of a call that launches no kernel of ours."""
+    """Return the median milliseconds of a call that launches none of our kernels."""
     card, times = KernelEvents(), []
     for _ in range(CALLS):
         card.idle()
@@ -373,7 +373,7 @@ def peer_of(call: Callable[[], Any]) -> float:
 
 
 def kernels_of(call: Callable[[], Any]) -> None:
-    """Print the launches and the milliseconds of each kernel of one call, and of all else."""
+    """Print the launches and milliseconds of each kernel in one call, and of everything else."""
     launch, marks = Kernel.__call__, []
 
     def recorded(kernel: Any, *args: Any, **options: Any) -> None:
@@ -430,10 +430,10 @@ def measure(row: Row, with_kernels: bool) -> str:
 def main() -> None:
     """Measure the rows named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # pyright: ignore[reportOptionalMemberAccess]
-    parser.add_argument("names", nargs="*", help="how the names of the wanted rows begin")
+    parser.add_argument("names", nargs="*", help="prefixes of the rows to measure")
     parser.add_argument("--cnr", type=Path, help="the file cnr-2000.npz")
-    parser.add_argument("--kernels", action="store_true", help="show what each kernel takes")
-    parser.add_argument("--seconds", type=float, default=600, help="begin no row after that")
+    parser.add_argument("--kernels", action="store_true", help="show the time of each kernel")
+    parser.add_argument("--seconds", type=float, default=600, help="begin no row after this time")
     options = parser.parse_args()
     end = perf_counter() + options.seconds
     lines = ["| corner | device, ms | wall, ms | at most | verified |", "|---|--:|--:|--:|---|"]

@@ -1,13 +1,13 @@
-"""The CPU figures of docs/benchmarks.md, each beside what one would use instead, in one run.
+"""Measure the CPU figures of docs/performance/cpu.md together with those of alternative libraries.
 
     make bench                                      every section
     python benchmarks/cpu.py bfs sssp --data FOLDER some of them, with the roads of a folder of .npz
 
-Contenders take turns, so that a slow spell of the machine falls on all. Inside the timed region:
-the whole public call, outputs included. Outside: building the graph, and the first call of each
-kind, which compiles; shown apart: what graphla keeps with a matrix for its searches (a plan). The
-graphs are symmetric, so that no transpose is made. graphla's trees and distances are verified, for
-every source.
+Contenders alternate, so that a slow phase of the machine affects all of them. The timed region is
+the whole public call, outputs included. It excludes building the graph, and the first call of each
+kind, which compiles. The plan that graphla keeps with a matrix for its searches is shown
+separately. The graphs are symmetric, so no transpose is made. The trees and distances of graphla
+are verified for every source.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[st
 
 
 def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
-    """A row each: median, least, ratio of medians to the first, and edges per second."""
+    """Print a row per contender: median, least, ratio to the first median, edges per second."""
     print(f"\n{title}")
     reference = median(next(iter(times.values())))
     for name, row in times.items():
@@ -93,7 +93,7 @@ def giant_sources(A: Matrix, count: int, seed: int = 1) -> list[int]:
 
 
 def component_edges(A: Matrix, source: int) -> int:
-    """Undirected edges of the component of the source, the edges that TEPS counts."""
+    """Return the number of undirected edges in the source's component, which TEPS counts."""
     graph = gl.io.to_scipy_sparse(A)
     _, label = csgraph.connected_components(graph, directed=False)
     inside = label == label[source]
@@ -101,7 +101,7 @@ def component_edges(A: Matrix, source: int) -> int:
 
 
 def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) -> None:
-    """A level is one more than its parent's, parents are neighbours, csgraph reaches as many."""
+    """Check levels against the parents' levels, parents against edges, and the reach by csgraph."""
     index, parent = parents.to_coo()
     reached, level = levels.to_coo()
     assert np.array_equal(index, reached)
@@ -121,7 +121,7 @@ def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) ->
 
 
 def bfs_in_graphblas(A: Any, source: int) -> Any:
-    """Levels and parents in python-graphblas, as its own documentation writes them."""
+    """Compute levels and parents in python-graphblas, as its documentation shows."""
     levels, parents = graphblas.Vector(int, A.nrows), graphblas.Vector(int, A.nrows)
     frontier = graphblas.Vector(int, A.nrows)
     parents[source] = frontier[source] = source
@@ -324,7 +324,7 @@ sections = {f.__name__: f for f in (imports, latency, bfs, many, sssp, spmv, mem
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("sections", nargs="*", help=f"some of {', '.join(sections)}")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs")
+    parser.add_argument("--quick", action="store_true", help="use small graphs, to test the script")
     parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
     options = parser.parse_args()
     if unknown := set(options.sections) - set(sections):

@@ -1,9 +1,10 @@
-"""What push and pull cost, over densities of the vector and of the mask: constants of the rule.
+"""Measure push and pull over densities of the vector and of the mask: the constants of the rule.
 
     python benchmarks/direction.py [SCALE]
 
-Prints, for each case, the time of either direction, their ratio, and the ratio that the rule of
-`graphla.operations.direction` expects; a case where the two disagree by which is cheaper is marked.
+For each case the script prints the time of either direction, their ratio, and the ratio that the
+rule of `graphla.operations.direction` expects. It marks a case in which the ratios disagree on the
+cheaper direction.
 """
 
 from __future__ import annotations

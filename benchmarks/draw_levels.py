@@ -1,4 +1,4 @@
-"""The levels of one traversal and what each cost, as a picture.
+"""Draw the levels of one traversal and the time of each.
 
 python benchmarks/bfs.py kron-24 --trace kron-24 --json docs/images/levels.json
 python benchmarks/draw_levels.py docs/images/levels.json docs/images/levels.svg
@@ -16,12 +16,12 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-COLOURS = {"push": "#d9822b", "pull": "#2b6cb0"}
+COLORS = {"push": "#d9822b", "pull": "#2b6cb0"}
 INK, GREY, PALE = "#1c2530", "#66707c", "#d4dae1"
 
 
 def short(count: float) -> str:
-    """12345 as 12.3 k."""
+    """Format 12345 as 12.3 k."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
@@ -29,7 +29,7 @@ def short(count: float) -> str:
 
 
 def draw(found: dict[str, Any], path: Path) -> None:
-    """Above, frontier and edges of each level on a scale of powers; below, the time each took."""
+    """Draw the frontier and the edges of each level on a log scale, and below them its time."""
     levels = found["levels"]
     microseconds = [1e6 * level["seconds"] for level in levels]
     figure, (above, below) = pyplot.subplots(
@@ -50,10 +50,10 @@ def draw(found: dict[str, Any], path: Path) -> None:
 
 def _amounts(axes: Any, levels: list[dict[str, Any]]) -> None:
     for k, level in enumerate(levels):
-        colour = COLOURS[_direction(level)]
+        color = COLORS[_direction(level)]
         for shift, key, alpha in ((-0.2, "nvals_in", 1.0), (0.2, "nvals_out", 0.45)):
             amount = max(level[key], 1)
-            axes.bar(k + shift, amount, 0.38, color=colour, alpha=alpha)
+            axes.bar(k + shift, amount, 0.38, color=color, alpha=alpha)
             axes.text(k + shift, amount * 1.3, short(level[key]), ha="center", size=8, color=INK)
     axes.set_yscale("log")
     axes.set_ylim(0.7, 12 * max(max(x["nvals_in"], x["nvals_out"]) for x in levels))
@@ -72,11 +72,11 @@ def _amounts(axes: Any, levels: list[dict[str, Any]]) -> None:
 def _times(
     axes: Any, levels: list[dict[str, Any]], microseconds: list[float], total: float
 ) -> None:
-    blocks = [(f"{k}", COLOURS[_direction(level)]) for k, level in enumerate(levels)]
+    blocks = [(f"{k}", COLORS[_direction(level)]) for k, level in enumerate(levels)]
     rest = total - sum(microseconds)
     begin = 0.0
-    for (name, colour), width in zip([*blocks, ("", GREY)], [*microseconds, rest], strict=True):
-        axes.barh(0, width, 0.8, begin, color=colour, edgecolor="white")
+    for (name, color), width in zip([*blocks, ("", GREY)], [*microseconds, rest], strict=True):
+        axes.barh(0, width, 0.8, begin, color=color, edgecolor="white")
         if width > total / 40:
             where = begin + width / 2
             axes.text(where, 0, name, ha="center", va="center", color="white", weight="bold")
@@ -88,8 +88,8 @@ def _times(
     axes.set_xlabel("microseconds", size=9, color=GREY)
     legend = (("push", 0.58), ("pull", 0.65), ("before the first level, and results", 0.72))
     for name, x in legend:
-        colour = COLOURS.get(name, GREY)
-        axes.text(x, 1.1, f"■ {name}", color=colour, transform=axes.transAxes, size=9)
+        color = COLORS.get(name, GREY)
+        axes.text(x, 1.1, f"■ {name}", color=color, transform=axes.transAxes, size=9)
     axes.set_title("what each level cost", size=9, color=GREY, loc="left")
     _plain(axes)
 

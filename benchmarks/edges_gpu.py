@@ -1,12 +1,12 @@
-"""Edge-centric search on a GPU, on R-MAT graphs of average degree 32: what each idea brings.
+"""Measure edge-centric search on a GPU, on R-MAT graphs of mean degree 32, idea by idea.
 
     python benchmarks/edges_gpu.py [LARGEST]
 
-The setting of the published figures (3.6 GTEPS on average and 4.2 at best on a GTX Titan): scales
-14 to LARGEST (24 unless given), 32 sources each, in GTEPS: undirected edges of the source's
-component, each once, by the wall time of a whole search. Then, at a few scales, the ideas of
-`edge-tuned` one by one, and shortest paths beside `graphla.algorithms.sssp`. The levels of every
-variant are held to those of edge-centric.
+The setting is that of published figures (3.6 GTEPS on average, 4.2 at best, on a GTX Titan): scales
+14 to LARGEST (24 unless given) with 32 sources each. GTEPS are the undirected edges of the source's
+component, each counted once, divided by the wall time of a whole search. At a few scales the script
+then measures the ideas of `edge-tuned` one by one, and compares shortest paths with
+`graphla.algorithms.sssp`. The levels of every variant are compared with those of edge-centric.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ NEVER = 1 << 60
 
 
 def sources(A: Matrix) -> list[int]:
-    """Vertices with an edge, by a fixed seed."""
+    """Return vertices with an edge, drawn with a fixed seed."""
     degrees = np.diff(cupy.asnumpy(A._store.csr.indptr))
     return np.random.default_rng(SEED).choice(np.flatnonzero(degrees), SOURCES).tolist()
 
 
 def by_rows_alone(a: MatrixStore) -> MatrixStore:
-    """The same graph, as if it were not known to be symmetric."""
+    """Return the same graph without the knowledge that it is symmetric."""
     r = a.csr
     return MatrixStore(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
 
 
 class Words(edge_tuned.EdgeTuned):
-    """Levels of 32 bits from the first."""
+    """EdgeTuned with 32-bit levels from the start."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -61,8 +61,10 @@ class Words(edge_tuned.EdgeTuned):
         pass
 
 
-def tuned(rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any) -> Any:
-    """What makes the rung with other constants than its own."""
+def with_constants(
+    rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any
+) -> Any:
+    """Return a function that builds the rung with other constants."""
 
     def make(a: MatrixStore) -> Rung:
         with ExitStack() as stack:
@@ -75,17 +77,17 @@ def tuned(rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **consta
 
 IDEAS: dict[str, Callable[[MatrixStore], Rung]] = {
     "edge-centric": EdgeCentric,
-    "one word of 64 bits, batches": tuned(Words, False, LEAST=NEVER),
-    "+ levels in bytes": tuned(halved=False, LEAST=NEVER),
-    "+ undirected edges once": tuned(LEAST=NEVER),
-    "+ squares: edge-tuned": tuned(),
-    "edge-tuned but bytes": tuned(Words),
-    "edge-tuned but edges once": tuned(halved=False),
+    "one word of 64 bits, batches": with_constants(Words, False, LEAST=NEVER),
+    "+ levels in bytes": with_constants(halved=False, LEAST=NEVER),
+    "+ undirected edges once": with_constants(LEAST=NEVER),
+    "+ squares: edge-tuned": with_constants(),
+    "edge-tuned but bytes": with_constants(Words),
+    "edge-tuned but edges once": with_constants(halved=False),
 }
 
 
 def seconds(rung: Rung, starts: list[int]) -> list[float]:
-    """Of a search from each, which is done when it returns; once more at first."""
+    """Return the seconds of a search from each start, after one search that does not count."""
     found = []
     for source in [starts[0], *starts]:
         begin = perf_counter()
@@ -95,13 +97,13 @@ def seconds(rung: Rung, starts: list[int]) -> list[float]:
 
 
 def levels(rung: Rung, source: int) -> Any:
-    """int32, -1 where no edge leads."""
+    """Return the levels as int32; -1 means unreached."""
     search = rung.search(source)
     return cupy.where(search.reached(), search.levels.astype(cupy.int32), -1)
 
 
 def row(name: str, rung: Rung, A: Matrix, starts: list[int], edges: list[int]) -> None:
-    """The speeds of a rung."""
+    """Print the speeds of a rung."""
     speeds = [e / s / 1e9 for e, s in zip(edges, seconds(rung, starts), strict=True)]
     mean, low, high = harmonic_mean(speeds), min(speeds), max(speeds)
     print(
@@ -111,14 +113,14 @@ def row(name: str, rung: Rung, A: Matrix, starts: list[int], edges: list[int]) -
     )
 
 
-def counted(A: Matrix, starts: list[int]) -> list[int]:
-    """Undirected edges of the component of each."""
+def count_edges(A: Matrix, starts: list[int]) -> list[int]:
+    """Return the number of undirected edges in the component of each start."""
     degrees, rung = cupy.diff(A._store.csr.indptr), EdgeCentric(A._store)
     return [int(degrees[levels(rung, s) >= 0].sum(dtype=cupy.int64)) // 2 for s in starts]
 
 
 def paths(A: Matrix, starts: list[int]) -> None:
-    """Shortest paths by the list of edges, beside near ones first; weights 1 to 255."""
+    """Compare shortest paths over the list of edges with near-far order; weights are 1 to 255."""
     rows, columns = rows_of(A._store.csr), A._store.csr.indices
     least, most = cupy.minimum(rows, columns), cupy.maximum(rows, columns)
     weights = (least.astype(cupy.int64) * 7919 + most * 104729) % 255 + 1
@@ -133,7 +135,7 @@ def paths(A: Matrix, starts: list[int]) -> None:
 
 
 def seconds_until_idle(call: Callable[[int], Any], source: int) -> float:
-    """Seconds until the card is idle again."""
+    """Return the seconds of a call until the card is idle again."""
     begin = perf_counter()
     call(source)
     cupy.cuda.Device().synchronize()
@@ -141,13 +143,13 @@ def seconds_until_idle(call: Callable[[int], Any], source: int) -> float:
 
 
 def main() -> None:
-    """Scales, ideas, paths."""
+    """Measure the scales, the ideas and the shortest paths."""
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 24
     print(describe_card())
     for scale in range(14, largest + 1):
         A = kron(scale)
         starts = sources(A)
-        edges = counted(A, starts)
+        edges = count_edges(A, starts)
         print(f"kron, scale {scale}: {A.nrows} vertices, {A.nvals} entries")
         row("edge-tuned", edge_tuned.EdgeTuned(A._store), A, starts, edges)
         if scale not in (16, 20, 22):

@@ -1,10 +1,10 @@
-"""Products of matrices on the GPU: triangles by a masked product, squares beside cuSPARSE.
+"""Measure matrix products on the GPU: triangles by a masked product, squares against cuSPARSE.
 
     DATA=folder python benchmarks/gpu_mxm.py [triangles squares]
 
-Inside the timed region: the whole public call with its output, on a warm memory pool and warm
-kernels. Outside: drawing the graph. Results are verified before they are timed: counts of triangles
-by another way of computing the product, squares by their row sums, cuSPARSE's as well.
+The timed region is the whole public call with its output, with a warm memory pool and loaded
+kernels. It excludes drawing the graph. Results are verified before they are timed: counts of
+triangles by another formula for the product, squares (also those of cuSPARSE) by their row sums.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ DATA = Path(os.environ.get("DATA", "data"))
 
 
 def lower(A: Matrix) -> Matrix:
-    """L: the edges of A, its vertices renumbered by falling degree, each towards the lesser."""
+    """Return L: A's edges towards the lesser vertex, after renumbering by decreasing degree."""
     order = np.argsort(-np.diff(csr_arrays(A)[0]))
     return select.tril(A[order, order], -1).new()
 
 
-def counted(L: Matrix) -> Matrix:
+def count_on_edges(L: Matrix) -> Matrix:
     """C⟨L⟩ = L plus.pair Lᵗ."""
     C = Matrix("INT64", L.nrows, L.ncols)
     C(L.S) << semiring.plus_pair["INT64"](L @ L.T)
@@ -45,24 +45,24 @@ def counted(L: Matrix) -> Matrix:
 
 
 def total(C: Matrix) -> int:
-    """All triangles."""
+    """Return the number of all triangles."""
     return int(C.reduce_scalar(monoid.plus).get(0))
 
 
 def triangles() -> None:
-    """The parts apart, then the whole, then the public algorithm."""
+    """Measure the parts, then the whole computation, then the public algorithm."""
     for scale in (18, 20):
         A = graphs.kron(scale)
         L = lower(A)
-        C = counted(L)
+        C = count_on_edges(L)
         by_rows = semiring.plus_pair["INT64"](L @ L).new(mask=L.S)  # j <- k <- i: rows of L
         assert total(C) == total(by_rows) == triangle_count(A), "triangles are wrong"
         times = take_turns(
             Events(),
             {
-                "L, product and sum": lambda A: total(counted(lower(A))),
+                "L, product and sum": lambda A: total(count_on_edges(lower(A))),
                 "L from A by degree": lambda A: lower(A),
-                "C(L.S) << plus_pair(L @ L.T)": lambda _, L=L: counted(L),
+                "C(L.S) << plus_pair(L @ L.T)": lambda _, L=L: count_on_edges(L),
                 "sum": lambda _, C=C: total(C),
                 "triangle_count, A checked": triangle_count,
             },
@@ -76,7 +76,7 @@ def triangles() -> None:
 
 
 def squares() -> None:
-    """A A for two graphs, and G G for the square G of a grid."""
+    """Measure A A for two graphs, and G G for the square G of a grid."""
     A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
     if (DATA / "delaunay_n16.npz").exists():
@@ -88,7 +88,7 @@ def squares() -> None:
 
 
 def square(name: str, A: Matrix) -> None:
-    """The table of one graph."""
+    """Print the table of one graph."""
     rng = cupy.random.RandomState(2)
     indptr, indices = csr_arrays(A)
     values = rng.random_sample(indices.size, dtype=cupy.float32)
@@ -97,7 +97,7 @@ def square(name: str, A: Matrix) -> None:
     work = int(degrees[indices].sum())
     sums, places = expected(F, values)
     C = semiring.plus_times(F @ F).new()
-    assert verified(*csr_arrays(C), C._store.csr.values, sums, places), "the square is wrong"
+    assert has_sums(*csr_arrays(C), C._store.csr.values, sums, places), "the square is wrong"
     calls = {
         "plus_times FP32": lambda _: semiring.plus_times(F @ F).new(),
         "min_plus FP32": lambda _: semiring.min_plus(F @ F).new(),
@@ -114,7 +114,7 @@ def square(name: str, A: Matrix) -> None:
 
 
 def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
-    """The row sums of F F, and those of the sums of columns that its entries have."""
+    """Return the row sums of F F, and its row sums weighted by column numbers."""
     indptr, indices = csr_arrays(F)
     M = cupyx.scipy.sparse.csr_matrix(
         (values.astype(cupy.float64), indices, indptr), shape=(F.nrows, F.ncols)
@@ -123,8 +123,8 @@ def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
     return M @ (M @ ones), M @ (M @ weights)
 
 
-def verified(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -> bool:
-    """Whether a square has the sums that it should, of rows as they are and by their columns."""
+def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -> bool:
+    """Return whether a square has the expected row sums, plain and weighted by column numbers."""
     n = indptr.size - 1
     ends = indptr.astype(cupy.int64)
     for wanted, weights in ((sums, None), (weighted, cupy.arange(n) / n)):
@@ -140,13 +140,13 @@ def verified(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -
 
 
 def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
-    """Whether cuSPARSE's square is there, and right."""
+    """Return whether cuSPARSE can compute the square, and computes it correctly."""
     try:
         C = theirs @ theirs
     except Exception as error:
         print(f"\n  cuSPARSE: {type(error).__name__}: {str(error)[:100]}")
         return False
-    if verified(C.indptr, C.indices, C.data, sums, weighted):
+    if has_sums(C.indptr, C.indices, C.data, sums, weighted):
         return True
     print("\n  cuSPARSE: its result is wrong")
     return False

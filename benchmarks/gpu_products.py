@@ -1,9 +1,9 @@
-"""Products on the GPU beside what one would use instead: SpMV, SpMSpV, BFS, small calls, building.
+"""Compare products on the GPU with alternatives: SpMV, SpMSpV, BFS, small calls, building.
 
     python benchmarks/gpu_products.py [small first spmv spmspv bfs build]
 
-Inside the timed region: the whole public call with its output, on a warm memory pool and warm
-kernels. Outside: drawing the graph. Results are verified before they are timed.
+The timed region is the whole public call with its output, with a warm memory pool and loaded
+kernels. It excludes drawing the graph. Results are verified before they are timed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from graphla.algorithms import bfs
 
 
 def csr_arrays(A: Matrix) -> tuple[Any, Any]:
-    """The indptr and indices of A, as they lie on the device."""
+    """Return the indptr and indices of A on the device."""
     csr = A._store.csr
     return csr.indptr, csr.indices
 
 
 def with_values(A: Matrix, values: Any) -> Matrix:
-    """A with other values."""
+    """Return A with other values."""
     indptr, indices = csr_arrays(A)
     return Matrix.from_csr(indptr, indices, values, nrows=A.nrows, ncols=A.ncols)
 
@@ -43,13 +43,13 @@ def with_values(A: Matrix, values: Any) -> Matrix:
 
 
 def spmv() -> None:
-    """plus_times FP32 beside cuSPARSE, and other semirings beside plus_times."""
+    """Compare plus_times FP32 with cuSPARSE, and other semirings with plus_times."""
     spmv_of("kron 22", graphs.kron(22))
     spmv_of("grid 4096 x 4096", graphs.grid(4096, 4096))
 
 
 def spmv_of(name: str, A: Matrix) -> None:
-    """The table of one graph."""
+    """Print the table of one graph."""
     rng = cupy.random.RandomState(2)
     indptr, indices = csr_arrays(A)
     values = rng.random_sample(indices.size, dtype=cupy.float32)
@@ -83,7 +83,7 @@ def spmv_of(name: str, A: Matrix) -> None:
 
 
 def spmspv() -> None:
-    """Push, pull and the rule's choice, for frontiers of growing size."""
+    """Measure push, pull and the rule's choice for frontiers of growing size."""
     A = graphs.kron(22)
     rng = cupy.random.RandomState(3)
     F = with_values(A, rng.random_sample(A.nvals, dtype=cupy.float32))
@@ -92,7 +92,7 @@ def spmspv() -> None:
 
 
 def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
-    """The table of one size of frontier."""
+    """Print the table of one size of frontier."""
     chosen = cupy.sort(rng.permutation(A.nrows)[: int(share * A.nrows)]).astype(cupy.int32)
     u = Vector.from_coo(chosen, rng.random_sample(chosen.size, dtype=cupy.float32), size=A.nrows)
     seen = Vector.from_coo(chosen, True, size=A.nrows)
@@ -126,13 +126,13 @@ def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
 
 
 def bfs_levels() -> None:
-    """The notation's loop, level by level: median of 16 sources, verified."""
+    """Measure the loop of products level by level: the median over 16 sources, verified."""
     bfs_of("kron 22", graphs.kron(22), 16, 1.93)
     bfs_of("grid 1000 x 1000, 15 % dropped", graphs.grid(1000, 1000, 0.15), 4, 441.0)
 
 
 def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
-    """The table of one graph."""
+    """Print the table of one graph."""
     sources = giant_sources(A, 16)
     for source in sources[:3]:
         verify(A, source, *parents_and_levels(A, source))
@@ -156,7 +156,7 @@ def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
 
 
 def parents(A: Matrix, source: int) -> Vector:
-    """The two statements of the notation's loop."""
+    """Compute parents by the loop of two statements."""
     n = A.nrows
     parent, frontier = Vector(int, n), Vector(int, n)
     parent[source] = source
@@ -168,7 +168,7 @@ def parents(A: Matrix, source: int) -> Vector:
 
 
 def parents_and_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
-    """(levels, parents) by the same loop with a third statement."""
+    """Compute (levels, parents) by the same loop with a third statement."""
     n = A.nrows
     levels, parent, frontier = Vector(int, n), Vector(int, n), Vector(int, n)
     frontier[source] = source
@@ -182,14 +182,14 @@ def parents_and_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
 
 
 def giant_sources(A: Matrix, count: int) -> list[int]:
-    """Vertices of the largest component, by a fixed seed."""
+    """Return vertices of the largest component, drawn with a fixed seed."""
     levels, _ = bfs(A, int(cupy.diff(csr_arrays(A)[0]).argmax()))
     inside = np.asarray(levels.to_coo()[0])
     return [int(s) for s in np.random.default_rng(1).choice(inside, count, replace=False)]
 
 
 def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
-    """Levels of neighbours differ by one at most, a parent is a neighbour one level nearer."""
+    """Check that levels of neighbors differ by at most 1, and that parents are one level nearer."""
     indptr, indices = csr_arrays(A)
     where, found = (cupy.asarray(x) for x in levels.to_coo())
     level = cupy.full(A.nrows, -1, cupy.int64)
@@ -200,7 +200,7 @@ def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
     rows = cupy.cumsum(rows, dtype=cupy.int32)
     ahead = level[indices] - level[rows]
     assert int(level[source]) == 0 and int((level == 0).sum()) == 1
-    assert bool((abs(ahead) <= 1).all()), "neighbours lie more than one level apart"
+    assert bool((abs(ahead) <= 1).all()), "neighbors lie more than one level apart"
     child, parent = (cupy.asarray(x) for x in parents.to_coo())
     assert child.size == where.size and bool((child == where).all())
     others = child != source
@@ -216,7 +216,7 @@ def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
 
 
 def small() -> None:
-    """One masked product with n = 3, from Python to the result ready."""
+    """Measure one masked product with n = 3, from the Python call until the result is ready."""
     A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 0], 1.0)
     u, m = Vector.from_coo([0, 1, 2], 1.0), Vector.from_coo([0, 2], True, size=3)
     for name, call in {
@@ -227,7 +227,7 @@ def small() -> None:
 
 
 def build() -> None:
-    """Matrix.from_coo of kron 24, both ways, duplicates joined; the peak of device memory."""
+    """Measure Matrix.from_coo of kron 24, both directions, with duplicates; and peak memory."""
     rows, columns = graphs.kron_pairs(24)
     rows, columns = cupy.concatenate((rows, columns)), cupy.concatenate((columns, rows))
     pool = cupy.get_default_memory_pool()
@@ -262,7 +262,7 @@ print(time.perf_counter() - start)
 
 
 def first() -> None:
-    """A semiring used for the first time, pull and push: compiled, and found on disk."""
+    """Measure the first use of a semiring, by pull and push: when compiled, and when cached."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": folder}
         seconds = [

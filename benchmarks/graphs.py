@@ -1,6 +1,6 @@
-"""The graphs that benchmarks draw or load; fixed seeds make each run draw the same ones.
+"""The graphs that benchmarks draw or load; with fixed seeds, each run draws the same graphs.
 
-First those of the card, drawn there and always placed there; then those of any device.
+The first functions draw graphs on a card, where they stay. The others serve any device.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from traversal_checks import library
 import graphla as gl
 from graphla import Matrix, binary
 
-CHUNK = 1 << 26  # pairs drawn at once
+CHUNK = 1 << 26  # number of pairs drawn at a time
 GRAPH500 = (0.57, 0.19, 0.19)
 HEAVIEST = 64
 
@@ -193,7 +193,7 @@ def with_weights(A: Matrix) -> Matrix:
 
 
 def again(A: Matrix, values: Any = True, symmetric: bool = True) -> Matrix:
-    """Return a matrix of the same indices, for which nothing else has been made yet."""
+    """Return a fresh matrix with the same indices: without other forms and without a plan."""
     indptr, indices, _ = A.to_csr(copy=False)
     return Matrix.from_csr(indptr, indices, values, ncols=A.ncols, symmetric=symmetric, copy=False)
 

@@ -3,11 +3,11 @@
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
 
-Each algorithm of the table of the command line runs in a process of its own, on the first of its
-graphs on which it takes long enough. This process sends SIGINT at moments drawn at random and takes
-the time until that one reports KeyboardInterrupt; the next trial calls the function again on the
-same operands. With --commands, `graphla NAME GRAPH` is interrupted, from its first imports on: the
-time is that until the process has ended, which must be with status 130 and one line.
+Each algorithm of the command line runs in a separate process, on the first of its graphs on which
+it takes long enough. This process sends SIGINT at random moments and measures the time until the
+other process reports KeyboardInterrupt. The next trial calls the function again on the same
+operands. With --commands, `graphla NAME GRAPH` is interrupted at any time from its first imports
+on. The measured time lasts until the process ends, which must be with status 130 and one line.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from graphla import generators
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 PROMISED = 1.0  # seconds
-SOONEST, LATEST = 0.02, 3.0  # seconds from the begin of a call to the signal
-STARTING = 0.1  # seconds that Python itself needs to start, before any of our code runs
-PATIENCE = 30.0  # seconds, then the process is killed
+SOONEST, LATEST = 0.02, 3.0  # seconds from the start of a call to the signal
+STARTING = 0.1  # seconds that Python needs to start, before any of our code runs
+PATIENCE = 30.0  # seconds after which the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
 OURS = f"{os.sep}graphla{os.sep}"  # in the paths of a traceback through our code
@@ -79,30 +79,30 @@ SLOW_ON: dict[str, tuple[str, ...]] = {
     "strong_components": (ARCS,),
     "is_strongly_connected": (ARCS,),
 }
-"""The graphs to try in turn; LARGE, then PATH for an algorithm that is not named."""
+"""The graphs to try, one after another; LARGE, then PATH, for algorithms that are not listed."""
 OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "sort, by <": lambda _: _values().sort(),
     "sort, by our own": lambda _: _values().sort(lambda x, y: abs(x) < abs(y)),
     "sort of rows": lambda A: A.sort(lambda x, y: abs(x) < abs(y)),
     "transpose": lambda A: [A.dup("FP32").T.new() for _ in range(10)],
-    "build": lambda A: [_built_again(A) for _ in range(10)],
+    "build": lambda A: [_build_again(A) for _ in range(10)],
     "product": lambda A: gl.semiring.plus_times(A @ A).new(),
     "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
     "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
 }
-"""Operations that take long by themselves, called `--only` by these names, on LARGE."""
+"""Operations that take long by themselves; `--only` with these names runs them, on LARGE."""
 SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # sources, so that the result fits
 
 
-def _built_again(A: gl.Matrix) -> gl.Matrix:
-    """Its transpose, from entries that are not in order."""
+def _build_again(A: gl.Matrix) -> gl.Matrix:
+    """Build the transpose of A from unsorted entries."""
     rows, columns, values = A.to_coo()
     return gl.Matrix.from_coo(columns, rows, values, nrows=A.nrows, ncols=A.nrows)
 
 
 @cache
 def _values() -> gl.Vector:
-    """Twelve million random values."""
+    """Return twelve million random values."""
     return gl.Vector.from_dense(np.random.default_rng(1).standard_normal(12_000_000))
 
 
@@ -127,7 +127,7 @@ def serve(name: str, path: str) -> None:
             _say("begun")
             call(A)
             _say(f"{ENDED} {time.monotonic() - begin}")
-            time.sleep(LOADING)  # the signal comes, too late
+            time.sleep(LOADING)  # the signal arrives here, too late
         except KeyboardInterrupt:
             _say(f"heard {time.monotonic()}")
 
@@ -175,7 +175,7 @@ class Child:
         self.is_ready = self._read(LOADING) == ["ready"]
 
     def _read(self, patience: float) -> list[str]:
-        """The words of the next line; none where it does not come."""
+        """Return the words of the next line, or none if no line arrives in time."""
         assert self._process.stdout is not None
         while not self._lines:
             with selectors.DefaultSelector() as selector:
@@ -189,7 +189,7 @@ class Child:
         return self._lines.pop(0).decode().split()
 
     def interrupt(self, after: float) -> float | str:
-        """Seconds from a signal `after` the begin of a call to the exception."""
+        """Return the seconds from a signal, sent `after` the start of a call, to the exception."""
         assert self._process.stdin is not None
         self._process.stdin.write(b"go\n")
         self._process.stdin.flush()
@@ -200,7 +200,7 @@ class Child:
         self._process.send_signal(signal.SIGINT)
         answer = self._read(PATIENCE)
         if answer and answer[0] == ENDED:
-            self._read(PATIENCE)  # of the signal
+            self._read(PATIENCE)  # the report of the signal
             return ENDED
         return float(answer[1]) - sent if answer else SILENT
 
@@ -236,7 +236,7 @@ def interrupt_calls(
 
 
 def interrupt_commands(name: str, words: list[str], options: argparse.Namespace) -> list[Any]:
-    """Delays until the process has ended, or a word on what it did instead."""
+    """Return the delays until the process ended, or a word on what it did instead."""
     draw, latest, delays = random.Random(1), LATEST, []
     while len(delays) < options.trials and latest > SOONEST:
         process = subprocess.Popen(
@@ -251,7 +251,7 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
             latest /= 2
             continue
         sent = time.monotonic()
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to children too
+        os.killpg(process.pid, signal.SIGINT)  # children get it as well, as from a terminal
         try:
             _, said = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -272,7 +272,7 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
 
 
 class Files(dict[str, str]):
-    """Each graph as a file, written when it is first wanted."""
+    """The file of each graph, written when it is first needed."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -300,7 +300,7 @@ def report(name: str, graph: str, delays: list[Any]) -> None:
 
 
 def commands(files: Files, folder: Path) -> dict[str, list[str]]:
-    """The words of each command after its name."""
+    """Return the arguments of each command."""
     values = {"target": "7", "k": "4", "n": "0", "communities": "communities.csv"}
     parts = folder / "communities.csv"
     found: dict[str, list[str]] = {}

@@ -1,10 +1,10 @@
-"""What sort costs on the CPU: `<`, and a comparison of one's own, beside what Python has for it.
+"""Measure sorting on the CPU, by `<` and by a user's comparison, compared with Python.
 
     python benchmarks/sort.py [ENTRIES]
 
-The own comparison is of fractions, packed as two halves of a word. `sorted` is Python's, with
-functools.cmp_to_key of the same function, as it is and compiled by Numba; it sorts a tenth of the
-entries, and its time is given for all of them as if it were n log n. On a card: sort_gpu.py.
+The user's comparison orders fractions, packed as two halves of a word. Python's `sorted` uses
+functools.cmp_to_key of the same function, plain and compiled by Numba. It sorts a tenth of the
+entries; its time is extrapolated as n log n. For a card see sort_gpu.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOW = (1 << 32) - 1
 
 
 def less(x: Any, y: Any) -> Any:
-    """Whether the fraction x is less than y."""
+    """Return whether the fraction x is less than y."""
     return (x >> 32) * (y & LOW) < (y >> 32) * (x & LOW)
 
 

@@ -3,8 +3,8 @@
     python benchmarks/symmetry.py [--device cuda] [--scale 18]
 
 The same symmetric R-MAT graph is searched with `symmetric=True` and without, each time as a new
-matrix. Printed are the wall time of the first searches, time and bytes of the full plan, and then
-the pass alone: on matrices with equal and with other values, symmetric or not. Levels are compared.
+matrix. The script prints the wall time of the first searches, time and bytes of the full plan, and
+the pass alone: on matrices with equal and other values, symmetric or not. Levels are compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRIALS = 5
 without_flag = partial(again, symmetric=False)
 
 
-def timed(call: Callable[[], Any], device: str) -> tuple[float, Any]:
+def time_call(call: Callable[[], Any], device: str) -> tuple[float, Any]:
     """Return the milliseconds of a call until the device is idle, and its result."""
     synchronize(device)
     begin = perf_counter()
@@ -43,7 +43,7 @@ def synchronize(device: str) -> None:
         streams(device).wait()
 
 
-def held(A: gl.Matrix) -> int:
+def bytes_of(A: gl.Matrix) -> int:
     """Return the bytes of the forms of a matrix and of its plan, each array counted once."""
     forms = A._store
     present = [forms.csr] if forms.has_csr else []
@@ -67,15 +67,15 @@ def searches(A: gl.Matrix, sources: list[int]) -> None:
     plans: dict[str, list[float]] = {name: [] for name in makers}
     rest: dict[str, list[float]] = {name: [] for name in makers}
     light, full = {}, {}
-    for trial in range(TRIALS + 1):  # kernels may be compiled in the first, which does not count
+    for trial in range(TRIALS + 1):  # the first trial does not count, since it may compile kernels
         levels = {}
         for name, make in makers.items():
             B = make(A)
-            runs = [timed(lambda B=B, s=s: search(B, s), A.device) for s in sources[:SEARCHES]]
-            light[name] = held(B)
-            planned, _ = timed(B.prepare, A.device)
-            full[name] = held(B)
-            later = [timed(lambda B=B, s=s: search(B, s), A.device)[0] for s in sources]
+            runs = [time_call(lambda B=B, s=s: search(B, s), A.device) for s in sources[:SEARCHES]]
+            light[name] = bytes_of(B)
+            planned, _ = time_call(B.prepare, A.device)
+            full[name] = bytes_of(B)
+            later = [time_call(lambda B=B, s=s: search(B, s), A.device)[0] for s in sources]
             levels[name] = [found for _, found in runs]
             if trial:
                 times[name].append([took for took, _ in runs])
@@ -119,9 +119,9 @@ def passes(A: gl.Matrix) -> None:
     for name, B in cases.items():
         csr = B._store.csr
         do.find_symmetry(csr)
-        runs = [timed(lambda csr=csr: do.find_symmetry(csr), device) for _ in range(5)]
+        runs = [time_call(lambda csr=csr: do.find_symmetry(csr), device) for _ in range(5)]
         print(f"  {name:<36}{median(t for t, _ in runs):9.3f}   {tuple(runs[0][1])}")
-    took, _ = timed(lambda: do.transpose(A._store.csr), device)
+    took, _ = time_call(lambda: do.transpose(A._store.csr), device)
     print(f"  {'transposition':<36}{took:9.3f}")
 
 

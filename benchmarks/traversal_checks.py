@@ -1,7 +1,8 @@
-"""Whether a traversal is right, edge by edge and without the algebra, on the device it ran on.
+"""Check a traversal edge by edge and without the algebra, on the device on which it ran.
 
-Each check is local and yet proves the answer: levels that start at 0 in the source alone, rise by
-at most 1 along every edge, and have a neighbour one level nearer everywhere else, are distances.
+The checks are local, and yet they prove the result: levels are distances if only the source has
+level 0, no edge raises the level by more than 1, and every other vertex has a neighbor one level
+nearer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 import graphla as gl
 
-CHUNK = 1 << 26  # edges looked at together
+CHUNK = 1 << 26  # number of edges checked at a time
 NOT_REACHED = -1
 
 
@@ -35,7 +36,7 @@ class Edges:
         return cls(library(A), A.nrows, rows, columns, values if weighted else None)
 
     def parts(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Some rows, columns and weights after the others."""
+        """Yield rows, columns and weights in parts."""
         for first in range(0, self.rows.size, CHUNK):
             part = slice(first, first + CHUNK)
             weights = None if self.weights is None else self.weights[part]
@@ -43,7 +44,7 @@ class Edges:
 
 
 def library(A: Any) -> ModuleType:
-    """NumPy or CuPy, whichever has the arrays of A."""
+    """Return NumPy or CuPy, whichever holds the arrays of A."""
     if A.device.startswith("cuda"):
         import cupy
 
@@ -52,7 +53,7 @@ def library(A: Any) -> ModuleType:
 
 
 def spread(v: gl.Vector, dtype: Any = np.int64, missing: Any = NOT_REACHED) -> Any:
-    """One element a vertex, `missing` where v has no entry."""
+    """Return one element per vertex, with `missing` where v has no entry."""
     xp = library(v)
     where, values = v.to_coo(copy=False)
     dense = xp.full(v.size, missing, dtype)
@@ -61,7 +62,7 @@ def spread(v: gl.Vector, dtype: Any = np.int64, missing: Any = NOT_REACHED) -> A
 
 
 def check_levels(edges: Edges, source: int, levels: gl.Vector) -> Any:
-    """Levels of a breadth-first search from `source`; the levels, one a vertex."""
+    """Check the levels of a breadth-first search from `source`; return one level per vertex."""
     xp, level = edges.xp, spread(levels, np.int32)
     nearer = xp.zeros(edges.n, bool)
     for u, v, _ in edges.parts():
@@ -71,16 +72,16 @@ def check_levels(edges: Edges, source: int, levels: gl.Vector) -> Any:
         nearer[v[inside & (there == here + 1)]] = True
     _source_alone(level, source)
     nearer[source] = True
-    _hold((level >= 0) != nearer, "a vertex has no neighbour one level nearer")
+    _hold((level >= 0) != nearer, "a vertex has no neighbor one level nearer")
     return level
 
 
 def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> None:
-    """Graph500's five rules, given the levels that `check_levels` found right.
+    """Check Graph500's five rules, given levels that `check_levels` has verified.
 
-    A parent is one level nearer, so there is no cycle and every tree edge joins neighbouring
-    levels; it is joined by an edge; the tree has the vertices that are reached, and these alone.
-    That the edges of the graph span one level at most is what `check_levels` has shown.
+    A parent is one level nearer, so there is no cycle and every tree edge joins adjacent levels. An
+    edge leads from a parent to its child. The tree contains exactly the reached vertices. That
+    edges of the graph span at most one level has been checked by `check_levels`.
     """
     xp, parent = edges.xp, spread(parents)
     joined = xp.zeros(edges.n, bool)
@@ -98,7 +99,7 @@ def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> 
 
 
 def check_distances(edges: Edges, source: int, distances: gl.Vector) -> Any:
-    """Least total weights, where each is above 0: no edge improves, tight ones lead everywhere."""
+    """Check distances for positive weights: no edge improves one, and tight edges reach all."""
     xp = edges.xp
     floating = np.dtype(distances.dtype.np_type).kind == "f"
     distance = spread(distances, np.float64 if floating else np.int64)

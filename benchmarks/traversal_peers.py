@@ -1,4 +1,4 @@
-"""What one would use instead: each peer that is installed, on a graph that it can hold."""
+"""Time the alternatives to graphla that are installed, on graphs that they can hold."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ NETWORKX_UP_TO = 1 << 20  # entries
 
 
 def host_csr(A: gl.Matrix) -> Any:
-    """A as SciPy's CSR with floating values, which csgraph wants."""
+    """Return A as a SciPy CSR array with floating-point values, as csgraph requires."""
     return scipy.sparse.csr_array(gl.io.to_scipy_sparse(A).astype(np.float64))
 
 
 def beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
-    """Median milliseconds, on the wall, of each peer's breadth-first search."""
+    """Return the median wall milliseconds of each peer's breadth-first search."""
     return {name: _milliseconds(call, sources) for name, call in _searches(host_csr(A))}
 
 
 def shortest_beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
-    """The same of shortest paths."""
+    """Return the median wall milliseconds of each peer's shortest paths."""
     S = host_csr(A)
     return {
         "csgraph.dijkstra": _milliseconds(lambda s: csgraph.dijkstra(S, indices=s), sources),
@@ -60,7 +60,7 @@ def _networkx(networkx: Any, S: Any) -> Callable[[int], Any]:
 
 
 def _graphblas(graphblas: Any, S: Any) -> Callable[[int], Any]:
-    """python-graphblas, as its own documentation writes levels and parents."""
+    """Return a search in python-graphblas, written as in its documentation."""
     A = graphblas.io.from_scipy_sparse(S)
     any_secondi, replace = graphblas.semiring.ss.any_secondi, graphblas.replace
 

@@ -1,11 +1,11 @@
-"""The union of sorted entries on a GPU: plus of two sparse vectors, and of two matrices.
+"""Measure the union of sorted entries on a GPU: plus of two sparse vectors or two matrices.
 
     python benchmarks/union_gpu.py [LARGEST]
 
-Inside the timed region: the backend's whole call with its output, its wait for the number of
-entries, a warm memory pool and warm kernels. A row is a size; its columns are how many of the
-shorter operand's entries meet one of the other's. LARGEST is the power of ten of the longest
-vector (8 unless given). Each union is verified before it is timed.
+The timed region is the backend's whole call with its output, including its wait for the number of
+entries, with a warm memory pool and loaded kernels. A row is a size; its columns are shares of the
+shorter operand's entries that the other operand has as well. LARGEST is the power of ten of the
+longest vector (8 unless given). Each union is verified before it is timed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Union = Callable[[Any, Any, Any], Any]
 
 MEETING = (0.0, 0.5, 1.0)
 UNEQUAL = ((7, 3), (3, 7), (8, 6))
-"""Powers of ten of the two sizes."""
+"""The two sizes, as powers of ten."""
 BY_TURNS = 4
-"""One in so many places of a vector has an entry of either operand, on average."""
+"""On average, one in this many indices has an entry of either operand."""
 
 
 def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
-    """So many entries each, spread at random; that share of the fewer meet one of the many."""
+    """Return two random vectors; `meeting` is the share of common indices in the shorter one."""
     rng = cupy.random.RandomState(many + few)
     both = int(few * meeting)
     count = many + few - both
@@ -51,7 +51,7 @@ def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
 
 
 def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
-    """Long and short rows, unlike and nearly alike."""
+    """Yield pairs of matrices with long or short rows, different or nearly equal."""
     gl.config.device = "cuda"
     pairs = graphs.kron_pairs(20)
     n = 1 << 20
@@ -62,7 +62,7 @@ def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
         "road-NY": datasets.load("road-NY"),
     }.items():
         csr = _csr(B, dtype)
-        yield f"{name}, shifted by one", _shifted(csr, 0), _shifted(csr, 1)
+        yield f"{name}, shifted by one", _shift(csr, 0), _shift(csr, 1)
 
 
 def _csr(A: Any, dtype: str) -> Any:
@@ -71,8 +71,8 @@ def _csr(A: Any, dtype: str) -> Any:
     return Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, values)
 
 
-def _shifted(a: Any, columns: int) -> Any:
-    """Every entry so far to the right, in one column more."""
+def _shift(a: Any, columns: int) -> Any:
+    """Return `a` with every entry shifted to the right, and one column more."""
     return Csr(a.nrows, a.ncols + 1, a.indptr, a.indices + columns, a.values)
 
 
@@ -81,7 +81,7 @@ def _values(rng: Any, count: int, dtype: str) -> Any:
 
 
 def verify(a: Any, b: Any, c: Any) -> None:
-    """c is the sorted union of a and b, and its values add up to theirs."""
+    """Check that c is the sorted union of a and b, and has the sum of their values."""
     keys = cupy.concatenate([_keys(each) for each in (a, b)])
     assert cupy.array_equal(_keys(c), cupy.unique(keys)), "the union has other places"
     wanted = float(a.values.sum(dtype="f8") + b.values.sum(dtype="f8"))
@@ -97,7 +97,7 @@ def _keys(a: Any) -> Any:
 
 
 def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
-    """Microseconds on the device of each contender."""
+    """Return the device microseconds of each contender as text."""
     op = binary.plus[dtype]
     for union in contenders.values():
         verify(a, b, union(a, b, op))
@@ -113,7 +113,7 @@ def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
 
 
 def main(contenders: dict[str, Union], largest: int = 8) -> None:
-    """A row for each size of vectors, then for each pair of matrices."""
+    """Print a row for each size of vectors, then for each pair of matrices."""
     print(describe_card())
     print(f"microseconds of {' / '.join(contenders)}")
     sizes = [(n, n) for n in range(3, largest + 1)] + [x for x in UNEQUAL if max(x) <= largest]

@@ -1,9 +1,10 @@
-"""Can one get rich by changing money round and round? A cycle of negative weight.
+"""Can you get rich by exchanging currencies in a circle? Find a cycle of negative weight.
 
-A rate multiplies, and logarithms turn products into sums: let an edge weigh -log(rate). A way round
-that ends with more than it began with has rates that multiply to more than 1, so weights that add
-up to less than 0. Bellman and Ford find one, or, where there is none, the best way from one money
-to another. The rates are made up, one of them wrong by a little.
+Exchange rates multiply, and logarithms turn products into sums: let each edge have the weight
+-log(rate). A circle of exchanges makes a profit if its rates have a product above 1, that is, if
+its weights have a sum below 0. Bellman-Ford finds such a cycle, or, if there is none, the best
+sequence of exchanges from one currency to another. The rates are invented; one of them is slightly
+wrong.
 
 python examples/arbitrage.py
 """

@@ -1,8 +1,8 @@
-"""What is the cheapest network that connects Europe's capitals? A spanning forest of least weight.
+"""What is the cheapest network that connects Europe's capitals? A minimum spanning forest.
 
-Any two cities could be joined, at so much a kilometre. The forest of least weight takes the fewest
-kilometres by which all hang together: of every cycle it leaves out the longest way. A Graph knows
-the cities by their names, and so does what comes back.
+Any two cities can be joined at a fixed price per kilometer. The minimum spanning forest connects
+them all with the fewest kilometers: of every cycle it leaves out the longest edge. A Graph names
+its vertices by city, and so does the result.
 
 python examples/cheapest_network.py
 """
@@ -32,7 +32,7 @@ EARTH = 6371.0  # km
 
 names = list(CITIES)
 latitude, longitude = np.radians(list(CITIES.values())).T
-# The way along a great circle, between any two.
+# The great-circle distance between any two cities.
 cosine = np.outer(np.sin(latitude), np.sin(latitude)) + np.outer(
     np.cos(latitude), np.cos(latitude)
 ) * np.cos(longitude[:, np.newaxis] - longitude)
@@ -54,8 +54,8 @@ def draw(axes):
     places = {name: (0.62 * y, x) for name, (x, y) in CITIES.items()}
     for _, a, b in ways:
         line = zip(places[a], places[b], strict=True)
-        axes.plot(*line, color=picture.COLOURS[1], linewidth=2, zorder=1)
-    axes.scatter(*zip(*places.values(), strict=True), 30, picture.COLOURS[0], zorder=2)
+        axes.plot(*line, color=picture.COLORS[1], linewidth=2, zorder=1)
+    axes.scatter(*zip(*places.values(), strict=True), 30, picture.COLORS[0], zorder=2)
     for name, place in places.items():
         below = name in ("Bratislava", "Zagreb", "Tirana")
         axes.annotate(name, place, (4, -11 if below else 4), textcoords="offset points", size=8)

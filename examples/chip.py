@@ -1,8 +1,8 @@
-"""Which way do the wires of a chip go? Lee's algorithm: each is a breadth-first search in a maze.
+"""How are the wires of a chip routed? Lee's algorithm: one breadth-first search per wire in a maze.
 
-A chip is a grid of cells. Blocks are in the way, and so is each wire once it lies there. The router
-lets a wave run from one pin until it meets the other, and goes back along the parents (C. Y. Lee,
-*An Algorithm for Path Connections and Its Applications*, 1961). The maze is no graph of its own:
+A chip is a grid of cells. Blocks are obstacles, and so is each wire once it has been placed. The
+router searches from one pin until it reaches the other, and goes back along the parents (C. Y. Lee,
+*An Algorithm for Path Connections and Its Applications*, 1961). The maze needs no graph of its own:
 it is the grid under a mask.
 
 python examples/chip.py
@@ -18,7 +18,7 @@ from graphla.algorithms import bfs
 WIDE, HIGH, BLOCKS, NETS = 120, 80, 14, 22
 
 rng = np.random.default_rng(2)
-A = gl.generators.grid(HIGH, WIDE)  # A[i, j] is there where cells i and j touch
+A = gl.generators.grid(HIGH, WIDE)  # A[i, j] is an entry if cells i and j are adjacent
 taken = np.zeros((HIGH, WIDE), bool)
 for _ in range(BLOCKS):
     top, left = rng.integers((HIGH - 12, WIDE - 16))
@@ -28,12 +28,12 @@ blocks = taken.copy()
 free = np.flatnonzero(~taken)
 pins = rng.choice(free, (NETS, 2), replace=False)
 pins = pins[np.argsort(np.abs(np.diff(pins % WIDE)) + np.abs(np.diff(pins // WIDE)), axis=0)[:, 0]]
-taken.ravel()[pins] = True  # nobody's wire may pass another's pin
+taken.ravel()[pins] = True  # a wire must not cross the pins of another wire
 
 wires = []
 for pin, goal in pins:
     taken.ravel()[[pin, goal]] = False
-    # f⟨free ∧ ¬p, r⟩ = f any.secondi A: the wave runs over free cells alone
+    # f⟨free ∧ ¬p, r⟩ = f any.secondi A: the search visits only free cells
     levels, parents = bfs(A, pin, parents="least", mask=~Vector.from_dense(taken.ravel()).V)
     wire = [int(goal)]
     while wire[-1] != pin and goal in parents:
@@ -52,9 +52,9 @@ def draw(axes):
     axes.imshow(blocks, cmap="Greys", vmin=0, vmax=3)
     for number, wire in enumerate(wires):
         y, x = np.divmod(wire, WIDE)
-        colour = picture.COLOURS[number % len(picture.COLOURS)]
-        axes.plot(x, y, color=colour, linewidth=2)
-        axes.plot(x[[0, -1]], y[[0, -1]], "s", color=colour, markersize=4)
+        color = picture.COLORS[number % len(picture.COLORS)]
+        axes.plot(x, y, color=color, linewidth=2)
+        axes.plot(x[[0, -1]], y[[0, -1]], "s", color=color, markersize=4)
     missed = np.array([pin for pin in pins if not any(pin[0] in wire for wire in wires)])
     if missed.size:
         axes.plot(missed.ravel() % WIDE, missed.ravel() // WIDE, "x", color=picture.INK)

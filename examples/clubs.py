@@ -1,8 +1,8 @@
-"""Who goes with whom? Communities of Zachary's karate club, against how the club really split.
+"""Which members belong together? Communities of Zachary's karate club, compared with its split.
 
-The teacher and the president of a karate club fell out, and the club fell in two. W. W. Zachary had
-noted before who met whom outside the hall (1977). Louvain knows the edges alone and finds groups in
-which there are more of them than chance would put there: modularity.
+The teacher and the president of a karate club quarreled, and the club split in two. W. W. Zachary
+had recorded before who met whom outside the club (1977). Louvain's method knows only these edges
+and finds groups with more edges inside than expected by chance: a high modularity.
 
 python examples/clubs.py
 """
@@ -36,7 +36,7 @@ for group in np.unique(groups):
 
 
 def spring(A: gl.Matrix, rounds: int = 300) -> np.ndarray:
-    """A point per vertex: edges pull, all vertices push (T. Fruchterman, E. Reingold, 1991)."""
+    """Return a point per vertex: edges attract, vertices repel (Fruchterman and Reingold, 1991)."""
     edges = A.to_dense(fill_value=0).astype(bool)
     points = np.random.default_rng(3).normal(size=(A.nrows, 2))
     for heat in np.linspace(0.3, 0.001, rounds):
@@ -59,7 +59,7 @@ def draw(axes):
         number = int(np.flatnonzero(np.unique(groups) == groups[member])[0])
         shape = "o" if split[member] == TEACHER else "s"
         size = 420 if member in (TEACHER, PRESIDENT) else 190
-        axes.scatter(*points[member], size, picture.COLOURS[number], marker=shape, zorder=2)
+        axes.scatter(*points[member], size, picture.COLORS[number], marker=shape, zorder=2)
         axes.text(*points[member], str(member), ha="center", va="center", color="white", size=8)
     picture.bare(axes, "Colour: Louvain's group.  Circles stayed with the teacher, squares left")
 

@@ -1,8 +1,8 @@
-"""Where is the heart of a network? Cores and trusses of a scale-free graph, peeled.
+"""Where is the center of a network? Cores and trusses of a scale-free graph.
 
-A k-core is what remains when members with fewer than k friends leave, and leave, until nobody does.
-A k-truss asks more: each friendship must be part of k - 2 triangles. Both leave a small heart of a
-large graph.
+The k-core remains after members with fewer than k friends have left, again and again, until all
+have k. A k-truss requires more: each friendship must be part of k - 2 triangles. Both reduce a
+large graph to a small, dense center.
 
 python examples/cores.py
 """
@@ -19,7 +19,7 @@ print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges, {triangle_count(A):,} tria
 
 
 def size(S: gl.Matrix) -> tuple[int, int]:
-    """Vertices that have an edge, and edges."""
+    """Return the number of vertices that have an edge, and the number of edges."""
     rows, _, _ = S.to_coo(values=False)
     return np.unique(rows).size, S.nvals // 2
 
@@ -38,7 +38,7 @@ print(f"of all friendships that are possible among them {inside.nvals / full:.0%
 
 def draw(axes):
     degrees = np.diff(A.to_csr()[0])
-    axes.loglog(degrees[degrees > 0], core[degrees > 0], ".", color=picture.COLOURS[1], alpha=0.3)
+    axes.loglog(degrees[degrees > 0], core[degrees > 0], ".", color=picture.COLORS[1], alpha=0.3)
     axes.set_xlabel("degree")
     axes.set_ylabel("core number")
     axes.set_title("A core number is at most the degree, and a hub's far less", color=picture.INK)

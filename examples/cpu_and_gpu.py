@@ -1,9 +1,9 @@
-"""CPU against GPU, on a file of your own: the same calls on the same matrix, there and there.
+"""Compare the CPU and the GPU on your own file: the same calls on the same matrix.
 
 python examples/cpu_and_gpu.py [FILE] [--rounds N]
 
-FILE is a graph that graphla reads (Matrix Market, edge list, npz; .gz too); without one a graph is
-made on the spot. Where no card is, the column of the CPU is all there is to see.
+FILE is a graph that graphla can read (Matrix Market, edge list, npz; .gz as well). Without a file
+the script generates a graph. Without a GPU it shows only the column of the CPU.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ from graphla import algorithms, binary, monoid
 from graphla.cards import count, find_problem
 
 parser = argparse.ArgumentParser()
-parser.add_argument("file", nargs="?", help="a graph; without one: R-MAT, 2^14 vertices")
-parser.add_argument("--rounds", type=int, default=3, help="the time shown is a median of so many")
+parser.add_argument("file", nargs="?", help="the graph (default: R-MAT with 2^14 vertices)")
+parser.add_argument(
+    "--rounds", type=int, default=3, help="number of runs, of which the median is shown"
+)
 options = parser.parse_args()
 
 
 def number(x: Any) -> float:
-    """A result as one number, by which two devices are compared."""
+    """Return a result as one number, so that two devices can be compared."""
     return x if isinstance(x, (int, float)) else float(x.reduce(monoid.plus).value or 0)
 
 
-def timed(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
-    found = number(call(A))  # the first call compiles
+def time_call(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
+    found = number(call(A))  # the first call compiles code
     took = []
     for _ in range(options.rounds):
         start = time.perf_counter()
-        number(call(A))  # a number is here only once the device has made it
+        number(call(A))  # `number` waits until the device has finished
         took.append(time.perf_counter() - start)
     return 1000 * median(took), found
 
@@ -44,7 +46,7 @@ def timed(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]
 with gl.config.set(device="cpu"):
     given = gl.io.read(options.file) if options.file else gl.generators.kronecker(14)
     assert isinstance(given, gl.Matrix)
-    A = binary.pair(given | given.T).new(bool)  # each edge both ways, all alike
+    A = binary.pair(given | given.T).new(bool)  # each edge in both directions, with equal values
 source = int(np.diff(A.to_csr()[0]).argmax())
 calls: dict[str, Callable[[gl.Matrix], Any]] = {
     "bfs": lambda A: algorithms.bfs(A, source).levels,
@@ -59,7 +61,7 @@ print(f"{A.nrows:,} vertices, {A.nvals // 2:,} edges; ms, medians of {options.ro
 print(f"{'':<22}" + "".join(f"{device:>12}" for device in devices))
 there = {device: A.to(device) for device in devices}
 for name, call in calls.items():
-    times, found = zip(*(timed(call, there[device]) for device in devices), strict=True)
+    times, found = zip(*(time_call(call, there[device]) for device in devices), strict=True)
     same = np.allclose(found, found[0], rtol=1e-6)
     row = "".join(f"{took:12.2f}" for took in times)
     print(f"{name:<22}{row}{f'{times[0] / times[-1]:8.1f} x' if len(devices) > 1 else ''}")

@@ -1,4 +1,4 @@
-"""Breadth-first search on a road network, or on a graph of yours, and a picture of its levels.
+"""Breadth-first search on a road network or on your own graph, and a picture of its levels.
 
 python examples/demo.py [GRAPH] [--source V] [--output FILE.png]
 """
@@ -17,12 +17,12 @@ import numpy as np
 import graphla as gl
 from graphla.algorithms import bfs
 
-ROUNDS = 5  # the time shown is the median of so many
+ROUNDS = 5  # the time shown is the median of this many runs
 LANDMARKS = 8
-MANY_LEVELS = 40  # from here on a graph is drawn as a map, below as rings
+MANY_LEVELS = 40  # graphs with at least this many levels are drawn as maps, others as rings
 MOST_LINES = 1_000_000
 NIGHT, GREY = "#0b0f1a", "#8a93a6"
-COLOURS = ("#fff7d6", "#ffd166", "#ff9b54", "#ef476f", "#9b3fb5", "#4f5bd5", "#2ec4e6", "#b8fff2")
+COLORS = ("#fff7d6", "#ffd166", "#ff9b54", "#ef476f", "#9b3fb5", "#4f5bd5", "#2ec4e6", "#b8fff2")
 
 
 def main() -> None:
@@ -89,14 +89,14 @@ def _print(**facts: str) -> None:
         print(f"{name:<9} {fact}")
 
 
-# --- where the vertices go ------------------------------------------------------------------------
+# --- the layout of the vertices -------------------------------------------------------------------
 
 
 def map_of(A: gl.Matrix, levels: gl.Vector) -> Any:
-    """A point for each vertex reached, so that distances in the plane are about those of the graph.
+    """Return a point for each reached vertex, with distances similar to those in the graph.
 
-    Pivot MDS (U. Brandes and C. Pich, 2006): one BFS from each of a few vertices far from each
-    other; then the two directions in which the squared distances to them vary most.
+    Pivot MDS (U. Brandes and C. Pich, 2006) runs a BFS from each of a few vertices that are far
+    from each other, and takes the two directions in which the squared distances vary most.
     """
     vertices, nearest = levels.to_coo()
     distances = []
@@ -109,13 +109,14 @@ def map_of(A: gl.Matrix, levels: gl.Vector) -> Any:
     centred = squared.mean(0) + squared.mean(1)[:, np.newaxis] - squared - squared.mean()
     _, axes = np.linalg.eigh(centred @ centred.T)
     points = centred.T @ axes[:, :-3:-1]
-    # Either direction may be flipped: the first landmark, farthest from the source, goes top left.
+    # Both axes may be flipped: place the first landmark, farthest from the source, at the top left.
     return np.copysign(1, points[distances[0].argmin()] * (-1, 1)) * points
 
 
 def rings_of(levels: gl.Vector, parents: gl.Vector) -> Any:
-    """A point for each vertex reached: its level is the radius, and its parent's sector has room
-    for all that were reached through it.
+    """Return a point for each reached vertex: the radius is its level.
+
+    The sector of a vertex is divided among its children in proportion to their descendants.
     """
     vertices, level = levels.to_coo()
     parent = parents.to_coo()[1]
@@ -153,14 +154,14 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
     vertices, level = levels.to_coo()
     rows, columns, points = _edges_to_draw(A, levels, parents)
-    colours = LinearSegmentedColormap.from_list("levels", COLOURS)
-    shades = {"cmap": colours, "clim": (0, max(int(level.max()), 1))}
+    colors = LinearSegmentedColormap.from_list("levels", COLORS)
+    shades = {"cmap": colors, "clim": (0, max(int(level.max()), 1))}
 
     figure = pyplot.figure(figsize=(12, 12), facecolor=NIGHT)
     above = figure.add_axes((0.02, 0.17, 0.96, 0.77))
     lines = np.stack([points[rows], points[columns]], axis=1)
     shade = np.maximum(level[rows], level[columns])
-    order = np.argsort(-shade, kind="stable")  # the near ones on top
+    order = np.argsort(-shade, kind="stable")  # draw near vertices on top
     width = float(np.clip(100 / np.sqrt(rows.size), 0.4, 2))
     drawn = LineCollection(list(lines[order]), array=shade[order], linewidths=width, **shades)
     above.add_collection(drawn)
@@ -172,7 +173,7 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
     below = figure.add_axes((0.06, 0.06, 0.88, 0.1), facecolor=NIGHT)
     counts = np.bincount(level)
-    below.bar(np.arange(counts.size), counts, 1.0, color=colours(np.linspace(0, 1, counts.size)))
+    below.bar(np.arange(counts.size), counts, 1.0, color=colors(np.linspace(0, 1, counts.size)))
     below.set_xlim(-0.5, counts.size - 0.5)
     below.tick_params(colors=GREY, labelsize=9)
     for side, spine in below.spines.items():
@@ -190,9 +191,9 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
 
 def _edges_to_draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector) -> tuple[Any, Any, Any]:
-    """Both ends of each line, as positions among the points; and the points.
+    """Return both ends of each line, as positions in the array of points, and the points.
 
-    A map shows the edges of the graph, rings those of the search's tree.
+    A map shows the edges of the graph, rings show the edges of the search tree.
     """
     vertices, level = levels.to_coo()
     place = np.full(A.nrows, -1)

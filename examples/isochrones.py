@@ -1,7 +1,8 @@
-"""How far does one get in n minutes? Isochrones on the road network of New York City.
+"""How far can you travel in n minutes? Isochrones on the road network of New York City.
 
-The data say which crossings a road joins, not how long it takes: each road is given 10 to 40
-seconds, drawn at random. What is asked is one row of shortest distances, cut into bands.
+The data contain which crossings a road joins, but not the travel time, so each road gets a random
+time from 10 to 40 seconds. The script computes the shortest distances from one crossing, and
+divides them into bands.
 
 python examples/isochrones.py [MINUTES]
 """
@@ -24,9 +25,9 @@ once = rows < columns
 rows, columns = rows[once], columns[once]
 seconds = np.random.default_rng(1).integers(10, 40, rows.size, endpoint=True)
 A = Matrix.from_coo(rows, columns, seconds, nrows=n, ncols=n)
-A << binary.any(A | A.T)  # both ways
+A << binary.any(A | A.T)  # both directions
 
-home = 140960  # the crossing of most roads
+home = 140960  # the crossing with the most roads
 # d = d min (d min.+ A)
 minute = sssp(A, home).distances.to_dense() / 60
 print(f"from crossing {home}, in")

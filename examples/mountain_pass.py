@@ -1,9 +1,9 @@
-"""Over which pass? The way whose highest point is lowest, beside the shortest way, on a terrain.
+"""Which mountain pass is the lowest? The path with the lowest highest point, and the shortest path.
 
-A step from a cell to its neighbour is an edge. For the walker who wants the fewest metres it weighs
-its length, and lengths add up: min.+. For the one who gets dizzy it weighs the greater height of
-its ends, and of a way the greatest counts: min.max. That walker then takes the shortest way under
-the mask of the cells that are no higher than the pass.
+A step from a cell of the terrain to its neighbor is an edge. For the shortest path its weight is
+its length, and lengths add up: min.+. For the lowest path its weight is the greater height of its
+ends, and the greatest height of a path counts: min.max. The script then finds the shortest path
+under a mask of the cells that are not higher than the pass.
 
 python examples/mountain_pass.py
 """
@@ -15,11 +15,11 @@ import graphla as gl
 from graphla import Matrix, Vector
 from graphla.algorithms import minimax_path, sssp
 
-SIDE, STEP = 240, 25.0  # cells along an edge of the map, metres between two of them
+SIDE, STEP = 240, 25.0  # cells along an edge of the map, and meters between two of them
 
 
 def terrain(rng: np.random.Generator) -> np.ndarray:
-    """Heights in metres: waves of all lengths, the long ones the highest."""
+    """Return heights in meters: a sum of waves of all lengths, the longest with the most height."""
     frequency = np.hypot(*np.meshgrid(np.fft.fftfreq(SIDE), np.fft.rfftfreq(SIDE), indexing="ij"))
     spectrum = np.fft.rfft2(rng.normal(size=(SIDE, SIDE))) / np.maximum(frequency, 1 / SIDE) ** 1.9
     height = np.fft.irfft2(spectrum, (SIDE, SIDE))
@@ -54,11 +54,11 @@ for what, mask in (("shortest", None), ("lowest", not_higher.V)):
 def draw(axes):
     axes.imshow(height, cmap="terrain", vmin=-600, vmax=3100)
     axes.contour(height, levels=12, colors="black", linewidths=0.3)
-    for (what, way), colour in zip(ways.items(), ("black", "crimson"), strict=True):
+    for (what, way), color in zip(ways.items(), ("black", "crimson"), strict=True):
         y, x = np.divmod(way, SIDE)
         top = int(z[way].argmax())
-        axes.plot(x, y, color=colour, linewidth=2, label=f"{what}: up to {z[way].max():,.0f} m")
-        axes.plot(x[top], y[top], "^", color=colour, markersize=10)
+        axes.plot(x, y, color=color, linewidth=2, label=f"{what}: up to {z[way].max():,.0f} m")
+        axes.plot(x[top], y[top], "^", color=color, markersize=10)
     axes.legend(loc="lower left")
     picture.bare(axes, "Two best ways over the same mountains")
 

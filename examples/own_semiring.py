@@ -1,8 +1,8 @@
-"""A semiring of one's own in two lines, its laws checked, and a graph algorithm over it, two ways.
+"""Define your own semiring in two lines, check its laws, and run a graph algorithm over it.
 
-How far is a rumour to be believed? Each edge says how much one person trusts another, from 0 to 1.
+How far can you believe a rumor? Each edge states how much one person trusts another, from 0 to 1.
 Along a chain of people doubts add up (trusts of 0.9 and 0.8 leave 0.7), and of several chains the
-most trusted counts. That is max for addition and, for multiplication, the conjunction of
+most trusted one counts. So the addition is max, and the multiplication is the conjunction of
 Łukasiewicz logic: x and y = max(0, x + y - 1).
 
 python examples/own_semiring.py
@@ -27,14 +27,14 @@ belief = Vector(float, len(people))
 belief[0] = 1  # Ada has seen it herself
 told = belief.dup()
 while told.nvals:
-    # t = t max.doubts A, kept where t > b: who believes it more than before tells it on
+    # t = t max.doubts A, kept where t > b: people who believe it more than before pass it on
     told << max_doubts(told @ A)
     no_news = binary.le(told & belief).new()
     told(~no_news.V, replace) << told
     # b⟨t⟩ = t
     belief(told.S) << told
 
-# All of that is one call: the least b = b max (b max.doubts A) from where Ada begins.
+# One call does the same: the least b = b max (b max.doubts A), starting from Ada.
 start = Vector.from_coo([0], [1.0], size=len(people))
 belief_at_once, from_whom = closure(start, A, max_doubts, parents=True)
 assert belief_at_once.isequal(belief)

@@ -1,4 +1,4 @@
-"""Where the picture of an example goes: out/NAME.png, if matplotlib is there to draw it."""
+"""Save the picture of an example as out/NAME.png, if matplotlib is installed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 INK, GREY, LIGHT = "#222831", "#8a93a6", "#e8ebf0"
-COLOURS = ("#ef476f", "#118ab2", "#ffb703", "#06a77d", "#8338ec", "#fb8500", "#073b4c", "#b5179e")
+COLORS = ("#ef476f", "#118ab2", "#ffb703", "#06a77d", "#8338ec", "#fb8500", "#073b4c", "#b5179e")
 
 
 def save(name: str, draw: Callable[[Any], None], *, wide: float = 8, high: float = 6) -> None:
-    """Let `draw` paint on matplotlib axes, and keep what it painted."""
+    """Call `draw` with matplotlib axes, and save the picture."""
     try:
         import matplotlib
     except ImportError:
@@ -29,7 +29,7 @@ def save(name: str, draw: Callable[[Any], None], *, wide: float = 8, high: float
 
 
 def bare(axes: Any, title: str) -> None:
-    """A picture in the plane: no frame, no ticks, as long as it is wide."""
+    """Remove the frame and the ticks, and use equal scales on both axes."""
     axes.set_aspect("equal")
     axes.axis("off")
     axes.set_title(title, color=INK)

@@ -1,10 +1,10 @@
-"""Who should meet whom? The strangers most alike to each member of the karate club, ranked exactly.
+"""Who should meet whom? For each karate club member, rank the most similar strangers exactly.
 
-Two strangers are alike as the friends they share are of all friends that either has: a fraction.
-Fractions are compared as one learns at school, a/b > c/d where a·d > c·b, so nothing is rounded; of
-equal ones the one with more friends in common goes first. That is a comparison of one's own, and
-`top_k` sorts by it: both numbers of a fraction are packed into one entry of the matrix. Those whom
-it cannot tell apart stay in the order of their numbers.
+The similarity of two strangers is a fraction: the friends they share, divided by all friends of
+either. Fractions are compared exactly, without rounding: a/b > c/d if a·d > c·b. Of equal fractions
+the one with more common friends comes first. `top_k` sorts by this user-defined comparison; an
+entry of the matrix packs both numbers of a fraction. Equal entries stay in the order of their
+vertices.
 
 python examples/ranking.py
 """
@@ -18,7 +18,7 @@ LOW = (1 << BITS) - 1
 
 
 def closer(x, y):
-    """Whether the fraction x goes before y: shared / all, packed as shared · 2^32 + all."""
+    """Return whether the fraction x precedes y: shared / all, packed as shared · 2^32 + all."""
     a, b, c, d = x >> BITS, x & LOW, y >> BITS, y & LOW
     return (a * d > c * b) | ((a * d == c * b) & (a > c))
 
@@ -27,12 +27,12 @@ A = datasets.load("karate")
 n = A.nrows
 friends = A.reduce_rowwise("count").new()
 
-# S⟨¬A⟩ = A plus.pair A: friends that two strangers share, off the diagonal
+# S⟨¬A⟩ = A plus.pair A: the number of friends that two strangers share, off the diagonal
 shared = Matrix("INT64", n, n)
 shared(~A.S) << plus_pair(A @ A)
 shared << select.offdiag(shared)
 
-# all friends of either: d(i) + d(j) - S(i, j)
+# the number of all friends of either: d(i) + d(j) - S(i, j)
 either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
 packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 

@@ -1,8 +1,8 @@
-"""What fails when parts fail? A power-like grid and a net of hubs, hit by chance and on purpose.
+"""How do networks fail? A grid and a network with hubs, under random failures and targeted attacks.
 
-Vertices are taken away, a few per cent at a time, and what counts is the share of those left that
-still hang together: the largest connected component. The grid comes apart by chance too, at a
-third or so. The network with hubs shrugs off chance, and is gone when somebody has picked its hubs
+Vertices are removed, a few percent at a time. The measure is the share of the remaining vertices in
+the largest connected component. The grid falls apart under random failures too, at about a third.
+The network with hubs survives random failures, but breaks down when its hubs are removed
 (R. Albert, H. Jeong and A.-L. Barabási, *Error and attack tolerance of complex networks*, 2000).
 
 python examples/resilience.py
@@ -17,23 +17,23 @@ from graphla.algorithms import connected_components
 SHARES = np.arange(0, 0.51, 0.05)
 
 
-def connected(A: gl.Matrix) -> gl.Matrix:
-    """The largest component of A, and nothing else."""
+def largest_component(A: gl.Matrix) -> gl.Matrix:
+    """Return the subgraph of the largest component of A."""
     labels = connected_components(A).to_dense()
     inside = np.flatnonzero(labels == np.bincount(labels).argmax())
     return A[inside, inside].new()
 
 
 def giant(A: gl.Matrix, order: np.ndarray, share: float) -> float:
-    """The largest component when the first of `order` are gone, as a share of those left."""
+    """Return the largest component's share of the vertices left without the first of `order`."""
     left = np.sort(order[int(share * order.size) :])
     sizes = np.bincount(connected_components(A[left, left].new()).to_dense())
     return sizes.max() / left.size
 
 
 networks = {
-    "grid": connected(gl.generators.grid(60, 60, drop=0.2, seed=3)),
-    "hubs": connected(gl.generators.kronecker(12, edge_factor=2, seed=3)),
+    "grid": largest_component(gl.generators.grid(60, 60, drop=0.2, seed=3)),
+    "hubs": largest_component(gl.generators.kronecker(12, edge_factor=2, seed=3)),
 }
 rng = np.random.default_rng(5)
 lines = {}
@@ -53,8 +53,8 @@ for row, share in enumerate(SHARES):
 
 def draw(axes):
     for ((name, by), line), style in zip(lines.items(), ("-o", "--o", "-s", "--s"), strict=True):
-        colour = picture.COLOURS[name == "hubs"]
-        axes.plot(100 * SHARES, 100 * np.array(line), style, color=colour, label=f"{name}, {by}")
+        color = picture.COLORS[name == "hubs"]
+        axes.plot(100 * SHARES, 100 * np.array(line), style, color=color, label=f"{name}, {by}")
     axes.set_xlabel("per cent of the vertices gone")
     axes.set_ylabel("per cent of those left that hang together")
     axes.set_title("Chance and intent", color=picture.INK)

@@ -1,7 +1,7 @@
-"""One call, many kinds of best path: what "best" means is for the semiring to say.
+"""One call, many kinds of best path: the semiring defines what "best" means.
 
-A delivery through a small town. Of each street, passable both ways, we know its length in metres,
-the height of its lowest bridge, its steepest slope in percent, and the chance that it is open.
+A delivery through a small town: for each two-way street we know its length in meters, the height
+of its lowest bridge, its steepest slope in percent, and the probability that it is open.
 
 python examples/routes.py
 """
@@ -16,7 +16,7 @@ STREETS = [  # from, to, length, height, slope, chance
     (2, 3, 200, 2.5, 6, 0.80), (2, 4, 600, 3.8, 1, 0.99), (3, 5, 350, 2.8, 9, 0.70),
     (4, 5, 300, 3.6, 4, 0.98), (1, 4, 900, 4.2, 5, 0.97),
 ]  # fmt: skip
-BEST = [  # what, its unit, which number of a street, semiring, what a path that goes nowhere is
+BEST = [  # title, unit, column of the street's data, semiring, value of the empty path
     ("shortest", "m", 0, semiring.min_plus, 0.0),
     ("tallest load", "m", 1, semiring.max_min, inf),
     ("least steep", "%", 2, semiring.min_max, -inf),
@@ -32,7 +32,7 @@ for what, unit, k, op, nowhere in BEST:
     A << binary.any(A | A.T)
     start = Vector.from_coo([depot], [nowhere], size=n)
 
-    # the least x = x ⊕ xA from there on, and from where each entry came
+    # the least solution of x = x ⊕ xA above the start, and the parent of each entry
     best, parent = closure(start, A, op, parents=True)
 
     way = [harbour]

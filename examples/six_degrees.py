@@ -1,9 +1,9 @@
-"""Why is everybody six handshakes away? Distances in a small world, against how much is rewired.
+"""Why is everybody six handshakes away? Distances in a small world, by the share of rewired edges.
 
-People stand in a ring, and each knows the ten nearest: friends of friends are friends, and it is
-far to the other side. Now let a few of the edges lead anywhere. Long before friends of friends stop
-being friends, the way to anybody is short (D. J. Watts and S. H. Strogatz, *Collective dynamics of
-"small-world" networks*, 1998).
+People form a ring, and each knows the ten nearest ones: friends of friends are friends, and the
+other side is far away. Now a few of the edges are rewired to random people. Long before friends of
+friends stop being friends, all distances are short (D. J. Watts and S. H. Strogatz, *Collective
+dynamics of "small-world" networks*, 1998).
 
 python examples/six_degrees.py
 """
@@ -19,13 +19,13 @@ REWIRED = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def small_world(share: float, rng: np.random.Generator) -> Matrix:
-    """A ring in which each edge has been given another end with that probability."""
+    """Return a ring in which each edge gets another end with probability `share`."""
     one = np.repeat(np.arange(PEOPLE), FRIENDS // 2)
     other = (one + np.tile(np.arange(1, FRIENDS // 2 + 1), PEOPLE)) % PEOPLE
     moved = rng.random(one.size) < share
     other[moved] = (one[moved] + rng.integers(1, PEOPLE, moved.sum())) % PEOPLE
     A = Matrix.from_coo(one, other, True, nrows=PEOPLE, ncols=PEOPLE, dup_op="any")
-    return binary.any(A | A.T).new()  # who knows somebody is known by them
+    return binary.any(A | A.T).new()  # acquaintance is mutual
 
 
 rng = np.random.default_rng(6)

@@ -1,7 +1,8 @@
-"""How many hours does an examination take? Colours of a graph of clashes.
+"""How many hours do the exams take? Color the graph of conflicts.
 
-Who takes what is a matrix E of students by courses. Two courses clash where some student takes
-both, which is where EᵀE has an entry. A colour is an hour; no courses of one colour may clash.
+The matrix E of students by courses contains who takes which course. Two courses conflict if a
+student takes both, which is where EᵀE has an entry. A color is an hour; courses of the same color
+must not conflict.
 
 python examples/timetable.py
 """
@@ -27,7 +28,7 @@ taken = [
 students = np.repeat(np.arange(STUDENTS), EACH)
 E = Matrix.from_coo(students, np.concatenate(taken), True, nrows=STUDENTS, ncols=COURSES)
 
-# C = Eᵀ plus.pair E, off the diagonal: how many students take both
+# C = Eᵀ plus.pair E, off the diagonal: the number of students who take both courses
 clashes = select.offdiag(plus_pair(E.T @ E)).new()
 hour = greedy_color(clashes).to_dense()
 hours = int(hour.max()) + 1
@@ -56,7 +57,7 @@ def draw(axes):
 def square(corner: float, size: Any):
     from matplotlib.patches import Rectangle
 
-    return Rectangle((corner, corner), size, size, fill=False, edgecolor=picture.COLOURS[0])
+    return Rectangle((corner, corner), size, size, fill=False, edgecolor=picture.COLORS[0])
 
 
 picture.save("timetable", draw, wide=7, high=7)

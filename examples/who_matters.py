@@ -1,10 +1,10 @@
 """Who matters in a network of votes? In-degree, PageRank, HITS and betweenness, side by side.
 
-600 members vote for whom they trust: mostly for those of their own camp and for those whom many
-trust already. Made on the spot, from a seed. Each measure asks its own question:
-- votes: how many trust you?
-- PageRank: how much does the trust of those count who trust you?
-- authority (HITS): do good voters trust you; and hub: do you vote for good members?
+600 members vote for people they trust: mostly members of their own camp, and members whom many
+already trust. The network is generated from a seed. Each measure answers a different question:
+- votes: how many members trust you?
+- PageRank: how much does the trust of these members count?
+- authority (HITS): do good voters trust you? hub: do you vote for good members?
 - betweenness: does trust between others pass through you?
 
 python examples/who_matters.py
@@ -21,7 +21,7 @@ MEMBERS, CAMPS, VOTES = 600, 3, 6
 
 
 def election(rng: np.random.Generator) -> tuple[Matrix, np.ndarray]:
-    """Members come one by one and vote; a vote makes the next one for the same member likelier."""
+    """Let members vote one by one; each vote makes further votes for the same member likelier."""
     camp = rng.choice(CAMPS, MEMBERS, p=[0.5, 0.3, 0.2])
     trust = rng.pareto(2.0, MEMBERS) + 0.2
     voters, members = [], []
@@ -68,7 +68,7 @@ def draw(axes):
     for number in range(CAMPS):
         inside = camp == number
         x, y = scores["PageRank"][inside], scores["betweenness"][inside]
-        axes.scatter(x, y, 14, picture.COLOURS[number], label=f"camp {'ABC'[number]}")
+        axes.scatter(x, y, 14, picture.COLORS[number], label=f"camp {'ABC'[number]}")
     for member in {*tops["PageRank"][:5], *tops["betweenness"][:5]}:
         axes.annotate(str(member), (scores["PageRank"][member], scores["betweenness"][member]))
     axes.set_xlabel("PageRank: trusted by the trusted")

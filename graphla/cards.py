@@ -1,6 +1,6 @@
-"""Which NVIDIA cards there are, and what is missing where they cannot be used.
+"""Find NVIDIA cards, and report what is missing if they cannot be used.
 
-The driver alone is asked whether there are cards (3 ms); CuPy is not imported for that.
+Only the driver is asked for the number of cards (3 ms), without importing CuPy.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 INSTALL = 'pip install "graphla[cuda13]" (or "graphla[cuda12]", as `nvidia-smi` shows the driver)'
 LEAST = 75
-"""The compute capability that our kernels are written for: 7.5, which is Turing, and above."""
+"""The minimum compute capability of our kernels, times 10: 7.5 is Turing."""
 
 
 @cache
 def count() -> int:
-    """How many cards the driver shows to this process; 0 where there is no driver."""
+    """Return the number of cards that the driver shows to this process; 0 without a driver."""
     driver, found = _driver(), ctypes.c_int()
     if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(found)):
         return 0
@@ -26,7 +26,7 @@ def count() -> int:
 
 
 def has_cupy() -> bool:
-    """Whether CuPy is installed, which is not imported to see it."""
+    """Return whether CuPy is installed, without importing it."""
     try:
         return "cupy" in sys.modules or find_spec("cupy") is not None
     except ImportError:
@@ -49,7 +49,7 @@ def find_problem() -> str | None:
         return _trouble(error)
     try:
         nvrtc.getVersion()
-    except Exception as error:  # whatever its loader says
+    except Exception as error:  # CuPy's loader may raise any error
         return (
             f"the CUDA compiler NVRTC is not found ({error}): "
             'pip install "cupy-cuda13x[ctk]" (or "cupy-cuda12x[ctk]")'
@@ -58,7 +58,7 @@ def find_problem() -> str | None:
 
 
 def _trouble(error: Any) -> str:
-    """What the driver's refusal means."""
+    """Return an explanation of the driver's error."""
     if _driver() is None:
         return (
             "no NVIDIA driver is installed (libcuda.so.1 is not found): install the driver from "
@@ -79,7 +79,7 @@ def _trouble(error: Any) -> str:
 
 @cache
 def _driver() -> Any:
-    """The driver's library."""
+    """Return the driver's library, or None."""
     try:
         return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:

@@ -1,12 +1,12 @@
-"""Frozen arrays: how the entries of a matrix or vector lie in memory, and nothing that acts on it.
+"""Frozen storage: the arrays that hold the entries of a matrix or vector, without operations.
 
 Invariants, for every array here:
 - entries are unique; `indices` are int32 and sorted (within each row for `Csr`; for `SparseVector`
   unless `is_sorted` is False);
-- `values` has one element per entry. Where all are equal (*iso-valued*) it is a read-only
-  broadcast of one element, of stride 0, so that it costs one element of memory and any code that
-  does not know stays right;
-- nobody writes into an array that another object can see: see `graphla.stores.take`.
+- `values` has one element per entry. If all are equal, it may be *iso-valued*: a read-only
+  broadcast of one element with stride 0, which needs the memory of one element, and is correct for
+  code that does not check for it;
+- an array that another object can see is never written to: see `graphla.stores.take`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from typing import Any, SupportsInt, TypeAlias, TypeVar
 import numpy as np
 
 T = TypeVar("T")
-Array = Any  # numpy.ndarray or cupy.ndarray: storage does not know which
+Array = Any  # numpy.ndarray or cupy.ndarray; storage works with either
 
 
 class Remembering:
-    """Has room for what is known about it: see `remember`."""
+    """A base class whose instances can cache values; see `remember`."""
 
     __slots__ = ("_known",)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Csr(Remembering):
-    """Rows of (column, value): entries of row i are `indices[indptr[i]:indptr[i + 1]]`.
+    """A matrix by rows: the columns of row i are `indices[indptr[i]:indptr[i + 1]]`.
 
-    A matrix by columns (CSC) is the Csr of its transpose. `indptr` is int32 where nvals < 2^31,
-    else int64.
+    A matrix by columns (CSC) is the Csr of its transpose. `indptr` is int32 if nvals < 2^31,
+    otherwise int64.
     """
 
     nrows: int
@@ -49,35 +49,36 @@ class Csr(Remembering):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Relabeled:
-    """A square matrix's pattern in another numbering: vertices by falling class of degree.
+    """The pattern of a square matrix with its vertices renumbered by decreasing class of degree.
 
-    The class of a vertex is the bit length of its degree. Inside a class the order is the user's,
-    so what is mapped back is read as a few ascending streams; hubs lie together at the front, idle
-    vertices (without any edge) at the end. Rows ascend, so each begins with its greatest hubs.
+    The class of a vertex is the bit length of its degree. Within a class the vertices keep the
+    user's order, so mapping results back reads a few ascending streams. Hubs are at the front, and
+    idle vertices (without any edge) at the end. Rows are sorted, so each begins with its largest
+    hubs.
     """
 
-    new: Array  # int32[n]: the user's vertex v is new[v] here
+    new: Array  # int32[n]: the new number of the user's vertex v is new[v]
     old: Array  # int32[n]: old[new[v]] == v
-    out: Csr  # by rows; its values say nothing but that there are entries (iso)
-    into: Csr  # by columns: in-neighbours; the same object where the matrix is symmetric
-    first: Array  # int32[active]: first in-neighbour, -1 where there is none
-    active: int  # vertices 0..active-1 have edges
-    ends: tuple[int, ...]  # where each class of degree ends, falling; the last is `active`
+    out: Csr  # by rows; its iso values carry no information
+    into: Csr  # by columns: in-neighbors; the same object if the matrix is symmetric
+    first: Array  # int32[active]: the first in-neighbor, or -1
+    active: int  # number of vertices with edges: 0..active-1
+    ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last is `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan(Remembering):
-    """What traversals read beside the forms of a square matrix; made of its pattern alone.
+    """Data that traversals read in addition to the forms of a square matrix.
 
-    Nothing in it was computed from a traversal.
+    A plan depends only on the pattern of the matrix, not on any traversal.
     """
 
-    idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 where v has no edge; those past n set
-    first: Array  # int32[n]: an in-neighbour of v, of many edges if may be; -1 where there is none
-    relabeled: Relabeled | None  # of full plans on a GPU
-    nbytes: int  # on the device, beside the matrix's own forms
-    seconds: float  # that building it took, both tiers together
-    is_full: bool = False  # the full tier; on the CPU that means the best `first` of each row
+    idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 is set if v has no edge, or v >= n
+    first: Array  # int32[n]: an in-neighbor of v, if possible with many edges; -1 if there is none
+    relabeled: Relabeled | None  # only in full plans on a GPU
+    nbytes: int  # on the device, in addition to the forms of the matrix
+    seconds: float  # time to build it, both tiers together
+    is_full: bool = False  # whether it is full; on the CPU, whether `first` is the best neighbor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,12 +98,12 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BitmapVector:
-    """Entry i is there where `present[i]`; `values[i]` is arbitrary elsewhere."""
+    """Index i has an entry if `present[i]`; otherwise `values[i]` is arbitrary."""
 
     size: int
     present: Array  # bool
     values: Array
-    count: SupportsInt  # of entries: an int, or what becomes one when asked (see `Counted`)
+    count: SupportsInt  # number of entries: an int, or a `Counted` that can be converted to one
 
     @property
     def nvals(self) -> int:
@@ -112,7 +113,7 @@ class BitmapVector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FullVector:
-    """An entry at every index."""
+    """A vector with an entry at every index."""
 
     size: int
     values: Array
@@ -127,8 +128,8 @@ class FullVector:
 class VectorMask:
     """Where a vector may be written: at the listed indices, or everywhere else if `complement`.
 
-    `present` (bool[size]) or `indices` (int32, sorted unless `is_sorted` is False), or both, say
-    the same; at least one is there. `nvals`, where known, is how many indices they say.
+    The indices are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted`
+    is False), or by both, which then agree. `nvals` is the number of these indices, if known.
     """
 
     size: int
@@ -152,16 +153,16 @@ DenseVector: TypeAlias = BitmapVector | FullVector
 
 
 class Counted:
-    """A count that a device has, or will have, computed: read when first asked for, and kept."""
+    """A count that a device computes; it is read on first use, and kept."""
 
     __slots__ = ("_value", "array")
 
     def __init__(self, array: Array):
-        self.array: Array | None = array  # where the device has the count, while the host does not
+        self.array: Array | None = array  # the count on the device; None once the host has read it
         self._value: int | None = None
 
     def __int__(self) -> int:
-        array = self.array  # read once: another thread may forget it meanwhile
+        array = self.array  # read it once, because another thread may set it to None
         if array is not None:
             self._value = int(array)
             self.array = None
@@ -169,17 +170,17 @@ class Counted:
 
 
 def known(count: SupportsInt) -> int | None:
-    """A count that the host has; None where it would have to wait for the device."""
+    """Return the count if the host has it; None if the host would have to wait for the device."""
     if isinstance(count, Counted) and count.array is not None:
         return None
     return int(count)
 
 
 def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
-    """Return make(): computed at the first call for this matrix or plan, and kept as long as it.
+    """Return make(), computed at the first call for this matrix or plan, and cached on it.
 
-    `key` names what is known, and every argument that it depends on. The value must not refer to
-    the holder, or neither is freed before Python collects cycles.
+    `key` contains the name of the value and every argument that it depends on. The value must not
+    refer to the holder; otherwise both are only freed when Python collects cycles.
     """
     try:
         known = holder._known
@@ -201,7 +202,7 @@ def bytes_of(*arrays: Array | None) -> int:
 
 
 def is_iso(values: Array) -> bool:
-    """Whether all values are one, held once."""
+    """Return whether the values are equal and stored once."""
     return values.size > 0 and values.strides[0] == 0
 
 

@@ -138,7 +138,7 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    if m >= possible // 2:  # half full or more: choose among all places, which are < 4 m
+    if m >= possible // 2:  # at least half full: choose among all positions, fewer than about 4 m
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
@@ -254,7 +254,7 @@ def cycle(
     if _size("n", n) < 3:
         raise InvalidValue(f"n is {n}, but a cycle should have 3 vertices or more")
     u = np.arange(n, dtype=np.int64)
-    return _fixed(u, (u + 1) % n, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, (u + 1) % n, n, seed, symmetric, weights, dtype, name)
 
 
 def star(
@@ -286,7 +286,7 @@ def star(
         InvalidValue: `n` is out of range.
     """
     v = np.arange(1, _size("n", n), dtype=np.int64)
-    return _fixed(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
 
 
 def complete(
@@ -318,7 +318,7 @@ def complete(
         InvalidValue: `n` is out of range.
     """
     u, v = np.triu_indices(_size("n", n), k=1)
-    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, seed, symmetric, weights, dtype, name)
 
 
 def binary_tree(
@@ -350,7 +350,7 @@ def binary_tree(
         InvalidValue: `n` is out of range.
     """
     v = np.arange(1, _size("n", n), dtype=np.int64)
-    return _fixed((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
 
 
 def caterpillar(
@@ -394,7 +394,7 @@ def caterpillar(
     v = np.arange(spine, dtype=np.int64)
     u = np.concatenate([v[:-1], np.repeat(v, leaves)])
     v = np.concatenate([v[1:], np.arange(spine, n, dtype=np.int64)])
-    return _fixed(u, v, n, seed, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, seed, symmetric, weights, dtype, name)
 
 
 def watts_strogatz(
@@ -462,7 +462,7 @@ def watts_strogatz(
         v[moving[first[is_free]]] = ends[first[is_free]]
         taken = np.concatenate([taken, keys[is_free]])
         moving = np.delete(moving, first[is_free])
-    return _fixed(u, v, n, rng, symmetric, weights, dtype, name)
+    return _from_edges(u, v, n, rng, symmetric, weights, dtype, name)
 
 
 def _size(what: str, n: Any) -> int:
@@ -519,7 +519,7 @@ def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_lo
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
         if not self_loops:
             u, v = _without_loops(u, v)
-        if symmetric and self_loops:  # half of the places: one for each pair and for each loop
+        if symmetric and self_loops:  # keep half of the matrix: one position per pair and per loop
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))
     return np.delete(keys, rng.choice(keys.size, keys.size - m, replace=False))
@@ -530,7 +530,7 @@ def _without_loops(u: Any, v: Any) -> tuple[Any, Any]:
     return u[kept], v[kept]
 
 
-def _fixed(
+def _from_edges(
     u: Any, v: Any, n: int, seed: Any, symmetric: bool, weights: Any, dtype: Any, name: Any
 ) -> Matrix:
     rng = _rng(seed)

@@ -48,7 +48,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def _is_command() -> bool:
     """Return whether this process is `graphla ...` or `python -m graphla ...`."""
     first = getattr(sys, "argv", [""])[:1]
-    if first == ["-m"]:  # until Python has found the module
+    if first == ["-m"]:  # as long as Python has not found the module
         words = sys.orig_argv
         return words[words.index("-m") + 1 :][:1] == ["graphla"] if "-m" in words else False
     name = "".join(first).replace("\\", "/").rpartition("/")[2]

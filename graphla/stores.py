@@ -1,10 +1,10 @@
-"""What a matrix, vector or scalar holds: its forms, each made on first need and kept.
+"""The stores of matrices, vectors and scalars: their forms, each made on first use and kept.
 
-Forms are frozen to everyone but `take`: a noun changes by holding other forms, so whoever holds
-these keeps seeing the same entries.
+Forms are frozen, except for `take`. A matrix or vector changes by replacing its forms, so an object
+that refers to the old forms keeps seeing the same entries.
 
-On a GPU forms carry stamps (see `graphla.backends.cuda.streams`), which whoever reads a form waits
-for: so the stamp of a form is there before the form is, and a form is read before the stamps.
+On a GPU forms have stamps (see `graphla.backends.cuda.streams`), for which every reader waits. So
+the stamp of a form is stored before the form, and a reader reads the form before the stamps.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
-"""A size from which nothing as long is made for the sake of a few entries."""
+"""From this size on, no array of that length is made for only a few entries."""
 
 
 class VectorStore:
-    """Sparse and bitmap, one or both of them, which say the same; or full, kept alone."""
+    """A sparse form, a bitmap, or both, which agree; or only a full form."""
 
     __slots__ = (
         "_abroad",
@@ -72,7 +72,7 @@ class VectorStore:
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
-        self._counted = True  # False while someone writes in place: the bitmap's nvals is stale
+        self._counted = True  # False after a write in place: the bitmap's nvals is stale
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
         self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
@@ -80,7 +80,7 @@ class VectorStore:
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, size: int) -> VectorStore:
-        """No entries."""
+        """Return a store without entries."""
         do = backend(device)
         none = SparseVector(size, do.full(0, 0, np.int32), do.full(0, 0, dtype.np_type))
         return cls(device, dtype, none)
@@ -100,16 +100,16 @@ class VectorStore:
 
     @property
     def known_nvals(self) -> int | None:
-        """Number of entries, or None where the host would have to wait for the device."""
+        """Number of entries, or None if the host would have to wait for the device."""
         v = self._sparse or self.at_hand
         return known(v.count) if isinstance(v, BitmapVector) else v.nvals
 
     @property
     def at_hand(self) -> AnyVector:
-        """A form that is there already: full before bitmap before sparse."""
+        """A form that exists already: full, else bitmap, else sparse."""
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
-        # Again if none was seen: another thread was in the midst of `full`.
+        # Retry if no form was found, since another thread may be inside `full`.
         v = self._full or self._bitmap or self._sparse or self.at_hand
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
@@ -117,16 +117,16 @@ class VectorStore:
 
     @property
     def has_dense(self) -> bool:
-        """Whether `dense` costs nothing."""
+        """Whether a dense form exists, so that `dense` costs nothing."""
         return self._bitmap is not None or self._full is not None
 
     @property
     def has_sparse(self) -> bool:
-        """Whether `sparse(sorted=False)` costs nothing."""
+        """Whether the sparse form exists, so that `sparse(sorted=False)` costs nothing."""
         return self._sparse is not None
 
     def sparse(self, sorted: bool = True) -> SparseVector:
-        """Indices and values; in order of index, unless `sorted` is False and they are not yet."""
+        """Return the sparse form, sorted unless `sorted` is False and it is not sorted yet."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
             if self.stamps and streams(self.device).wait_for(self.stamps):
@@ -147,7 +147,7 @@ class VectorStore:
         return self._ready(v)
 
     def bitmap(self) -> BitmapVector:
-        """Which indices have an entry, and a value for each index."""
+        """Return the bitmap form: a presence flag and a value for each index."""
         v = self._bitmap
         if v is not None and self._counted:
             if self.stamps and streams(self.device).wait_for(self.stamps):
@@ -169,20 +169,20 @@ class VectorStore:
         return self._ready(v)
 
     def full(self) -> FullVector | None:
-        """A value for each index; None where some index is not known to have an entry.
+        """Return the full form, or None unless all indices are known to have an entry.
 
-        A device that has counted the entries is not waited for.
+        The host does not wait for a device that is still counting the entries.
         """
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
             with self._lock:
-                # The others can be had from it at no cost but a range, and would share its values.
+                # The other forms can be made from this one cheaply, and would share its values.
                 self._full = FullVector(values.size, values)
                 self._bitmap = self._sparse = None
         return self._full and self._ready(self._full)
 
     def dense(self) -> DenseVector:
-        """Full where every index is known to have an entry, else the bitmap."""
+        """Return the full form if all indices are known to have an entry, otherwise the bitmap."""
         v = self._bitmap
         if (v is None or not self._counted) and self._full is None:
             v = self.bitmap()
@@ -195,11 +195,11 @@ class VectorStore:
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether it is huge and nearly empty, so that `dense` would cost more than it is worth."""
+        """Whether the vector is huge and nearly empty, so that `dense` would not pay off."""
         return not self.has_dense and self.size > HUGE and self.nvals * 16 < self.size
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
-        """Where the entries are (`structural`), or the true entries; None where that is all."""
+        """Return the mask of the entries (`structural`) or true entries; None allows everything."""
         has_dense = self._bitmap is not None or self._full is not None
         v = self.dense() if has_dense else self.sparse(sorted=False)
         if not structural and is_iso(v.values):
@@ -225,14 +225,12 @@ class VectorStore:
         return VectorMask(v.size, true, None, complement)
 
     def base_for_write(self, entries: int) -> AnyVector:
-        """The form to merge `entries` new entries into: dense once merging has cost that much.
+        """Return the form into which to merge `entries` new entries.
 
-        On a device where each merge has a price however small it is, that is sooner.
-
-        A sparse merge rewrites all entries; going dense costs O(size) once, after which `take`
-        lets a write cost O(entries). So, as one who rents until the rent paid reaches the price,
-        we go dense when the entries rewritten so far reach a fraction of the size. Huge, nearly
-        empty vectors stay sparse.
+        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; then `take`
+        lets a write cost O(entries). So we make it dense when the entries rewritten so far reach a
+        quarter of the size (the ski rental rule). This happens earlier on a device on which every
+        merge has a fixed price. Huge, nearly empty vectors stay sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -241,10 +239,10 @@ class VectorStore:
         return self.at_hand
 
     def _ready(self, form: Any) -> Any:
-        """One of the forms, once it is made as far as the current stream can see.
+        """Return the form after making the current stream wait for it.
 
-        One that another stream than its own reads is kept as long as these are, even if they come
-        to do without it: its memory may be freed when its stream has been told to wait, not sooner.
+        A form of another stream is kept as long as this store, even if the store replaces it: its
+        memory must not be freed before its own stream waits for this use.
         """
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(form)
@@ -256,24 +254,24 @@ class VectorStore:
                 self._abroad = (*self._abroad, form)
 
     def _stamp(self) -> None:
-        """A form has been made just now."""
+        """Add the stamp of a form that has just been made."""
         if self.stamps:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Some of the arrays may be those of forms with these stamps: none on the CPU."""
+        """Merge the stamps of forms whose arrays this store may share; none on the CPU."""
         if stamps:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorStore:
-        """The forms of a vector that was these and now holds `storage`."""
+        """Return the store of the same vector after its storage was replaced by `storage`."""
         forms = VectorStore(self.device, self.dtype, storage)
         forms._merged = self._merged
         return forms
 
 
 class MatrixStore:
-    """CSR and CSC: at least one is there, and both say the same. `T` shares them, swapped.
+    """Holds CSR, CSC or both; both describe the same matrix. `T` shares them with roles swapped.
 
     The two are one object if the matrix is known to be symmetric. If only its pattern is known to
     be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
@@ -298,7 +296,7 @@ class MatrixStore:
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixStore:
-        """No entries."""
+        """Return a store without entries."""
         do = backend(device)
         indptr, indices = do.full(nrows + 1, 0, np.int32), do.full(0, 0, np.int32)
         return cls(device, dtype, Csr(nrows, ncols, indptr, indices, do.full(0, 0, dtype.np_type)))
@@ -351,17 +349,17 @@ class MatrixStore:
 
     @property
     def stamps(self) -> tuple[Any, ...]:
-        """When the forms were made, and on which streams."""
+        """The stamps of the forms: when and on which streams they were made."""
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Some of the arrays may be those of forms with these stamps: none on the CPU."""
+        """Merge the stamps of forms whose arrays this store may share; none on the CPU."""
         if stamps:
             self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
 
     @property
     def held(self) -> tuple[bool, bool]:
-        """Whether `csr`, and whether `csc`, costs nothing."""
+        """Whether `csr` exists, and whether `csc` exists."""
         pair = self._pair
         if self._flipped:
             return pair.by_columns is not None, pair.by_rows is not None
@@ -369,12 +367,12 @@ class MatrixStore:
 
     @property
     def has_csr(self) -> bool:
-        """Whether `csr` costs nothing."""
+        """Whether `csr` exists, so that reading it costs nothing."""
         return (self._pair.by_columns if self._flipped else self._pair.by_rows) is not None
 
     @property
     def has_csc(self) -> bool:
-        """Whether `csc` costs nothing."""
+        """Whether `csc` exists, so that reading it costs nothing."""
         return (self._pair.by_rows if self._flipped else self._pair.by_columns) is not None
 
     @property
@@ -390,20 +388,21 @@ class MatrixStore:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether the matrix is known to equal its transpose, its forms being one object."""
+        """Whether the matrix is known to equal its transpose; its forms are then one object."""
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
-        """Add to what operations have lost for want of the form that is missing; all of it.
+        """Add the cost that an operation lost because a form is missing; return the total.
 
-        Whoever chooses makes the missing form once this has reached its price.
+        Costs are in entries gathered by pull. The caller makes the missing form once the total has
+        reached its price.
         """
         self._pair.owed += amount
         return self._pair.owed
 
     @property
     def T(self) -> MatrixStore:
-        """The transpose: the same forms, swapped; what either makes, both have."""
+        """The transpose: it shares the forms with roles swapped, including forms made later."""
         forms = object.__new__(MatrixStore)
         forms.device, forms.dtype = self.device, self.dtype
         forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
@@ -412,9 +411,9 @@ class MatrixStore:
         return forms
 
     def extent(self, dtype: DataType) -> tuple[Any, Any]:
-        """The least and the greatest value, cast to `dtype`: found at the first call, and kept.
+        """Return the least and the greatest value, cast to `dtype`; cached after the first call.
 
-        NaN where a value is NaN; there is an entry.
+        Both are NaN if a value is NaN. The matrix must have an entry.
         """
 
         def find() -> tuple[Any, Any]:
@@ -424,7 +423,7 @@ class MatrixStore:
         return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
-        """What find() says of the matrix under that name: found at the first call, and kept."""
+        """Return find(), a property of the matrix with this name; cached after the first call."""
         return remember(self._pair, (name, self._flipped and not self.is_symmetric), find)
 
     # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
@@ -448,7 +447,7 @@ class MatrixStore:
         return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
-        """The full plan, and the form that is missing; light where it would not fit or pay."""
+        """Make the missing form and a full plan (light if a full one would not fit or pay off)."""
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
@@ -457,16 +456,16 @@ class MatrixStore:
 
     @property
     def report(self) -> PlanReport | None:
-        """Of the plan that is there."""
+        """The report on the existing plan, or None."""
         plan = self._pair.plans.ways[self._flipped]
         return None if plan is None else self._pair.plans.report(plan, self._plan_cost())
 
     def record_traversal(self, seconds: float) -> None:
-        """A traversal of this matrix took so long."""
+        """Add the duration of a traversal to this matrix's account."""
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
-        """Seconds that a full plan would take; infinite where there is to be none."""
+        """Return the seconds that a full plan would take; infinity if none is to be made."""
         return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
     def _wait_for_plan(self, plan: Plan) -> Plan:
@@ -475,7 +474,7 @@ class MatrixStore:
         return plan
 
     def mask(self, structural: bool, complement: bool) -> MatrixMask:
-        """Where the entries are (`structural`), or the true entries."""
+        """Return the mask of the entries (`structural`), or of the true entries."""
         pattern = self.csr
         if not structural:
             values = pattern.values
@@ -500,7 +499,7 @@ class ScalarStore:
 
     @property
     def nvals(self) -> int:
-        """One, or zero."""
+        """Number of entries: 1 or 0."""
         return 0 if self.value is None else 1
 
     known_nvals = nvals
@@ -577,7 +576,7 @@ class _Pair(Remembering):
             made = self.form(by_columns)
             if made is None:
                 other = self.form(not by_columns)
-                if self.stamps:  # none on the CPU, which knows no streams
+                if self.stamps:  # there are none on the CPU, which has no streams
                     streams(self.device).wait_for(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.has_symmetric_pattern:
@@ -634,26 +633,25 @@ def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:
 
 
 class Owner(Protocol):
-    """A noun that holds vector forms under this name."""
+    """An object that holds a vector store under this name."""
 
     _store: VectorStore
 
 
 def take(owner: Owner) -> BitmapVector | FullVector | None:
-    """The dense storage of `owner`, to write into; None where someone else could see the writing.
+    """Return the dense storage of `owner` for writing in place; None if others could see the write.
 
-    A vector may be written in place only if its forms are held by it alone, the storage by the
-    forms alone, and the arrays by the storage alone, each array owning its memory. CPython counts
-    references, so all of it can be read off: a second noun (`dup`), an expression, a mask, an
-    exported array or a view of it, an imported array its giver still holds, or another thread's
-    local variable, each adds one. The counts to expect are measured once, on forms known to be
-    alone, so that nothing rests on how a Python version counts a local variable. Where there is
-    no such count (a build without the GIL, another Python), nothing is ever taken.
-    See docs/decisions/003-writing-in-place.md.
+    A vector may be written in place only if no other object refers to its store, its storage or its
+    arrays, and each array owns its memory. CPython counts references, so this can be checked: a
+    second vector (`dup`), an expression, a mask, an exported array or a view of it, an imported
+    array that its source still holds, and a local variable of another thread each add a reference.
+    The expected counts are measured once on a store without other references, so they do not depend
+    on how a Python version counts local variables. Without such counts (a build without the GIL,
+    another Python), the result is always None. See docs/decisions/003-writing-in-place.md.
 
-    Between this call and the moment the owner is given its new forms, the old ones stay valid:
-    they have forgotten their sparse form and count their entries anew if asked, so that a write
-    which stops midway leaves a vector as consistent as a NumPy array half assigned to.
+    Until the owner gets its new store, the old one stays valid: it has dropped its sparse form, and
+    recounts its entries if necessary. So a write that is interrupted leaves the vector as
+    consistent as a half-assigned NumPy array.
     """
     if not owner._store.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
         return None
@@ -671,13 +669,13 @@ def _is_alone(owner: Owner) -> bool:
 
 
 def _is_of_other_streams(owner: Owner) -> bool:
-    """Whether some of the forms were made on another stream: their memory is in its order."""
+    """Return whether a form was made on another stream, which then orders the use of its memory."""
     device = owner._store.device
     return device != "cpu" and bool(streams(device).foreign_stamps((owner._store,)))
 
 
 def _references(owner: Owner) -> tuple[int, ...]:
-    """References to the forms of owner, to their dense storage, and to each of its arrays."""
+    """Return the reference counts of owner's store, of its dense storage, and of each array."""
     forms = owner._store
     storage = forms._full or forms._bitmap
     values = storage.values  # pyright: ignore[reportOptionalMemberAccess]
@@ -689,7 +687,7 @@ def _references(owner: Owner) -> tuple[int, ...]:
 
 @cache
 def _references_when_alone(kinds: int) -> tuple[int, ...]:
-    """What `_references` gives for a vector, full (3) or bitmap (4), that nobody else can see."""
+    """Return `_references` of a full (3) or bitmap (4) vector without other references."""
     if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return ()
     return _references(_Lone(_lone_full() if kinds == 3 else _lone_bitmap()))
@@ -709,7 +707,7 @@ def _lone_bitmap() -> VectorStore:
 
 
 def _owns_arrays(owner: Owner) -> bool:
-    """Whether the dense arrays own memory that may be written."""
+    """Return whether the dense arrays own memory that may be written."""
     forms = owner._store
     storage, owns = forms._full or forms._bitmap, backend(forms.device).owns
     if isinstance(storage, FullVector):

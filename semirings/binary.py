@@ -1,4 +1,4 @@
-"""The binary operators: z = f(x, y), entry by entry, or as the multiply of a semiring.
+"""The binary operators z = f(x, y), for single entries or as the multiply of a semiring.
 
 `register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
@@ -136,7 +136,7 @@ def register_new(
 def _parameterized(
     name: str, func: _Callable[..., _Any], *, is_anonymous: bool = False, **options: _Any
 ) -> _BinaryOp:
-    """An operator that is func() as it stands, and func(...) where parameters are given."""
+    """Return an operator that computes func(), or func(...) once it is given parameters."""
 
     def defaults(x: _Any, y: _Any) -> _Any:
         return func()(x, y)
@@ -147,7 +147,7 @@ def _parameterized(
 def _on_bool(
     on_bool: _Callable[..., _Any], otherwise: _Callable[..., _Any]
 ) -> _Callable[..., _Any]:
-    """A function that has its own meaning on BOOL."""
+    """Return a function with a separate definition on BOOL."""
     return lambda x, y: on_bool(x, y) if x.dtype is _BOOL else otherwise(x, y)
 
 
@@ -156,7 +156,7 @@ def _pair(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
 
 
 def _floating(function: _Callable[..., _Any]) -> _Callable[..., _Any]:
-    """A function of both operands as floating numbers."""
+    """Return a function that converts both operands to floating-point numbers."""
 
     def on_floats(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
         dtype = _float_of(x.dtype)
@@ -166,7 +166,7 @@ def _floating(function: _Callable[..., _Any]) -> _Callable[..., _Any]:
 
 
 def _bit(x: _t.Symbol, k: _t.Symbol) -> tuple[_t.Symbol, _t.Symbol]:
-    """Whether bit k of x exists, counted from 1, and the number that has only that one."""
+    """Return whether bit k of x exists, counted from 1, and the number with only this bit set."""
     return (k >= 1) & (k <= x.dtype.bits), _t.cast(True, x.dtype) << (k - 1)
 
 
@@ -189,7 +189,7 @@ def _bshift(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
 
 
 def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> _Callable[..., _Any]:
-    """Whether |x - y| <= max(rel_tol max(|x|, |y|), abs_tol), or x = y."""
+    """Return the test |x - y| <= max(rel_tol max(|x|, |y|), abs_tol) or x = y."""
 
     def isclose(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
         if not x.dtype.is_float:
@@ -259,13 +259,13 @@ abssecond = _BinaryOp("abssecond", lambda x, y: _t.absolute(y), commutes_to="abs
 binom = _BinaryOp("binom", _t.binom, _INTEGERS)
 isclose = _parameterized("isclose", _isclose, commutes_to="isclose")
 
-# Single bits, counted from 1; shifts to the left, or to the right where the count is negative
+# Single bits, counted from 1; shifts to the left, or to the right if the count is negative
 bget = _BinaryOp("bget", _bget, _INTEGERS)
 bset = _BinaryOp("bset", _bset, _INTEGERS)
 bclr = _BinaryOp("bclr", _bclr, _INTEGERS)
 bshift = _BinaryOp("bshift", _bshift, _INTEGERS)
 
-# Places: x = A(i, k) at row ix and column jx, y = B(k, j) at row iy and column jy
+# Positions: x = A(i, k) at row ix and column jx, y = B(k, j) at row iy and column jy
 firsti = _BinaryOp("firsti", lambda x, ix, jx, y, iy, jy: ix, keeps=True, is_positional=True)
 firsti1 = _BinaryOp("firsti1", lambda x, ix, jx, y, iy, jy: ix + 1, keeps=True, is_positional=True)
 firstj = _BinaryOp("firstj", lambda x, ix, jx, y, iy, jy: jx, keeps=True, is_positional=True)
@@ -280,7 +280,7 @@ secondj1 = _BinaryOp(
 )
 
 
-# --- NumPy's names: each computes what the function of that name computes on our dtypes -----------
+# --- NumPy's names: each computes the NumPy function of that name, on our dtypes ------------------
 
 
 def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _BinaryOp:

@@ -1,4 +1,4 @@
-"""The eleven types that an entry may have, and the promotion of two of them to one."""
+"""The eleven dtypes of entries, and the promotion of two dtypes to one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DataType:
     name: str
     np_type: np.dtype[Any]
     c_type: str
-    number: int  # a different one for each dtype
+    number: int  # a unique number of the dtype
 
     def __init__(self, name: str, np_type: Any, c_type: str):
         object.__setattr__(self, "name", name)

@@ -1,4 +1,4 @@
-"""The monoids: an associative and commutative operator with its identity, and its terminal.
+"""The monoids: associative, commutative operators with an identity and perhaps a terminal value.
 
 `register_new` adds a monoid to this module; `register_anonymous` makes one without a name.
 """
@@ -164,7 +164,7 @@ def _ones(dtype: _DataType) -> int:
     return -1 if dtype.kind == "i" else _limits(dtype)[1]
 
 
-# A floating min, max or times has no terminal: NaN would still change it.
+# A floating-point min, max or times has no terminal value, because NaN would still change it.
 any = _Monoid("any", _binary.any, 0, is_idempotent=True, is_any=True)
 plus = _Monoid("plus", _binary.plus, 0, lambda dtype: True if dtype is _BOOL else None)
 times = _Monoid("times", _binary.times, 1, lambda dtype: None if dtype.is_float else 0)

@@ -15,15 +15,15 @@ def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: An
     if not isinstance(text, str):
         raise TypeError(f"the name of a {kind} operator should be a string, but it is {text!r}")
     base, dtypes = split(text)
-    found = _sought(names, signs.get(base, base))
+    found = _look_up(names, signs.get(base, base))
     if getattr(found, "opclass", None) is None:
-        found = _sought(names, base.lower())
+        found = _look_up(names, base.lower())
     if getattr(found, "opclass", None) is None:
         raise InvalidValue(f"{text!r} names no {kind} operator; dir(semirings.{kind}) lists them")
     return found if dtypes is None else found[dtypes]
 
 
-def _sought(names: Mapping[str, Any], name: str) -> Any:
+def _look_up(names: Mapping[str, Any], name: str) -> Any:
     """Return the object with this name, which may contain dots, or None."""
     first, *rest = name.split(".")
     found = names.get(first)

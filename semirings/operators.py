@@ -73,7 +73,7 @@ class Operator:
 
     @classmethod
     def register_anonymous(cls, *args: Any, **options: Any) -> Any:
-        """Return an operator without a name, like `register_anonymous` in the class's module."""
+        """Return an unregistered operator, like `register_anonymous` in the class's module."""
         return importlib.import_module(f"semirings.{cls.kind}").register_anonymous(*args, **options)
 
     def _lookup(self, key: Any) -> Any:
@@ -307,9 +307,9 @@ class FunctionOperator(Operator):
         operands: tuple[DataType, ...],
         asked: tuple[DataType, ...],
     ) -> Any:
-        """Return the operator on `dtypes`, made once, if it is defined on those of `operands`.
+        """Return the operator on `dtypes` (cached), if it is defined on the dtypes `operands`.
 
-        A refusal names the dtypes `asked` for.
+        An error names the dtypes `asked`, which the caller requested.
         """
         known = self._cache.get(dtypes)
         if known is None:
@@ -471,7 +471,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # set by the monoid of the same name
+        self.monoid: Any = None  # the monoid of the same name sets this
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})

@@ -1,4 +1,4 @@
-"""Where an operator on integers leaves their range: a predicate derived from its expression."""
+"""Derive, from the expression of an integer operator, a predicate for overflow."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from semirings.trace import Symbol, as_symbol, where
 
 @lru_cache(maxsize=4096)
 def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
-    """f(x, y) = whether some integer on the way to op(x, y) does not fit its dtype.
+    """f(x, y) = whether an intermediate integer of op(x, y) does not fit its dtype.
 
-    Sums, differences, products, opposites and casts between integers are looked at, in the branch
-    of a `where` that is taken. None where nothing can overflow. What wraps on purpose (shifts,
-    powers, operators of raw C++) is not looked at.
+    The predicate checks sums, differences, products, negations and casts between integers, in the
+    branch of a `where` that is taken. It ignores steps that wrap on purpose (shifts, powers, raw
+    C++). The result is None if nothing can overflow.
 
     >>> from semirings import binary
     >>> fits_not = overflowing(binary.plus["INT8"])
@@ -32,7 +32,7 @@ def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
 
 
 def _overflows(node: Node) -> Symbol | None:
-    """Where the value of an expression, or of a part of it that counts, does not fit."""
+    """Return where the value of an expression, or of a part that is used, does not fit, or None."""
     operation, parts = _name(node), node.arguments
     if not parts:
         return None
@@ -67,7 +67,7 @@ def _known(found: Symbol | None) -> Any:
 
 
 def _does_not_fit(operation: str, node: Node) -> Symbol | None:
-    """Where one primitive on integers overflows, its operands being as they are."""
+    """Return where one primitive on integers overflows, given its operands, or None."""
     result, operands = Symbol(node), [Symbol(part) for part in node.arguments]
     x, y = operands[0], operands[-1]
     is_signed = node.dtype.kind == "i"

@@ -1,4 +1,4 @@
-"""The text that stands before printed operators: what Numba and C++ need beyond their own words."""
+"""The text that precedes printed operators: functions that Numba and C++ lack."""
 
 from pathlib import Path
 

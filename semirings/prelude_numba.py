@@ -1,4 +1,4 @@
-"""What printed operators need under Numba; the text of this file stands before them."""
+"""Functions that printed operators call in Numba; the text of this file precedes the operators."""
 
 # pyright: basic
 import math

@@ -1,12 +1,11 @@
-"""Expressions, and the steps they are made of, each with its text in NumPy, Numba and CUDA C++.
+"""Expressions and their primitives, each with its text in NumPy, Numba and CUDA C++.
 
-The three texts of a step give the same bits for the same input, whatever it is (a NaN is equal to a
-NaN), save for the transcendental functions. What each language leaves open is settled here, for all
-three:
+The three texts of a primitive give the same bits for every input (any NaN equals any other), except
+for transcendental functions. Cases that the languages leave open are defined here for all three:
 
 - integers wrap around; `x // 0` and `x % 0` are 0; `INT_MIN // -1` is INT_MIN;
 - truncated division by zero gives the largest integer of the sign of x, and 0 / 0 gives 0;
-- an integer to a negative power is 1 divided by that power, truncated (1 / 0 as above);
+- an integer to a negative power is 1 divided by the positive power, truncated (1 / 0 as above);
 - a shift by a negative count, or by the width or more, shifts every bit out;
 - a float becomes the nearest integer towards zero, at most the largest and at least the smallest
   of its type, and NaN becomes 0;
@@ -30,10 +29,10 @@ Text = str | dict[str, str]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Primitive:
-    """One step: `text.format(arguments, T=type)` in each language, by kind of the first argument.
+    """One step of an expression, as a template per language and kind of the first argument.
 
-    `is_quiet` says for which kinds NumPy gives no floating-point warning. `numba` is None where
-    there is no text for Numba.
+    The template is used as `text.format(arguments, T=type)`. `is_quiet` lists the kinds for which
+    NumPy gives no floating-point warning. `numba` is None if there is no text for Numba.
     """
 
     name: str
@@ -44,7 +43,7 @@ class Primitive:
     names: tuple[tuple[str, Any], ...] = ()
 
     def text(self, language: str, dtype: DataType) -> str:
-        """The template for arguments of this dtype."""
+        """Return the template for arguments of this dtype."""
         template = getattr(self, language)
         if isinstance(template, dict):
             return template[dtype.kind]
@@ -52,7 +51,7 @@ class Primitive:
 
 
 class Node:
-    """A vertex of an expression: an argument, a constant, a cast, or one primitive applied."""
+    """A node of an expression: an argument, a constant, a cast, or an applied primitive."""
 
     __slots__ = ("_hash", "arguments", "dtype", "operation", "value")
 
@@ -66,7 +65,7 @@ class Node:
         self.operation = operation
         self.arguments = arguments
         self.dtype = dtype
-        self.value = value  # an argument's name, or a constant as a NumPy scalar
+        self.value = value  # the name of an argument, or a constant as a NumPy scalar
         self._hash = hash((operation, arguments, dtype.name, self._key))
 
     @property
@@ -87,7 +86,7 @@ class Node:
         )
 
     def uses(self) -> set[str]:
-        """The names of the arguments that it depends on."""
+        """Return the names of the arguments that the expression depends on."""
         if self.operation == "argument":
             return {self.value}
         return set().union(*(node.uses() for node in self.arguments))
@@ -101,9 +100,10 @@ def _define(name: str, numpy: Text, numba: Text, cuda: Text, is_quiet: str = "bi
 
 
 def _infix(name: str, ufunc: str, symbol: str) -> None:
-    """An arithmetic operation that wraps around on integers.
+    """Define an arithmetic operation that wraps around on integers.
 
-    In Numba too, signed overflow is undefined (LLVM's nsw), so that signed goes by way of unsigned.
+    Signed overflow is undefined in Numba as well (LLVM's nsw), so signed operands are converted to
+    unsigned ones.
     """
     numba, cuda = f"({{0}} {symbol} {{1}})", f"({{T}})(({{U}}){{0}} {symbol} ({{U}}){{1}})"
     wrapping = f"{{T}}(np.uint64({{0}}) {symbol} np.uint64({{1}}))"
@@ -322,13 +322,13 @@ _define(
 
 
 def limits(dtype: DataType) -> tuple[int, int]:
-    """The smallest and the largest value of an integer type."""
+    """Return the smallest and the largest value of an integer type."""
     info = np.iinfo(dtype.np_type)
     return int(info.min), int(info.max)
 
 
 def to_integer(x: Any, np_type: Any) -> Any:
-    """The nearest integers towards zero, within the range of the type; NaN becomes 0."""
+    """Truncate to integers, limited to the range of the type; NaN becomes 0."""
     info = np.iinfo(np_type)
     x = np.asarray(x)
     is_high = x >= float(info.max)
@@ -353,7 +353,7 @@ def _truncdiv(x: Any, y: Any) -> Any:
 
 
 def _ieee_remainder(x: Any, y: Any) -> Any:
-    """x - n y with n the integer nearest to x / y, ties to even, exactly (after fdlibm)."""
+    """Return x - n y, exactly, where n is the integer nearest to x / y, ties to even (fdlibm)."""
     dtype = np.result_type(x, y).type
     divisor = np.abs(y)
     half, two = dtype(0.5), dtype(2)
@@ -391,7 +391,7 @@ def _frexp_exponent(x: Any) -> Any:
 
 
 def _elementwise(function: Callable[..., float]) -> Callable[..., Any]:
-    """A function of Python floats on arrays of floats, with their dtype."""
+    """Apply a function of Python floats to arrays of floats; the result has their dtype."""
 
     def on_arrays(x: Any) -> Any:
         x = np.asarray(x)
@@ -413,7 +413,7 @@ def _lgamma_of(x: float) -> float:
 
 
 def _lgamma_near_2(x: float) -> float:
-    """lgamma(2 + x) by its series, as math.lgamma is not exact near its zeros."""
+    """Return lgamma(2 + x) by its series, because math.lgamma is inexact near its zeros."""
     total = 0.0
     for term in reversed(LGAMMA_SERIES):
         total = total * x + term

@@ -1,4 +1,4 @@
-"""An expression as a function of NumPy, as Numba source and as CUDA C++ source."""
+"""Print an expression as a NumPy function, as Numba source and as CUDA C++ source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POSITIONS = frozenset(("i", "j", "ix", "jx", "iy", "jy"))
 
 
 def numpy_function(root: Node, parameters: tuple[str, ...], name: str) -> Callable[..., Any]:
-    """A function of arrays that computes the expression, warns of nothing and keeps dtypes."""
+    """Return a function of arrays that computes the expression without warnings, keeping dtypes."""
     used = root.uses()
     direct = _ufunc(root, parameters)
     if direct is not None and _is_quiet(root):
@@ -49,7 +49,7 @@ def _compile(
 
 
 def numba_source(root: Node, parameters: dict[str, DataType], name: str) -> str | None:
-    """A Python function for numba.njit, or None where a step has no text for Numba."""
+    """Return the source of a function for numba.njit, or None if a step has no text for Numba."""
     if _lacks_numba(root):
         return None
     used = root.uses()
@@ -71,7 +71,7 @@ def _numba_cast(name: str, dtype: DataType) -> str:
 
 
 def cuda_source(root: Node, parameters: dict[str, DataType], name: str) -> str:
-    """A C++ function, for after `cuda_prelude`."""
+    """Return the source of a C++ function; `cuda_prelude` must precede it."""
     writer = _Writer("cuda", {})
     result = writer.write(root)
     lines = [*writer.lines, f"return {result};"]
@@ -86,13 +86,13 @@ def cuda_source(root: Node, parameters: dict[str, DataType], name: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name made fit for a function in Python and in C++."""
+    """Return a name that is valid for a function in Python and in C++."""
     name = re.sub(r"\W", "_", name)
     return name if name.isidentifier() else f"op_{name}"
 
 
 def simple_ufunc(root: Node, parameters: tuple[str, ...]) -> np.ufunc | None:
-    """The NumPy ufunc that is this expression of two operands of one type, if there is one."""
+    """Return the NumPy ufunc equal to this expression of two operands of one dtype, or None."""
     dtypes = {argument.dtype.name for argument in root.arguments}
     return _ufunc(root, parameters) if dtypes == {root.dtype.name} else None
 
@@ -116,7 +116,7 @@ def _lacks_numba(node: Node) -> bool:
 
 
 def _is_quiet(node: Node) -> bool:
-    """Whether NumPy raises no floating-point flag for it."""
+    """Return whether NumPy raises no floating-point flag for the expression."""
     if not all(_is_quiet(argument) for argument in node.arguments):
         return False
     if isinstance(node.operation, Primitive):
@@ -127,7 +127,7 @@ def _is_quiet(node: Node) -> bool:
 
 
 def _spread(result: Any, *operands: Any) -> Any:
-    """The result in the shape of all operands, of stride 0 where it does not depend on them."""
+    """Broadcast the result to the shape of the operands; its stride is 0 if it is constant."""
     own = getattr(result, "shape", None)
     if own is not None:
         for x in operands:
@@ -140,7 +140,7 @@ def _spread(result: Any, *operands: Any) -> Any:
 
 
 class _Writer:
-    """Prints a node, its shared parts first as assignments."""
+    """Print a node; its shared parts become assignments before it."""
 
     def __init__(self, language: str, names: dict[str, Any]):
         self.language = language
@@ -238,7 +238,7 @@ class _Writer:
 
 @cache
 def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
-    """What a template may name besides its arguments."""
+    """Return the names that a template may use besides its arguments."""
     words = {"T": type_, "f": "f" if dtype is FP32 else "", "BITS": str(dtype.bits)}
     if dtype.is_integer:
         words["U"] = "unsigned long long" if dtype.bits == 64 else "unsigned int"
@@ -265,7 +265,7 @@ def _numba_constant(value: Any, dtype: DataType) -> str:
 
 
 def cuda_constant(value: Any, dtype: DataType) -> str:
-    """A value of a dtype as C++ says it."""
+    """Return a value of a dtype as a C++ expression."""
     if dtype is BOOL:
         return "true" if value else "false"
     if not dtype.is_float:

@@ -133,7 +133,7 @@ def value(comparison: _Any) -> _Any:
     Raises:
         TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
     """
-    return _selected("value", comparison)
+    return _select_by("value", comparison)
 
 
 def row(comparison: _Any) -> _Any:
@@ -149,7 +149,7 @@ def row(comparison: _Any) -> _Any:
         TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
         InvalidValue: the comparison is == or !=.
     """
-    return _selected("row", comparison)
+    return _select_by("row", comparison)
 
 
 def column(comparison: _Any) -> _Any:
@@ -165,7 +165,7 @@ def column(comparison: _Any) -> _Any:
         TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
         InvalidValue: the comparison is == or !=.
     """
-    return _selected("column", comparison)
+    return _select_by("column", comparison)
 
 
 def index(comparison: _Any) -> _Any:
@@ -181,10 +181,10 @@ def index(comparison: _Any) -> _Any:
         TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
         InvalidValue: the comparison is == or !=.
     """
-    return _selected("index", comparison)
+    return _select_by("index", comparison)
 
 
-def _selected(what: str, comparison: _Any) -> _Any:
+def _select_by(what: str, comparison: _Any) -> _Any:
     select_by = getattr(type(comparison), "__select_by__", None)
     if select_by is None:
         raise TypeError(

@@ -1,4 +1,4 @@
-"""The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones here, every other on demand.
+"""The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones, and all others on demand.
 
 `semiring.max_abssecond` is made at its first use. `register_new` adds a semiring to this module;
 `register_anonymous` makes one without a name.
@@ -151,7 +151,7 @@ land_lor = _Semiring("land_lor", _monoid.land, _binary.lor)
 lxor_land = _Semiring("lxor_land", _monoid.lxor, _binary.land)
 lxnor_lor = _Semiring("lxnor_lor", _monoid.lxnor, _binary.lor)
 
-# More that algorithms use
+# Further semirings that algorithms use
 any_pair = _Semiring("any_pair", _monoid.any, _binary.pair)
 any_first = _Semiring("any_first", _monoid.any, _binary.first)
 any_second = _Semiring("any_second", _monoid.any, _binary.second)
@@ -203,7 +203,7 @@ bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)
 
 
 class _NumPy:
-    """The semirings of a monoid and an operator with NumPy's names, made at first access."""
+    """The semirings of a monoid and an operator with NumPy's names, created at first access."""
 
     def __getattr__(self, name: str) -> _Semiring:
         for add, monoid in vars(_monoid.numpy).items():

@@ -35,7 +35,7 @@ class TypedMonoid(Typed):
 
     @cached_property
     def ufunc(self) -> np.ufunc | None:
-        """The NumPy ufunc that is ⊕; pass `dtype=` to its methods, as add widens small integers."""
+        """The NumPy ufunc of ⊕, or None; pass `dtype=` to its methods, as add widens integers."""
         return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
 
     @property
@@ -198,7 +198,7 @@ class TypedSemiring(Typed):
 
     @property
     def commutes_to(self) -> TypedSemiring | None:
-        """The semiring with ⊗ flipped."""
+        """The semiring with the operands of ⊗ swapped."""
         flipped = self.semiring.commutes_to
         return None if flipped is None else flipped[self.type2, self.type]
 
@@ -245,7 +245,7 @@ class Semiring(Operator):
 
     @property
     def commutes_to(self) -> Semiring | None:
-        """The semiring with ⊗ flipped: C = A ⊕.⊗ B is (Bᵀ ⊕.⊗' Aᵀ)ᵀ."""
+        """The semiring with the operands of ⊗ swapped: C = A ⊕.⊗ B is (Bᵀ ⊕.⊗' Aᵀ)ᵀ."""
         if self.is_commutative:
             return self
         flipped = self.binaryop.commutes_to

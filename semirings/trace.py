@@ -1,13 +1,13 @@
-"""Symbols, with which an operator's function is called once, and the expression that they build.
+"""Trace an operator's function: a call with symbols builds the expression that it computes.
 
     >>> from semirings import binary
     >>> smooth = binary.register_anonymous(lambda x, y: where(x > y, x, sqrt(x * y)), "smooth")
     >>> smooth(2.0, 8.0).item()
     4.0
 
-Types follow NumPy 2: two symbols take the type that holds both, a Python number takes the type of
-its partner where its kind allows. On BOOL `+` is or, `*` is and, `-` is exclusive or. A function of
-this module given no symbol computes with NumPy.
+Dtypes follow NumPy 2: two symbols are promoted to a common dtype; a Python number takes the dtype
+of the other operand if its kind allows that. On BOOL, `+` is or, `*` is and, `-` is exclusive or.
+Without a symbol among its arguments, a function of this module computes with NumPy.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ __all__ = [
 
 
 class Symbol:
-    """A typed value that is not known yet: what it is combined with becomes an expression."""
+    """A typed placeholder for a value; operations on symbols build an expression."""
 
     __slots__ = ("node",)
     __array_priority__ = 1000
@@ -110,11 +110,11 @@ class Symbol:
 
     @property
     def dtype(self) -> DataType:
-        """Its type, which a function may branch on."""
+        """Its dtype, on which a function may branch."""
         return self.node.dtype
 
     def astype(self, dtype: Any) -> Symbol:
-        """The value in another type; a float becomes the nearest integer towards zero."""
+        """Return the value cast to another dtype; a float is truncated to an integer."""
         return cast(self, dtype)
 
     def __repr__(self) -> str:
@@ -284,18 +284,18 @@ class Symbol:
 
 
 def argument(name: str, dtype: DataType) -> Symbol:
-    """The symbol that stands for one parameter."""
+    """Return the symbol of one parameter."""
     return Symbol(Node("argument", (), dtype, name))
 
 
 def trace(function: Callable[..., Any], parameters: dict[str, DataType]) -> Node:
-    """The expression that a function builds when it is called on typed symbols."""
+    """Return the expression that a function builds when it is called with typed symbols."""
     result = function(*(argument(name, dtype) for name, dtype in parameters.items()))
     return as_symbol(result).node
 
 
 def as_symbol(x: Any) -> Symbol:
-    """A symbol, or a number as a constant of its own type."""
+    """Return a symbol unchanged, and a number as a constant of its own dtype."""
     if isinstance(x, Symbol):
         return x
     if isinstance(x, np.ndarray) and x.ndim == 0:
@@ -320,7 +320,7 @@ def _constant(x: Any, dtype: DataType) -> Symbol:
 
 
 def _weak_dtype(x: Any) -> DataType:
-    """The type of a Python number on its own."""
+    """Return the dtype of a Python number by itself."""
     if isinstance(x, bool):
         return BOOL
     return INT64 if isinstance(x, int) else FP64
@@ -331,7 +331,7 @@ def _is_weak(x: Any) -> bool:
 
 
 def _common(values: tuple[Any, ...]) -> tuple[Symbol, ...]:
-    """The values as symbols of one type."""
+    """Return the values as symbols of a common dtype."""
     strong = [x if _is_weak(x) else as_symbol(x) for x in values]
     dtypes = [x.dtype for x in strong if isinstance(x, Symbol)]
     weak = [_weak_dtype(x) for x in strong if not isinstance(x, Symbol)]
@@ -344,7 +344,7 @@ def _common(values: tuple[Any, ...]) -> tuple[Symbol, ...]:
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """x in another type: integers wrap around, a float goes towards zero and stays in range."""
+    """Cast x to another dtype: integers wrap around; floats are truncated and clipped."""
     target = lookup_dtype(dtype)
     x = as_symbol(x)
     if x.dtype is target:
@@ -374,7 +374,7 @@ def _divide(x: Any, y: Any) -> Symbol:
 
 
 def _of_numbers(name: str, *values: Any) -> Symbol:
-    """A primitive that reads BOOL as INT8, as NumPy does."""
+    """Apply a primitive that treats BOOL as INT8, as NumPy does."""
     symbols = _common(values)
     if symbols[0].dtype is BOOL:
         symbols = tuple(cast(symbol, INT8) for symbol in symbols)
@@ -401,7 +401,7 @@ _COMPARE = {
 
 
 def _compare(name: str, x: Symbol, y: Any) -> Symbol:
-    """x compared with y; a Python integer is compared as it is, also where it would not fit."""
+    """Compare x with y; a Python integer is compared by value even if it does not fit x's dtype."""
     if isinstance(y, int) and _is_weak(y) and x.dtype.is_integer:
         least, greatest = limits(x.dtype)
         if not least <= y <= greatest:
@@ -414,7 +414,7 @@ def _has_symbol(*values: Any) -> bool:
 
 
 def _floating(name: str, ufunc: str) -> Callable[..., Any]:
-    """A function whose operands become floating first."""
+    """Return a function that first casts its operands to floating point."""
 
     def function(*values: Any) -> Any:
         if not _has_symbol(*values):
@@ -460,7 +460,7 @@ fmod = _floating("fmod", "fmod")
 
 
 def _special(name: str) -> Callable[..., Any]:
-    """A floating function that NumPy does not have."""
+    """Return a floating-point function that NumPy lacks."""
 
     def function(*values: Any) -> Any:
         if not _has_symbol(*values):
@@ -484,7 +484,7 @@ ieee_remainder = _special("ieee_remainder")
 
 
 def evaluate(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """A function of symbols, computed on numbers and arrays."""
+    """Compute a function of symbols on numbers and arrays."""
     arrays = [np.asarray(x) for x in values]
     dtypes = [lookup_dtype(x.dtype) for x in arrays]
     parameters = {f"x{k}": dtype for k, dtype in enumerate(dtypes)}
@@ -492,7 +492,7 @@ def evaluate(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where the condition holds, else y; both are computed."""
+    """Return x where the condition holds, otherwise y; both are computed."""
     if not _has_symbol(condition, x, y):
         return np.where(condition, x, y)
     test = cast(condition, BOOL)
@@ -501,28 +501,28 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """The lesser of x and y; NaN if either is; the logical and on BOOL."""
+    """Return the lesser of x and y, NaN if either is NaN; on BOOL, the logical and."""
     if not _has_symbol(x, y):
         return np.minimum(x, y)
     return _arithmetic("min", "and", x, y)
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """The greater of x and y; NaN if either is; the logical or on BOOL."""
+    """Return the greater of x and y, NaN if either is NaN; on BOOL, the logical or."""
     if not _has_symbol(x, y):
         return np.maximum(x, y)
     return _arithmetic("max", "or", x, y)
 
 
 def absolute(x: Any) -> Any:
-    """|x|; the least integer has no opposite and stays."""
+    """Return |x|; the least integer, whose absolute value does not fit, is unchanged."""
     if not isinstance(x, Symbol):
         return np.abs(x)
     return _apply("abs", (x,)) if x.dtype.kind in "if" else x
 
 
 def sign(x: Any) -> Any:
-    """-1, 0 or 1 as x is below, at or above zero, in the type of x; NaN stays."""
+    """Return the sign of x (-1, 0 or 1) in the dtype of x; NaN stays NaN."""
     if not isinstance(x, Symbol):
         return np.sign(x)
     if x.dtype.kind in "bu":
@@ -532,21 +532,21 @@ def sign(x: Any) -> Any:
 
 
 def floor_divide(x: Any, y: Any) -> Any:
-    """x // y towards minus infinity; 0 where integers are divided by zero."""
+    """Return x // y, rounded towards minus infinity; an integer divided by zero gives 0."""
     if not _has_symbol(x, y):
         return np.floor_divide(x, y)
     return _of_numbers("floordiv", x, y)
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """x % y with the sign of y; 0 where integers are divided by zero."""
+    """Return x % y with the sign of y; an integer modulo zero gives 0."""
     if not _has_symbol(x, y):
         return np.remainder(x, y)
     return _of_numbers("mod", x, y)
 
 
 def truncate_divide(x: Any, y: Any) -> Any:
-    """x / y as in C: towards zero for integers, and by zero the extreme value of the sign of x."""
+    """Return x / y as in C, integers truncated; x / 0 is the extreme value with the sign of x."""
     if not _has_symbol(x, y):
         return evaluate(truncate_divide, (x, y))
     symbols = _common((x, y))
@@ -558,7 +558,7 @@ def truncate_divide(x: Any, y: Any) -> Any:
 
 
 def ldexp(x: Any, exponent: Any) -> Any:
-    """x times 2 to the exponent."""
+    """Return x times 2 to the exponent."""
     if not _has_symbol(x, exponent):
         return np.ldexp(x, exponent)
     x, exponent = as_symbol(x), as_symbol(exponent)
@@ -571,7 +571,7 @@ def ldexp(x: Any, exponent: Any) -> Any:
 
 
 def binom(n: Any, k: Any) -> Any:
-    """The number of ways to choose k of n, in INT64; 0 where there is none or it does not fit."""
+    """Return n choose k as INT64; 0 if it is undefined or overflows."""
     if not _has_symbol(n, k):
         return evaluate(binom, (n, k))
     return _apply("binom", (cast(n, INT64), cast(k, INT64)), INT64)
@@ -594,22 +594,22 @@ isfinite = _predicate("isfinite", True)
 
 
 def logical_and(x: Any, y: Any) -> Any:
-    """Whether x and y are both nonzero."""
+    """Return whether x and y are both nonzero."""
     return cast(x, BOOL) & cast(y, BOOL) if _has_symbol(x, y) else np.logical_and(x, y)
 
 
 def logical_or(x: Any, y: Any) -> Any:
-    """Whether x or y is nonzero."""
+    """Return whether x or y is nonzero."""
     return cast(x, BOOL) | cast(y, BOOL) if _has_symbol(x, y) else np.logical_or(x, y)
 
 
 def logical_xor(x: Any, y: Any) -> Any:
-    """Whether just one of x and y is nonzero."""
+    """Return whether exactly one of x and y is nonzero."""
     return cast(x, BOOL) ^ cast(y, BOOL) if _has_symbol(x, y) else np.logical_xor(x, y)
 
 
 def logical_not(x: Any) -> Any:
-    """Whether x is zero."""
+    """Return whether x is zero."""
     return ~cast(x, BOOL) if _has_symbol(x) else np.logical_not(x)
 
 
@@ -624,11 +624,11 @@ def raw(
     dtype: Any = None,
     returns: Any = None,
 ) -> Callable[..., Any]:
-    """A step in C++'s own words with its NumPy twin, for what no expression can say.
+    """Return a step written in C++ with an equivalent in NumPy, for what expressions cannot state.
 
-    The texts hold `{0}`, `{1}`, ... for the arguments, all of one type: `dtype`, or that of the
-    symbols. The result is of that type too, unless `returns` names one. Without a text for Numba
-    the operators that use it run by NumPy on the CPU.
+    The texts contain `{0}`, `{1}`, ... for the arguments, which have one dtype: `dtype`, or that of
+    the symbols. The result has the same dtype unless `returns` names another one. Without a text
+    for Numba, operators that use the step run in NumPy on the CPU.
 
         >>> from semirings import unary
         >>> step = raw("({0} > 0 ? {0} : 0.01 * {0})", lambda x: np.where(x > 0, x, 0.01 * x))

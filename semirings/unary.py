@@ -1,4 +1,4 @@
-"""The unary operators: z = f(x), entry by entry.
+"""The unary operators z = f(x), for single entries.
 
 `register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
@@ -171,7 +171,7 @@ frexpx = _UnaryOp("frexpx", lambda x: _t.frexp_fraction(x))
 isfinite = _UnaryOp("isfinite", _t.isfinite)
 isinf = _UnaryOp("isinf", _t.isinf)
 isnan = _UnaryOp("isnan", _t.isnan)
-lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # more beside its zeros below -2
+lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # larger errors occur near its zeros below -2
 log = _UnaryOp("log", _t.log, ulps=4)
 log10 = _UnaryOp("log10", _t.log10, ulps=4)
 log1p = _UnaryOp("log1p", _t.log1p, ulps=4)
@@ -192,7 +192,7 @@ positionj = _UnaryOp("positionj", lambda x, i, j: _place(x, j), is_positional=Tr
 positionj1 = _UnaryOp("positionj1", lambda x, i, j: _place(x, j + 1), is_positional=True)
 
 
-# --- NumPy's names: each computes what the function of that name computes on our dtypes -----------
+# --- NumPy's names: each computes the NumPy function of that name, on our dtypes ------------------
 
 
 def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _UnaryOp:

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import pytest
 from devices import DEVICE, has_card, use_cuda
-from effort import choose_cases, number_of_cases, number_of_examples
+from effort import PROFILE, choose_cases, is_full, number_of_cases, number_of_examples
 from hypothesis import HealthCheck, settings
 from hypothesis.control import current_build_context
 from hypothesis.strategies import booleans
@@ -44,7 +44,6 @@ settings.register_profile(
 settings.register_profile(
     "simulated", max_examples=8, deadline=None, derandomize=True, suppress_health_check=slow
 )
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(PROFILE)
 
 
@@ -61,7 +60,7 @@ def loops(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `make test-full` what the tables say, and skip tests that the device cannot run."""
-    if PROFILE not in ("nightly", "card") and not has_card():
+    if not is_full() and not has_card():
         leave_cases_out(config, items)
         for item in items:
             limit_examples(item)

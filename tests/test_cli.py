@@ -295,7 +295,7 @@ def test_bench_times_each_algorithm_and_says_which_took_too_long(tmp_path):
         "--only",
         "closeness,all-pairs-lengths,bfs",
     )
-    assert "not done in 0.01 s" in text.splitlines()[-3]
+    assert "not finished in 0.01 s" in text.splitlines()[-3]
     assert "-  would hold 1,118 GB" in text.splitlines()[-2] or "not done" in text
 
 

@@ -21,11 +21,11 @@ def test_a_dataset_has_the_counts_of_its_table(name):
     assert A.nvals == (about.edges if about.directed else 2 * about.edges)
     assert A._store.is_symmetric is not about.directed
     assert (A.dtype != "BOOL") is about.weighted
-    assert about.licence
+    assert about.license
     assert about.source
 
 
-def test_every_file_has_its_licence_in_the_folder():
+def test_every_file_has_its_license_in_the_folder():
     told = (FOLDER / "LICENSES.md").read_text(encoding="utf-8")
     shipped = {path.name for path in FOLDER.iterdir() if path.suffix in (".npz", ".mtx")}
     assert shipped == {datasets.info(name).file for name in datasets.names()}

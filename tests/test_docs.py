@@ -1,57 +1,132 @@
-"""What the pages say, run: each `>>>` of a page's Python blocks, one after another."""
+"""Run the Python blocks of all pages, check the syntax of their shell blocks, and follow links."""
 
 from __future__ import annotations
 
 import doctest
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from devices import has_card
 
+import graphla
 from graphla import algorithms, ladder
 
 ROOT = Path(__file__).parent.parent
-PAGES = (
-    "docs/algorithms.md",
-    "docs/closure.md",
-    "docs/files.md",
-    "docs/graph.md",
-    "docs/ladder.md",
-    "docs/sorting.md",
+DOCS = ROOT / "docs"
+# `make docs` runs the notebooks and makes the pages in reference/generated.
+MADE = (DOCS / "notebooks", DOCS / "reference" / "generated")
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *DOCS.glob("**/*.md"), ROOT / "examples" / "README.md"]
+    if page.parent not in MADE
 )
-LINKED = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "examples" / "README.md"])
+# These pages hold on every device: `make test` also runs them on a simulated card.
+ON_ANY_DEVICE = {
+    "docs/concepts/closure.md",
+    "docs/concepts/graph.md",
+    "docs/how-to/sort.md",
+    "docs/ladder.md",
+    "docs/reference/algorithms.md",
+    "docs/reference/files.md",
+}
+NEEDS_CARD = "<!-- needs a card -->"
 
 
-def blocks(page: Path) -> list[tuple[int, str]]:
-    """The Python blocks of a page, each with its line."""
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path, language: str = "python") -> list[tuple[int, str, bool]]:
+    """Return the blocks of a page in this language: line, text, and whether it needs a card."""
     text = page.read_text(encoding="utf-8")
-    found = re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return [(text[: each.start(1)].count("\n"), each.group(1)) for each in found]
+    found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [
+        (
+            text[: each.start(1)].count("\n"),
+            each.group(1),
+            text[: each.start()].rstrip().endswith(NEEDS_CARD),
+        )
+        for each in found
+    ]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_shows_is_what_comes_out(page: str):
+def run(page: Path, *, on_card: bool) -> dict[str, Any]:
+    """Run the blocks of a page in order, those that need a card only if `on_card`."""
     names: dict[str, Any] = {}
-    said: list[str] = []
+    failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    for line, block in blocks(ROOT / page):
-        test = doctest.DocTestParser().get_doctest(block, names, page, page, line)
-        assert test.examples, f"{page}, line {line + 1}: nothing to run"
-        runner.run(test, out=said.append, clear_globs=False)
+    for line, block, needs_card in blocks(page):
+        if needs_card and not on_card:
+            continue
+        if ">>>" not in block:
+            exec(compile(block, name(page), "exec"), names)
+            continue
+        test = doctest.DocTestParser().get_doctest(block, names, name(page), name(page), line)
+        runner.run(test, out=failures.append, clear_globs=False)
         names |= test.globs
-    assert not said, "".join(said)
+    assert not failures, "".join(failures)
+    return names
+
+
+WITH_PYTHON = [name(page) for page in PAGES if blocks(page)]
+
+
+@pytest.mark.parametrize("page", sorted(ON_ANY_DEVICE))
+def test_the_examples_of_a_page_print_what_it_shows_on_every_device(page: str):
+    run(ROOT / page, on_card=has_card())
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("page", sorted(set(WITH_PYTHON) - ON_ANY_DEVICE))
+def test_the_examples_of_a_page_print_what_it_shows(page: str):
+    pytest.importorskip("networkx")
+    run(ROOT / page, on_card=False)
+
+
+@pytest.mark.skipif(not has_card(), reason="needs a card")
+@pytest.mark.parametrize(
+    "page", [name(page) for page in PAGES if any(block[2] for block in blocks(page))]
+)
+def test_the_examples_that_need_a_card_print_what_the_page_shows(page: str):
+    run(ROOT / page, on_card=True)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("page", [name(page) for page in PAGES if blocks(page, "bash")])
+def test_shell_blocks_have_no_syntax_error(page: str):
+    for _, block, _ in blocks(ROOT / page, "bash"):
+        result = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.cpu
+def test_every_code_block_names_its_language():
+    fences = {
+        name(page): re.findall(r"^```[^\n]*$", page.read_text(encoding="utf-8"), re.MULTILINE)[::2]
+        for page in PAGES
+    }
+    assert {page: opened for page, opened in fences.items() if "```" in opened} == {}
+
+
+@pytest.mark.cpu
+def test_the_version_is_written_in_one_place():
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## {graphla.__version__}" in changelog
 
 
 @pytest.mark.cpu
 def test_the_table_of_algorithms_has_each_of_them():
-    text = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "algorithms.md").read_text(encoding="utf-8")
     functions = {name for name in algorithms.__all__ if not name[0].isupper()}
     assert functions == {name for name in functions if f"`{name}`" in text}
 
 
 @pytest.mark.cpu
-@pytest.mark.parametrize("page", LINKED, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page: Path):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         path, _, anchor = link.partition("#")
@@ -79,12 +154,9 @@ def test_each_decision_is_listed():
 
 
 @pytest.mark.cpu
-def test_the_first_program_of_the_readme_runs():
-    names: dict[str, Any] = {}
-    for _, block in blocks(ROOT / "README.md"):
-        exec(block, names)
-    levels, parent = names["levels"], names["parent"]
-    assert levels.nvals == parent.nvals == 264_346
+def test_the_search_of_the_readme_reaches_every_crossing():
+    names = run(ROOT / "README.md", on_card=False)
+    assert names["levels"].nvals == names["parent"].nvals == 264_346
 
 
 @pytest.mark.cpu

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import doctest
 import inspect
 import re
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from typing import Any, get_overloads
 
+import numpy as np
 import pytest
 
 import graphla as gl
@@ -290,6 +292,47 @@ def test_errors_are_described(name):
     classes = tuple(error_class(each) for each in described)
     missing = {each.__name__ for each in errors(thing) if not issubclass(each, classes)}
     assert missing <= UNREACHABLE.get(name, set())
+
+
+def graphs() -> Iterator[Any]:
+    """Yield graphs of four vertices, and others, that some algorithms refuse."""
+    i, j = [0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]
+    for value in (1, 0, -1, 5, 0.5, np.nan, -np.inf, np.inf, 1e308, 2**62, True):
+        yield gl.Matrix.from_coo(i, j, value, nrows=4, ncols=4)
+    yield gl.Matrix.from_coo(i, j, np.arange(8), nrows=4, ncols=4)
+    yield gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], -1, nrows=4, ncols=4)
+    yield gl.Matrix.from_coo([0, 1], [1, 1], 2.5, nrows=4, ncols=4)
+    yield from (gl.Matrix(int, n, n) for n in (0, 1, 4))
+    yield from (gl.Matrix(int, 2, 3), gl.Vector(int, 4), [[0, 1], [1, 0]], None)
+    yield gl.Graph.from_edges([(0, 1), (1, 2), (2, 3)], directed=True)
+
+
+RIGHT: dict[str, Any] = {"source": 0, "sources": [0], "target": 3, "n": 0, "k": 3}
+RIGHT |= {"communities": [{0, 1}, {2, 3}], "weight": True, "distance": True, "max_iter": 9}
+WRONG: tuple[Any, ...] = (-1, 99, 0.5, "least", [0, 99], {0: 1.0}, gl.Vector(bool, 3))
+
+
+def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield a graph and arguments: right ones for each graph, and each of them wrong in turn."""
+    _, *others = inspect.signature(thing).parameters.values()
+    needed = {each.name: RIGHT[each.name] for each in others if each.default is each.empty}
+    for A in graphs():
+        yield A, needed
+        yield A, {each.name: RIGHT[each.name] for each in others if each.name in RIGHT}
+    cycle = gl.Matrix.from_coo([0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2], 2, nrows=4, ncols=4)
+    for each in others:
+        for value in WRONG:
+            yield cycle, needed | {each.name: value}
+
+
+@public(lambda thing: hasattr(thing, "graph_options"))
+def test_every_error_of_wrong_input_is_described(name):
+    thing = PUBLIC[name]
+    described = entries(sections(thing)["Raises"])
+    expected = tuple(error_class(each) for each in described)
+    for A, given in calls(thing):
+        with np.errstate(all="ignore"), contextlib.suppress(*expected):
+            thing(A, **given)
 
 
 @public(lambda thing: hasattr(thing, "_fields"))

@@ -7,6 +7,7 @@ pair of arrays, `present` and `values`; absent values are zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,21 @@ from hypothesis import strategies as st
 from invariants import verify
 
 import graphla as gl
+from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.cpu.spgemm import SpgemmTuning
+from graphla.backends.cpu.spmspv import SpmspvTuning
+from graphla.backends.tuning import using
 
 pytestmark = pytest.mark.usefixtures("loops")
 Dense = tuple[Any, Any]  # present, values
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_parts() -> Iterator[None]:
+    """Compiled loops share operands of this size among several parts and threads."""
+    with using(PartsTuning(parallel=16), SpmspvTuning(parallel=16), SpgemmTuning(room=64)):
+        yield
+
 
 INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
@@ -187,6 +200,10 @@ def test_entrywise_operations_reductions_and_indices(rng):
     both, either = A[0] & B[0], A[0] | B[0]
     check(rng, lambda: gl.binary.times(C & D), (both, A[1] * B[1]))
     check(rng, lambda: gl.binary.plus(C | D), (either, A[1] + B[1]))
+    x, y = (np.where(each[0], each[1], fill) for each, fill in ((A, 3), (B, 2)))
+    check(rng, lambda: C.ewise_union(D, "minus", 3, 2), (either, np.where(either, x - y, 0)))
+    column = np.broadcast_to(np.arange(m), (n, m))
+    check(rng, lambda: gl.binary.firstj(C & D), (both, np.where(both, column, 0)))
     check(rng, lambda: C.T, (A[0].T, A[1].T))
     check(rng, lambda: C.reduce_rowwise("plus"), (A[0].any(1), A[1].sum(1)))
     check(rng, lambda: C.reduce_columnwise("plus"), (A[0].any(0), A[1].sum(0)))
@@ -301,6 +318,7 @@ def test_long_vectors_are_written_by_the_rule(rng):
         lambda: gl.binary.plus(noun_of((u, x)) & noun_of((v, y))),
         (both, np.where(both, x + y, 0)),
     )
+    check(rng, lambda: gl.binary.plus(noun_of((u, x)) | noun_of((v, y))), (u | v, x + y))
     w = noun_of((u, x))
     w << noun_of((v, y))
     same(w, (v, y))

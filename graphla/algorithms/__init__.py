@@ -1,4 +1,4 @@
-"""Graph algorithms, each defined by a loop of a few statements of algebra in its own file."""
+"""Graph algorithms. Each has a file, which defines it by a loop of a few algebraic statements."""
 
 from graphla.algorithms._shared.power_iteration import ConvergenceError
 from graphla.algorithms.average_path_length import average_path_length

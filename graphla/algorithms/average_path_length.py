@@ -1,4 +1,4 @@
-"""The average length of a shortest path, over all pairs of vertices."""
+"""The mean length of a shortest path, over all pairs of vertices."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def average_path_length(
     Takes n searches; without weights 64 of them run at once, as the bits of a word.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in
             NetworkX, to use the values of A.
         method: "unweighted", "dijkstra" or "bellman-ford", which also takes weights below 0. None
@@ -69,7 +70,7 @@ def average_path_length(
     else:
         A, _ = lengths_of(A, weight)
         paths = sssp if method == "dijkstra" else bellman_ford
-        # Σ over u of Σ over v of d(u, v); one sum of at most n finite distances in FP64
+        # Σ over u of Σ over v of d(u, v); each inner sum has at most n finite terms, in FP64
         batches = many.batches(A, n, "average path length", size=1)
         total = sum(paths(A, u.start).distances.reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

@@ -1,9 +1,9 @@
-"""Shortest paths where weights may lie below 0, and the cycles that leave none.
+"""Shortest paths with weights that may be below 0, and cycles with a negative sum of weights.
 
-As algebra it is `sssp`: the least d with d = d min (d min.+ A) and d = 0 at the source. R. Bellman,
-*On a routing problem*, 1958; L. R. Ford, *Network Flow Theory*, 1956. What went down is multiplied
-again, round by round. Around a cycle of negative weight distances would go down for ever: it is
-found in the parents, which form a forest as long as no such cycle has been gone around.
+Like `sssp`, this is the least d with d = d min (d min.+ A) and d = 0 at the source (R. Bellman,
+1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased. Around a cycle
+with a negative sum distances would decrease without end. Such a cycle is found in the parents,
+which form a forest as long as no path goes around such a cycle.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def bellman_ford(
     Takes O(n m) time at worst. `sssp` is faster if no weight is below 0.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the lengths of the edges.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the lengths of the edges.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has distance 0, unless a path to it has a negative
             length.
@@ -135,9 +135,9 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     back. NetworkX raises an error if there is no such cycle; this function returns None.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the weights of the edges.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the weights of the edges.
         source: find only cycles that this vertex, or one of several vertices, reaches. None finds a
             cycle anywhere.
 
@@ -163,7 +163,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     """
     A, dtype = lengths_of(A, True)
     if source is None:
-        # d = 0 everywhere: a path may begin at any vertex
+        # d = 0 everywhere, because a path may begin at any vertex
         start = Vector.from_scalar(0, A.nrows, dtype)
     else:
         start = validation.starts(source, A, 0, dtype)

@@ -1,10 +1,8 @@
-"""Betweenness: how much of the shortest paths between others leads over a vertex, or along an edge.
+"""Betweenness: the share of shortest paths between others that pass a vertex or an edge.
 
-L. Freeman, *A Set of Measures of Centrality Based on Betweenness*, 1977; of edges, M. Girvan and
-M. Newman, 2002. What the paths from one source add are Brandes' dependencies: U. Brandes, *A Faster
-Algorithm for Betweenness Centrality*, 2001, and, of edges and samples, *On Variants of
-Shortest-Path Betweenness Centrality and their Generic Computation*, 2008. `definition` is LAGraph's
-loop, which takes many sources at once, one row each.
+The measure is L. Freeman's (1977) for vertices, and M. Girvan's and M. Newman's (2002) for edges.
+The contribution of one source is U. Brandes' dependency (2001; edges and samples: 2008).
+`definition` is the loop of LAGraph, which treats many sources at once, one row each.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import any_first, any_plus, any_second, plus_first, plus_second, plus_times
 
 BATCH = 64
-"""Number of sources that the definition takes together."""
+"""Number of sources that the definition treats together."""
 
 
 @graph_algorithm(vertices=("sources",), lengths="weight")
@@ -52,19 +50,20 @@ def betweenness(
     time per source without weights.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
             None takes all vertices.
         normalized: whether to divide by the number of pairs (s, t).
         weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A, above 0, as lengths.
+            the values of A as lengths, which must be above 0.
         endpoints: whether a path counts for its own ends as well.
         seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
             seed gives one result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph each pair counts once.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.
@@ -93,21 +92,22 @@ def betweenness(
     """
     n = A.nrows
     chosen, is_sample = _choose_sources(n, k, seed, sources)
-    sums = sum_dependencies(A, chosen, is_weighted=_weighs(A, weight, chosen), reach=endpoints)
+    sums = sum_dependencies(A, chosen, is_weighted=_has_lengths(A, weight, chosen), reach=endpoints)
     b = sums.totals
     if endpoints:
-        # b = b + how many sources reach v; at a source, + how many it reaches, too
+        # b(v) = b(v) + number of sources that reach v, + number of vertices that v reaches if it
+        # is a source
         b(binary.plus) << sums.reached
         own = sums.counts.astype(float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
-    pairs = n if endpoints else n - 1  # of sources, for a vertex between
+    pairs = n if endpoints else n - 1  # number of possible sources for one vertex
     if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
     whole = 1 / (pairs - 1) if normalized else pairs / halves
     if endpoints or not is_sample:
         return _scale(b, whole / (chosen.size if is_sample else pairs))
-    # a source is no vertex between on its own paths: one source less
+    # A path does not count for its own source, so a source has one source fewer.
     scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
     scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
@@ -134,18 +134,19 @@ def edge_betweenness(
     without weights.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
             None takes all vertices.
         normalized: whether to divide by the number of pairs (s, t).
         weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A, above 0, as lengths.
+            the values of A as lengths, which must be above 0.
         seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
             seed gives one result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph each pair counts once.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with the entries of A.
@@ -174,7 +175,7 @@ def edge_betweenness(
     """
     n = A.nrows
     chosen, _ = _choose_sources(n, k, seed, sources)
-    sums = sum_dependencies(A, chosen, is_weighted=_weighs(A, weight, chosen), of_edges=True)
+    sums = sum_dependencies(A, chosen, is_weighted=_has_lengths(A, weight, chosen), of_edges=True)
     B = sums.edges
     is_directed = _is_directed(A, directed)
     if not is_directed:
@@ -195,9 +196,9 @@ def sum_dependencies(
     of_edges: bool = False,
     reach: bool = False,
 ) -> DependencySums:
-    """Return what vertices, and edges if `of_edges`, carry of the shortest paths from `sources`."""
+    """Return the dependencies of vertices, and with `of_edges` of edges, summed over `sources`."""
     define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
-    if is_weighted and not validation.is_floating(A) and not _fits(A):
+    if is_weighted and not validation.is_floating(A) and not _is_exact(A):
         return define()
     return accelerated(Dependencies(A, sources, is_weighted, of_edges, reach), define)
 
@@ -217,11 +218,11 @@ def definition(
         if not some.size:
             break
         if is_weighted:
-            paths, shares, carried = _along_weights(A, int(some[0]), edges)
+            paths, shares, carried = _count_along_weights(A, int(some[0]), edges)
         else:
-            paths, shares, carried = _level_by_level(A, some, edges)
+            paths, shares, carried = _count_by_level(A, some, edges)
         own = Matrix.from_coo(np.arange(some.size), some, True, nrows=some.size, ncols=n)
-        # δ = σ ∘ s, but at the sources
+        # δ = σ ∘ s, except at the sources
         each = binary.times(paths & shares).new(mask=~own.S)
         totals(binary.plus) << each.reduce_columnwise(monoid.plus)
         others = paths.apply(unary.one).new(INT64, mask=~own.S)
@@ -233,13 +234,13 @@ def definition(
     return DependencySums(totals, edges, reached, counts)
 
 
-def _level_by_level(
+def _count_by_level(
     A: Matrix, sources: np.ndarray, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """For each source (a row): the number of paths to v, and Σ of what each such path carries on.
+    """Return the number of paths to each vertex, and the dependency per path; a row per source.
 
-    Invariants: after round d, P has the vertices at most d edges away, and levels[d], of their
-    pattern, those d away; in the second loop W(v) is what each path to v carries, 1 for v itself.
+    Invariants: after round d, P has entries at the vertices at most d edges away, and levels[d] at
+    those d edges away. In the second loop W(v) is the dependency per path to v, plus 1 for v.
     """
     rows, n = sources.size, A.nrows
     P = Matrix.from_coo(np.arange(rows), sources, 1.0, FP64, nrows=rows, ncols=n)
@@ -260,16 +261,19 @@ def _level_by_level(
         # shares⟨levels[d - 1]⟩ = W plus.first Aᵀ
         shares(nearer.S, binary.plus) << plus_first["FP64"](W @ A.T)
         if edges is not None:
-            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W: levels[d - 1] has the paths as its values
+            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W; levels[d - 1] holds counts of paths
             along = plus_times(nearer.T @ W).new(mask=edges.S)
             carried = along if carried is None else binary.plus(carried | along).new()
     return P, shares, carried
 
 
-def _along_weights(
+def _count_along_weights(
     A: Matrix, source: int, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """The same for one source, by T: the edges u → v that a shortest path ends with."""
+    """Return what `_count_by_level` returns, for one source and weighted edges.
+
+    T holds the edges u -> v that are the last edge of a shortest path.
+    """
     n = A.nrows
     tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
     T = tight.dup(mask=nearer.S)
@@ -305,12 +309,13 @@ def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
 
 
 def _row(x: Vector) -> Matrix:
+    """Return x as a Matrix of one row."""
     indices, values = x.to_coo()
     return Matrix.from_coo(np.zeros(x.nvals, int), indices, values, nrows=1, ncols=x.size)
 
 
 def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
-    """The sources, and whether they are a sample."""
+    """Return the sources, and whether they are a sample."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
@@ -324,7 +329,7 @@ def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray
     return np.sort(drawn), k < n
 
 
-def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
+def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
     """Return whether edges have different lengths; refuse lengths that do not lengthen a path."""
     if not validation.weighs("weight", weight):
         return False
@@ -336,6 +341,7 @@ def _weighs(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
 
 
 def _is_directed(A: Matrix, directed: bool | None) -> bool:
+    """Return `directed`, or if it is None whether A is not symmetric."""
     if directed is not None:
         return bool(directed)
     return not validation.is_symmetric(A)
@@ -370,6 +376,6 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
             )
 
 
-def _fits(A: Matrix) -> bool:
+def _is_exact(A: Matrix) -> bool:
     """Return whether FP64 holds the integer lengths of all paths exactly."""
     return not A.nvals or A.nrows * int(extent(A)[1]) <= 2**53

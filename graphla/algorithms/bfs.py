@@ -1,12 +1,12 @@
-"""Breadth-first search: how many edges away each vertex is, and from which vertex it was reached.
+"""Breadth-first search: the level of each vertex, and the vertex from which it was reached.
 
 As algebra it is the loop of `definition`, in which each round multiplies the frontier by A under a
 mask that hides the vertices already reached (see also `examples/bfs_as_algebra.py`):
 
     p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
 
-A device runs all levels as one operation, each by push or by pull, whichever reads less (Beamer,
-Asanović and Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012).
+A device runs all levels as one operation. Each level pushes or pulls, whichever reads less (Beamer,
+Asanović and Patterson, SC 2012).
 """
 
 from __future__ import annotations
@@ -123,12 +123,12 @@ def bfs(
     Search breadth first from one or several vertices, and return levels and parents.
 
     f is the frontier, p holds the parents found so far, and r stands for replace. The search takes
-    O(n + m) time for n vertices and m edges.
+    O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has level 0 and is its own parent.
         levels: the dtype of the levels: "INT32", or "UINT8", which is faster to write and holds
@@ -209,6 +209,7 @@ def definition(
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:
+    """Return the dtype of the levels, or None for no levels; refuse other dtypes."""
     if levels is None:
         return None
     if isinstance(levels, str) and levels == "INT32":

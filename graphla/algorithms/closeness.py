@@ -1,4 +1,4 @@
-"""Closeness: how near a vertex is to all that can reach it (Freeman; Wasserman and Faust).
+"""Closeness: how near a vertex is to all vertices that reach it (Freeman; Wasserman and Faust).
 
 As in NetworkX, distances are those of paths that end at the vertex.
 """
@@ -20,7 +20,7 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Vertices whose distances, where edges have lengths, are there at a time."""
+"""Number of vertices whose weighted distances are held at a time."""
 
 
 @overload
@@ -71,8 +71,9 @@ def closeness(
     v. Without lengths, searches from k vertices take O(m k / 64) time at best.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         u: a vertex for its value alone; a list or array of vertices for these alone; None for all
             vertices.
         distance: None or False to count edges; True, or the name of the length as in NetworkX, to
@@ -107,12 +108,12 @@ def closeness(
     chosen = validation.distinct("u", [validation.vertex(u, n, "u")] if is_one else u, n)
     if validation.weighs("distance", distance):
         validation.nonnegative(A)
-        count, total = _lengths(A.dup(FP64).T.new(), chosen)
+        count, total = _sum_distances(A.dup(FP64).T.new(), chosen)
     else:
         found = many.reach(A.T.new(), chosen, "closeness")
         count, total = found.count, found.total
     others = (count - 1).astype(float)
-    # c = (r - 1) / Σ d, where something is away
+    # c = (r - 1) / Σ d, where the sum is above 0
     values = np.divide(others, total, out=np.zeros(chosen.size), where=total > 0)
     if wf_improved:
         values *= others / max(n - 1, 1)
@@ -121,8 +122,8 @@ def closeness(
     return Vector.from_coo(chosen, values, size=n, dtype=FP64)
 
 
-def _lengths(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many vertices each of those chosen reaches, and how far away they are in all."""
+def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of vertices that each chosen vertex reaches, and the sum of distances."""
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)

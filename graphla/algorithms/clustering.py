@@ -1,14 +1,13 @@
-"""Clustering: how many of the pairs of a vertex's neighbours are neighbours of each other.
+"""Clustering: the share of pairs of a vertex's neighbors that are neighbors of each other.
 
-D. Watts and S. Strogatz, *Collective Dynamics of Small-World Networks*, 1998; with weights the
-geometric mean of each triangle's (J.-P. Onnela and others, *Intensity and Coherence of Motifs in
-Weighted Complex Networks*, 2005); directed, G. Fagiolo, *Clustering in Complex Directed Networks*,
-2007, whose formula says the same of a symmetric A as those of the undirected graph do.
+The coefficient is D. Watts' and S. Strogatz' (1998). With weights a triangle counts the geometric
+mean of its weights (J.-P. Onnela et al., 2005). For directed graphs it is G. Fagiolo's (2007),
+whose formula agrees with the undirected one if A is symmetric.
 
-Invariants, of an A without self-loops:
+Invariants, for an A without self-loops:
 - S = W + Wᵀ is symmetric, where W has the cube root of each weight, or 1
-- total is the number of edges out of a vertex and into it, mutual that of its both ways
-- twice t(v), the triangles around v by S, is at most 2 (total (total - 1) - 2 mutual)
+- total(v) is the number of edges out of v and into v, mutual(v) the number of opposite pairs
+- t(v), twice the triangles around v, is at most total (total - 1) - 2 mutual
 """
 
 from __future__ import annotations
@@ -67,15 +66,16 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
     Compute the clustering coefficient of each vertex: the share of its pairs of neighbors that are
     joined.
 
-    total counts the edges into and out of a vertex, mutual the pairs of opposite edges, and t twice
-    the directed triangles around it. For an undirected graph this is the number of triangles
-    divided by the number of pairs of neighbors. c is 0 if there is no triangle. Self-loops do not
-    count. Takes O(m √m) time at most.
+    For each vertex, total counts the edges into and out of it, mutual the pairs of opposite edges,
+    and t twice the directed triangles around it. For an undirected graph this is the number of
+    triangles divided by the number of pairs of neighbors. c is 0 if there is no triangle.
+    Self-loops do not count. Takes O(m √m) time at most.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. A Matrix
-            that is not symmetric is a directed graph, in which triangles of all directions count.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+            graph, in which triangles of all directions count.
         nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
             all vertices.
         weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
@@ -115,7 +115,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
     else:
         # S = W + Wᵀ, with W = ∛(A / max A), or 1 where there is an edge
         greatest = float(A.reduce_scalar(monoid.max).get(0)) if is_weighted else 1.0
-        W = _roots(N, greatest) if is_weighted else common_neighbors.pattern(N)
+        W = _cube_roots(N, greatest) if is_weighted else common_neighbors.pattern(N)
         S = binary.plus["FP64"](W | W.T).new()
         S = common_neighbors.pattern(S, S.to_csr(copy=False)[2], symmetric=True)
         t = common_neighbors.triangles_per_vertex(S, chosen, weighted=True)
@@ -127,7 +127,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
     if chosen is not None:
         pairs = pairs[chosen]
     c = t / np.where(t == 0, 1, pairs)
-    return common_neighbors.as_answer(c, chosen, nodes, A.nrows)
+    return common_neighbors.as_result(c, chosen, nodes, A.nrows)
 
 
 @graph_algorithm(vertices=("nodes",))
@@ -141,9 +141,10 @@ def average_clustering(
     Takes O(m √m) time at most.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. A Matrix
-            that is not symmetric is a directed graph.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+            graph.
         nodes: the vertices to average over, one or several; None for all vertices.
         weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
             weight them as `clustering` does.
@@ -194,9 +195,9 @@ def transitivity(A: Matrix) -> float:
     time at most.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         float: the share, from 0 to 1; 0 if there is no triangle.
@@ -214,13 +215,13 @@ def transitivity(A: Matrix) -> float:
     """
     N = common_neighbors.pattern(common_neighbors.drop_loops(A))
     degree = common_neighbors.degrees(N)
-    F = common_neighbors.hub_first(N, degree)
-    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ): for each edge, as often as F has it
+    F = common_neighbors.orient_pairs(N, degree)
+    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F counts the directions of each edge
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)
     return closed / int((degree.astype(np.int64) * (degree - 1)).sum()) if closed else 0.0
 
 
-def _roots(N: Matrix, greatest: float) -> Matrix:
-    """∛(N / greatest), FP64; NaN or infinite where that is 0."""
+def _cube_roots(N: Matrix, greatest: float) -> Matrix:
+    """Return ∛(N / greatest) in FP64; values are NaN or infinite if `greatest` is 0."""
     return unary.cbrt["FP64"](binary.truediv["FP64"](N, greatest)).new()

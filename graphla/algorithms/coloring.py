@@ -1,9 +1,8 @@
-"""Greedy coloring: a number for each vertex, so that no edge joins two vertices of one color.
+"""Greedy coloring: a number for each vertex, such that no edge joins two vertices of one color.
 
-M. T. Jones and P. E. Plassmann, *A Parallel Graph Coloring Heuristic*, 1993: in an order of all
-vertices, each vertex takes the least color that no earlier neighbor has. The colors are those of
-the greedy loop over that order, but a vertex may take its color as soon as all earlier neighbors
-have theirs.
+In an order of all vertices, each vertex takes the least color that no earlier neighbor has (M. T.
+Jones and P. E. Plassmann, 1993). The colors are those of the greedy loop over that order, but a
+vertex may take its color as soon as all earlier neighbors have theirs.
 
 Invariants of `definition`, at the head of each round:
 - waiting has the vertices without a color, each with its number; the greater number comes first;
@@ -40,9 +39,10 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
     vertices one by one; they are not available here.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
         strategy: the order of the vertices: "largest_first" by descending degree, equal degrees in
             random order, or "random_sequential" in random order.
         seed: determines the random order: None (the same as 0), an integer of at least 0, or a
@@ -96,7 +96,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         while ready.nvals:
             if word == len(bits):
                 bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: of 64 colors, those that neighbors have
+            # used⟨ready⟩ = A bor.second b: which of 64 colors the neighbors have
             used = Vector("UINT64", n)
             used(ready.S) << np.uint64(0)
             used(ready.S, binary.bor) << bor_second(A @ bits[word])
@@ -109,7 +109,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
             word += 1
     colors = Vector(int, n)
     for word, set_ in enumerate(bits):
-        # c⟨b⟩ = 64·word + log₂ b, to the nearest: on a card log₂ 8 is somewhat less than 3
+        # c⟨b⟩ = 64·word + log₂ b, rounded: on a GPU log₂ 8 is slightly less than 3
         place = unary.round(unary.log2["FP64"](set_).new()).new()
         colors(set_.S) << binary.plus(place, 64 * word)
     return colors

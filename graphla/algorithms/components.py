@@ -1,17 +1,16 @@
-"""Connected components: which vertices a path joins, whatever the direction of its edges.
+"""Connected components: which vertices a path joins, regardless of the direction of its edges.
 
-A backend finds them by union-find over a sample of the edges first (M. Sutton, T. Ben-Nun and A.
-Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018). Their
-definition is FastSV: Y. Zhang, A. Azad and Z. Hu, *FastSV: A Distributed-Memory Connected Component
-Algorithm with Fast Convergence*, 2020, which LAGraph uses too. Each component grows into a tree of
-parents whose root is its least vertex; trees hook onto each other and are made shallow, all at
-once, so that a dozen rounds do where labels passed along edges would need as many as the longest
-path.
+A backend finds them by union-find that samples the edges first (Sutton, Ben-Nun and Barak, 2018).
+`definition` is FastSV (Zhang, Azad and Hu, 2020), which LAGraph uses too. Each component grows into
+a tree of parents whose root is its least vertex. In each round trees hook onto other trees and
+become shallower, so that a dozen rounds suffice. Labels that move along edges would need as many
+rounds as the longest path has edges.
 
 Invariants, at the head of each round of FastSV:
-- parent is full, parent(i) <= i lies in the component of i, and never grows: so there is no cycle;
+- parent is full, parent(i) <= i is in the component of i, and parent(i) never grows, which excludes
+  cycles;
 - grandparent(i) = parent(parent(i)).
-With no grandparent changed by a round, each vertex points at the least vertex of its component.
+If a round changes no grandparent, each vertex points at the least vertex of its component.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ def connected_components(A: Matrix) -> Vector:
     time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
@@ -76,9 +75,9 @@ def component_count(A: Matrix) -> int:
     Takes about O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         int: the number of components, 0 if the graph has no vertices.
@@ -93,7 +92,7 @@ def component_count(A: Matrix) -> int:
         >>> component_count(Matrix.from_coo([1, 4], [3, 3], 1, nrows=5, ncols=5))
         3
     """
-    return roots(connected_components(A))
+    return count_roots(connected_components(A))
 
 
 @graph_algorithm()
@@ -105,9 +104,9 @@ def is_connected(A: Matrix) -> bool:
     Takes about O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         bool: whether there is exactly one component.
@@ -123,7 +122,7 @@ def is_connected(A: Matrix) -> bool:
         >>> is_connected(Matrix.from_coo([0, 2], [1, 1], 1, nrows=3, ncols=3))
         True
     """
-    not_empty(A)
+    refuse_empty(A)
     return component_count(A) == 1
 
 
@@ -134,12 +133,12 @@ def definition(A: Matrix) -> Vector:
     grandparent, least = parent.dup(), Vector(int, n)
     is_stable = n == 0
     while not is_stable:
-        # u = A min.second g ⊕ g min.first A: the least grandparent among the neighbours
+        # u = A min.second g ⊕ g min.first A: the least grandparent of the neighbors
         least << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
-        # f(f(i)) = f(f(i)) min u(i): trees hook onto trees, by their roots where trees are shallow
+        # f(f(i)) = f(f(i)) min u(i): trees hook onto trees; shallow trees hook by their roots
         parent(binary.min) << min_first(least @ selection(parent))
-        # f = f min u min g: vertices hook too, and the trees become shallower
+        # f = f min u min g: vertices hook as well, and trees become shallower
         parent(binary.min) << least
         parent(binary.min) << grandparent
         # g = f(f)
@@ -149,14 +148,14 @@ def definition(A: Matrix) -> Vector:
     return parent
 
 
-def roots(labels: Vector) -> int:
-    """How many vertices are their own label: one in each part."""
+def count_roots(labels: Vector) -> int:
+    """Return the number of vertices that are their own label, which is the number of parts."""
     # r = labels⟨labels(i) = i⟩
     own = binary.eq(labels & indexunary.rowindex(labels).new()).new()
     return own.select("==", True).nvals
 
 
-def not_empty(A: Matrix) -> None:
-    """Refuse a graph of which no connectedness can be said."""
+def refuse_empty(A: Matrix) -> None:
+    """Refuse a graph without vertices, which is neither connected nor disconnected."""
     if A.nrows == 0:
-        raise InvalidValue("A has no vertex, but connectedness is said of graphs that have one")
+        raise InvalidValue("A has no vertex, but connectedness is defined for graphs that have one")

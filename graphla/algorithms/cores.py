@@ -1,12 +1,11 @@
-"""Cores: what is left of a graph when vertices of few edges go, one after another.
+"""Cores: what remains of a graph when vertices of low degree are removed one after another.
 
-S. Seidman, *Network Structure and Minimum Degree*, 1983. On the CPU they go in order of degree (V.
-Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003), on a card
-in rounds within one launch; the definition is rounds of products.
+The notion is S. Seidman's (1983). On the CPU vertices are removed in order of degree (Batagelj and
+Zaversnik, 2003), on a GPU in rounds within one launch. `definition` uses rounds of products.
 
 Invariants, at the head of each round:
-- left has an entry at each vertex that is left: its edges to vertices that are left;
-- core(i), of a vertex gone, is its core number, at most k.
+- left has an entry at each remaining vertex: the number of its edges to remaining vertices;
+- core(i), for a removed vertex i, is its core number, at most k.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
     directed graph the degree counts in-edges and out-edges. Takes O(n + m) time on the CPU.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
 
     Returns:
         Vector: the core numbers, a full Vector of size n and dtype INT64.
@@ -81,13 +80,14 @@ def k_core(
     Takes O(n + m) time after `core_numbers`.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         k: the least degree, at least 0; None takes the greatest core number.
         core_number: the core numbers, if they are known: a Vector of size n or a mapping, as
             `core_numbers` returns them.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape, dtype and values of A, and the edges between the vertices
@@ -121,7 +121,7 @@ def k_core(
         k = validation.count("k", k, least=0)
     # v = c⟨c >= k⟩
     v = numbers.select(">=", k).new()
-    # C(i, j) = A(i, j), where v(i) and v(j) are
+    # C(i, j) = A(i, j) where v has entries at i and j
     return binary.second(v & binary.first(A & v).new()).new()
 
 
@@ -136,13 +136,13 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
     if directed:
         left(binary.plus) << plus_pair["INT64"](ones @ A)
     while left.nvals:
-        # k = max(k, min d); g = d⟨d <= k⟩: they go
+        # k = max(k, min d); g = d⟨d <= k⟩: the vertices to remove
         k = max(k, int(left.reduce(monoid.min).get(0)))
         gone = left.select("<=", k).new()
         # core⟨g⟩ = k; d⟨¬g, r⟩ = d
         core(gone.S) << k
         left(~gone.S, replace=True) << left
-        # d⟨d⟩ = d - A plus.pair g, for each edge of theirs
+        # d⟨d⟩ = d - A plus.pair g: each removed edge counts 1
         left(left.S, binary.minus) << plus_pair["INT64"](A @ gone)
         if directed:
             left(left.S, binary.minus) << plus_pair["INT64"](gone @ A)

@@ -1,4 +1,4 @@
-"""Degree centrality: to what part of the other vertices a vertex has an edge (L. Freeman, 1978)."""
+"""Degree centrality: the share of the other vertices to which a vertex has an edge."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     self-loop twice. Takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
@@ -67,9 +67,9 @@ def in_degree(A: Matrix) -> Vector:
     Takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
@@ -97,9 +97,9 @@ def out_degree(A: Matrix) -> Vector:
     Takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
@@ -119,12 +119,12 @@ def out_degree(A: Matrix) -> Vector:
 
 
 def edges_out(A: Matrix) -> Vector:
-    """deg = A plus.pair 1: the number of entries in each row, FP64."""
+    """``deg = A plus.pair 1``: return the number of entries in each row, FP64."""
     return accelerated(Degrees(A), partial(definition, A))
 
 
 def edges_in(A: Matrix) -> Vector:
-    """deg = 1 plus.pair A: the number of entries in each column, FP64."""
+    """``deg = 1 plus.pair A``: return the number of entries in each column, FP64."""
     return accelerated(Degrees(A, of_columns=True), partial(definition, A, of_columns=True))
 
 
@@ -137,6 +137,7 @@ def definition(A: Matrix, of_columns: bool = False) -> Vector:
 
 
 def _divide_by_others(ends: Vector) -> Vector:
+    """Return the degrees divided by n - 1, or 1 if n is 1."""
     if ends.size < 2:
         return full(1.0, ends.size)
     return ends.apply(binary.truediv, right=ends.size - 1).new()

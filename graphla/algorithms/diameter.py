@@ -1,8 +1,7 @@
-"""Diameter, radius, centre and periphery: what the eccentricities of a graph come to.
+"""Diameter, radius, center and periphery: the extremes of the eccentricities of a graph.
 
-Few of them need to be known exactly: a vertex whose eccentricity cannot be greater than one that is
-known does not matter to the diameter (see `eccentricity`, whose bounds these are; F. W. Takes and
-W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011).
+Few eccentricities must be known exactly: a vertex whose eccentricity cannot exceed a known one does
+not matter to the diameter (see `eccentricity` for the bounds; F. W. Takes and W. A. Kosters, 2011).
 """
 
 from __future__ import annotations
@@ -38,8 +37,9 @@ def diameter(
     Usually a few searches bound the eccentricities well enough; n searches are the worst case.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of
@@ -71,7 +71,9 @@ def diameter(
         F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "highest")
-    return _bound("diameter", A, e, usebounds, weight, Bounds.may_exceed_low, order).diameter()
+    return _find_bounds(
+        "diameter", A, e, usebounds, weight, Bounds.may_exceed_low, order
+    ).diameter()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -88,8 +90,9 @@ def radius(
     Usually a few searches bound the eccentricities well enough; n searches are the worst case.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of
@@ -121,7 +124,7 @@ def radius(
         F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "farthest")
-    return _bound("radius", A, e, usebounds, weight, Bounds.may_undercut_high, order).radius()
+    return _find_bounds("radius", A, e, usebounds, weight, Bounds.may_undercut_high, order).radius()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -140,8 +143,9 @@ def center(
     of a longest path differ in the last bit.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of
@@ -173,7 +177,7 @@ def center(
         F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "farthest")
-    return _bound("center", A, e, usebounds, weight, Bounds.may_reach_high, order).center()
+    return _find_bounds("center", A, e, usebounds, weight, Bounds.may_reach_high, order).center()
 
 
 @graph_algorithm(keyed=("e",), lengths="weight")
@@ -192,8 +196,9 @@ def periphery(
     of a longest path differ in the last bit.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
         usebounds: whether to skip searches that bounds make unnecessary. False, the default of
@@ -226,10 +231,12 @@ def periphery(
         F. W. Takes and W. A. Kosters, *Determining the Diameter of Small World Networks*, 2011.
     """
     order = ("lowest", "highest")
-    return _bound("periphery", A, e, usebounds, weight, Bounds.may_reach_low, order).periphery()
+    return _find_bounds(
+        "periphery", A, e, usebounds, weight, Bounds.may_reach_low, order
+    ).periphery()
 
 
-def _bound(
+def _find_bounds(
     name: str,
     A: Matrix,
     e: Eccentricities,
@@ -238,7 +245,7 @@ def _bound(
     is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:
-    """low ≤ e ≤ high, as near to one another as is needed."""
+    """Return bounds of the eccentricities that are close enough for `is_open` to be false."""
     if A.nrows == 0:
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)
@@ -252,6 +259,7 @@ def _bound(
 
 
 def _read_eccentricities(e: Vector, name: str) -> Bounds:
+    """Return exact bounds from the eccentricities of all vertices."""
     if e.nvals < e.size:
         raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
     return Bounds.exact(e)

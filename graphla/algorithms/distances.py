@@ -1,9 +1,9 @@
 """Lengths of paths from many sources.
 
-Counted in edges, they are searched for 64 sources at a time, in the bits of a word. A vertex has
-one word that says which searches have reached it; an edge hands on the words of all of them at once
-(M. Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, 2014). By weights
-they are a closure D = D min (D min.+ A) of one row a source, D(i, s(i)) = 0 to begin with.
+Lengths in edges are searched for 64 sources at a time, as the bits of a word. A word per vertex
+records which searches have reached it, and an edge passes on the bits of all of them at once
+(M. Then et al., 2014). Lengths by weights are the closure D = D min (D min.+ A) with one row per
+source, which starts from D(i, s(i)) = 0.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def bfs_levels(
     at best. The array needs 4 k n bytes, or k n bytes as UINT8.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         sources: a list or array of k vertices; each starts a search of its own. None stands for all
             vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
@@ -99,8 +99,9 @@ def all_pairs_lengths(
     at best; with weights each source takes a search of its own.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         sources: a list or array of k vertices, one for each row of the result. None stands for all
             vertices.
         cutoff: the greatest length that the result may hold; None sets no bound.
@@ -149,7 +150,10 @@ def all_pairs_lengths(
 
 
 def definition(A: Matrix) -> Matrix:
-    """D = D min (D min.+ D), until it rests, from 0 on the diagonal: all pairs, by weights."""
+    """``D = D min (D min.+ D)``, until it converges, from 0 on the diagonal.
+
+    Return the weighted lengths between all pairs of vertices.
+    """
     A, dtype = lengths_of(A, True)
     D = Vector.from_scalar(0, A.nrows, dtype).diag()
     D = min_plus.monoid(D | A).new()

@@ -1,8 +1,8 @@
-"""Eccentricity: how far away the farthest vertex is.
+"""Eccentricity: the distance to the farthest vertex.
 
-The definition searches from every vertex. In a connected graph few searches settle most of them, as
-each bounds all (F. W. Takes and W. A. Kosters, *Computing the Eccentricity Distribution of Large
-Graphs*, 2013; here with directions): with e(w) known, and d to and from w,
+The definition searches from every vertex. In a connected graph few searches determine most
+eccentricities, because each search bounds all of them (F. W. Takes and W. A. Kosters, 2013; here
+with directions). If e(w) is known, with the distances d to and from w, then
 
     max(d(v, w), e(w) - d(w, v))  ≤  e(v)  ≤  d(v, w) + e(w)
 
@@ -38,12 +38,12 @@ from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
 
 TOGETHER = 32
-"""Vertices that are searched from together for the price of two searches of one."""
+"""Number of searches that run together in the time of two single searches."""
 DEEP = 64
-"""Distances beyond which searches seldom meet, so that many cost what they cost one by one."""
+"""Eccentricity above which searches rarely share work, so that a joint run saves no time."""
 
 _MOST = LONGEST // 4
-"""The greatest eccentricity that is added to distances."""
+"""The greatest eccentricity to which distances can be added without overflow."""
 
 
 @overload
@@ -95,8 +95,9 @@ def eccentricity(
     few searches suffice, and n searches are the worst case.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         v: a vertex for its value alone; a list or array of vertices for these alone; None for all
             vertices.
         sp: the lengths of shortest paths between all vertices, if they are known: a Matrix of shape
@@ -140,8 +141,8 @@ def eccentricity(
             raise DimensionMismatch(f"sp has shape {sp.shape}, but A has {A.shape}")
         if sp.device != A.device:
             refuse_mixed(A.device, sp.device, "A and sp")
-        found = _of_lengths(sp)
-        found = found if v is None else found.dup(mask=_at(chosen, A.nrows).S)
+        found = _row_maxima(sp)
+        found = found if v is None else found.dup(mask=_indicator(chosen, A.nrows).S)
     else:
         found = (
             None
@@ -158,7 +159,7 @@ def eccentricity(
 
 
 def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
-    """e(v) = max over u of d(v, u), by a search from each of the vertices."""
+    """``e(v) = max over u of d(v, u)``, by a search from each of the vertices."""
     if weighs:
         A, dtype = lengths_of(A, True)
         batches = many.batches(A, vertices.size, "eccentricity", size=1)
@@ -183,7 +184,7 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()
-    # first = the components without such a vertex
+    # first = the components that no edge enters
     roots = binary.eq(label & vertex_numbers(A)).new().select("==", True).new()
     first = roots.dup(mask=~any_first(entered @ selection(label)).new().S)
     if first.nvals != 1:
@@ -252,16 +253,17 @@ def _unit(total: float) -> float:
 
 
 def _distances(A: Matrix, source: int, weighs: bool) -> Vector | None:
-    """d(source, v) for each vertex v, or None if some vertex is not reached."""
+    """Return d(source, v) for each vertex v, or None if some vertex is not reached."""
     d = sssp(A, source).distances if weighs else bfs(A, source, parents=False).levels
     return d if d.nvals == d.size else None
 
 
-def _of_lengths(lengths: Matrix) -> Vector:
-    """e(v) = max of row v, where it has n entries."""
+def _row_maxima(lengths: Matrix) -> Vector:
+    """Return the maximum of each row that has n entries."""
     whole = degrees(lengths).select("==", lengths.ncols).new()
     return lengths.reduce_rowwise(monoid.max).new(mask=whole.S)
 
 
-def _at(vertices: np.ndarray, n: int) -> Vector:
+def _indicator(vertices: np.ndarray, n: int) -> Vector:
+    """Return a Vector of size n that is true at the vertices."""
     return Vector.from_coo(vertices, True, bool, size=n)

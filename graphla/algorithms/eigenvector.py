@@ -1,7 +1,7 @@
-"""Eigenvector centrality: a vertex counts as much as those that point at it, up to one factor.
+"""Eigenvector centrality: a vertex is as important as the vertices that point at it.
 
-P. Bonacich, *Factoring and Weighting Approaches to Status Scores and Clique Identification*, 1972,
-by the power method on A + I, which has an end where that of A alone would alternate.
+The measure is P. Bonacich's (1972). The power method runs on A + I; on A alone it may alternate
+without converging.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def eigenvector(
     takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         max_iter: the greatest number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
@@ -88,7 +89,7 @@ def eigenvector(
         following = x.dup()
         following(binary.plus) << follow(x @ A)
         following = power_iteration.normalize(following)
-        # |x' - x| in all
+        # Σ |x' - x|
         changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:

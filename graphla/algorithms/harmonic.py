@@ -1,6 +1,7 @@
-"""Harmonic centrality: how near a vertex is to all others, those that do not reach it being far.
+"""Harmonic centrality: the sum of inverse distances to a vertex; unreachable pairs count 0.
 
-P. Boldi and S. Vigna, *Axioms for Centrality*, 2014. Distances are those of paths that end there.
+The measure is P. Boldi's and S. Vigna's (2014). Distances are those of paths that end at the
+vertex.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Vertices whose distances are there at a time."""
+"""Number of vertices whose distances are held at a time."""
 
 
 @graph_algorithm(vertices=("nbunch", "sources"), lengths="distance")
@@ -32,8 +33,9 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     of the two lists.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         nbunch: a list or array of the vertices v to compute; None for all vertices.
         distance: None or False to count edges; True, or the name of the length as in NetworkX, to
             use the values of A, at least 0.
@@ -66,20 +68,20 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     if is_weighted:
         validation.nonnegative(A)
         A = A.dup(FP64)
-    is_back = chosen.size < begins.size  # from fewer vertices, if against the edges
+    is_back = chosen.size < begins.size  # search from the smaller list, against the edges
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
     B = A.T.new() if is_back else A
     total = np.zeros(chosen.size)
     for part in many.batches(B, starts.size, "harmonic", BATCH):
         if is_weighted:
             D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
-            # N(i, v) = 1 / d(i, v), where that is not 0
+            # N(i, v) = 1 / d(i, v), where d(i, v) is not 0
             N = D.select("!=", 0).new().apply(unary.minv).new()
             sums = N.reduce_rowwise(monoid.plus) if is_back else N.reduce_columnwise(monoid.plus)
             found = sums.new().to("cpu").to_dense(0)
         else:
             found = many.sum_reciprocals(B, starts[part], ends, axis=1 if is_back else 0)
-        # h = Σ N over the vertices that reach each
+        # h(v) = Σ N over the vertices that reach v
         if is_back:
             total[part] = found
         else:

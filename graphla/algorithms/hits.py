@@ -1,9 +1,9 @@
-"""Hubs and authorities: who points at good ones, and at whom good ones point.
+"""Hubs and authorities: hubs point at good authorities, and good hubs point at authorities.
 
-J. Kleinberg, *Authoritative Sources in a Hyperlinked Environment*, 1999: the vectors of the
-greatest singular value of A. The power method takes many rounds where the next value is near; ours
-looks in each for the best vector among the last one, its error, and the last step, as A. Knyazev
-does (*Toward the Optimal Preconditioned Eigensolver*, 2001), and so takes about their square root.
+J. Kleinberg (1999) defines them as the vectors of the greatest singular value of A. The power
+method takes many rounds if the next singular value is close. Each round here looks for the best
+combination of the last vector, its error, and the last step, as A. Knyazev does (2001), and so
+takes about the square root of that number of rounds.
 
 Invariants, at the head of each round: S has h, and after the first round the last step, both of
 length 1; MS has xAAᵀ for each x of S.
@@ -25,7 +25,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""Directions that are shorter than this part of the longest are left out."""
+"""Directions shorter than this fraction of the longest one are left out."""
 
 
 class Hits(NamedTuple):
@@ -58,9 +58,9 @@ def hits(
     occurs more than once, the result depends on the start.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values,
-            at least 0, are weights.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values, at least 0, are weights.
         max_iter: the greatest number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
@@ -69,8 +69,8 @@ def hits(
             and hubs are aAᵀ.
 
     Returns:
-        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. They are 0 if there
-            are no edges.
+        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 in a graph
+            without edges.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -102,44 +102,46 @@ def hits(
         if nstart is None
         else power_iteration.as_full_vector("nstart", nstart, n)
     )
-    h = h if nstart is not None or not n else _back_and_forth(A, h)
-    if not n or not power_iteration.norm(_forth(A, h)):
+    h = h if nstart is not None or not n else _multiply_twice(A, h)
+    if not n or not power_iteration.norm(_authorities_of(A, h)):
         nothing = power_iteration.full(0.0, n)
         return Hits(nothing, nothing.dup())
-    h = _rest(A, power_iteration.normalize(h), max_iter, tol)
-    # a = hA, h = aAᵀ: of h's own sign, everywhere
-    authorities = power_iteration.normalize(_forth(A, unary.abs(h).new()))
-    hubs = _back(A, authorities)
+    h = _find_singular_vector(A, power_iteration.normalize(h), max_iter, tol)
+    # a = |h|A, h = aAᵀ: h has one sign, so that hubs and authorities are nowhere below 0
+    authorities = power_iteration.normalize(_authorities_of(A, unary.abs(h).new()))
+    hubs = _hubs_of(A, authorities)
     if normalized:
-        return Hits(*(_shares(x) for x in (hubs, authorities)))
+        return Hits(*(_scale_to_1(x) for x in (hubs, authorities)))
     return Hits(hubs, authorities)
 
 
-def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
-    """The vector of length 1 to which AAᵀ gives no other direction."""
-    S, MS = [h], [_back_and_forth(A, h)]
+def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
+    """Return the vector of length 1 whose direction AAᵀ does not change."""
+    S, MS = [h], [_multiply_twice(A, h)]
     theta = error = 0.0
     for _ in range(max_iter):
         # θ = h·hM, r = hM - θh
         theta = _dot(S[0], MS[0])
-        r = _mix((1.0, -theta), (MS[0], S[0]))
+        r = _combine((1.0, -theta), (MS[0], S[0]))
         error = math.sqrt(_dot(r, r))
         if not math.isfinite(error):
             raise InvalidValue("A has weights whose squares add up to no finite number")
         if error < tol * theta:
             return S[0]
         r = power_iteration.normalize(r)
-        S, MS = [S[0], r, *S[1:]], [MS[0], _back_and_forth(A, r), *MS[1:]]
-        # h' = cS, where c is best: the greatest of cMSᵀcᵀ / cSSᵀcᵀ
-        c = _best(*(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS)))
-        # the step is what joined c₀h: both of length 1
-        step = _mix(c[1:], S[1:])
-        h = _mix((c[0], 1.0), (S[0], step))
+        S, MS = [S[0], r, *S[1:]], [MS[0], _multiply_twice(A, r), *MS[1:]]
+        # h' = cS, for the c that maximizes cMSᵀcᵀ / cSSᵀcᵀ
+        c = _best_combination(
+            *(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS))
+        )
+        # the step is h' - c₀h; both are scaled to length 1
+        step = _combine(c[1:], S[1:])
+        h = _combine((c[0], 1.0), (S[0], step))
         lengths = [math.sqrt(_dot(x, x)) or 1.0 for x in (h, step)]
-        moved = _mix(c[1:], MS[1:])
-        moved_h = _mix((c[0], 1.0), (MS[0], moved))
-        S = [_mix((1 / k,), (x,)) for k, x in zip(lengths, (h, step), strict=True)]
-        MS = [_mix((1 / k,), (x,)) for k, x in zip(lengths, (moved_h, moved), strict=True)]
+        moved = _combine(c[1:], MS[1:])
+        moved_h = _combine((c[0], 1.0), (MS[0], moved))
+        S = [_combine((1 / k,), (x,)) for k, x in zip(lengths, (h, step), strict=True)]
+        MS = [_combine((1 / k,), (x,)) for k, x in zip(lengths, (moved_h, moved), strict=True)]
     raise power_iteration.ConvergenceError(
         f"max_iter is {max_iter}, but the error of the hubs was {error:.3g} of {theta:.3g} still, "
         f"and not less than the part {tol:g} of that"
@@ -147,20 +149,20 @@ def _rest(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
 
 
 def _dot(x: Vector, y: Vector) -> float:
-    """x·y."""
+    """Return x·y."""
     return float(binary.times(x & y).new().reduce(monoid.plus).get(0))
 
 
-def _mix(factors: Sequence[float] | np.ndarray, vectors: Sequence[Vector]) -> Vector:
-    """Σ c x."""
+def _combine(factors: Sequence[float] | np.ndarray, vectors: Sequence[Vector]) -> Vector:
+    """Return Σ c x."""
     mixed = vectors[0].apply(binary.times, right=float(factors[0])).new()
     for c, x in zip(factors[1:], vectors[1:], strict=True):
         mixed(binary.plus) << x.apply(binary.times, right=float(c))
     return mixed
 
 
-def _best(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
-    """c, by the eigenvalues of small matrices; directions that depend on others are left out."""
+def _best_combination(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Return c, by the eigenvalues of small matrices; dependent directions are left out."""
     sizes, vectors = np.linalg.eigh(lengths)
     kept = sizes > DEPENDENT * sizes[-1]
     W = vectors[:, kept] / np.sqrt(sizes[kept])
@@ -169,23 +171,25 @@ def _best(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
     return c if c[0] >= 0 else -c
 
 
-def _forth(A: Matrix, h: Vector) -> Vector:
+def _authorities_of(A: Matrix, h: Vector) -> Vector:
+    """``a = hA``: return the authorities of these hubs, not scaled."""
     a = power_iteration.full(0.0, A.nrows)
-    # a = hA
     a(binary.plus) << plus_times["FP64"](h @ A)
     return a
 
 
-def _back(A: Matrix, a: Vector) -> Vector:
+def _hubs_of(A: Matrix, a: Vector) -> Vector:
+    """``h = aAᵀ``: return the hubs of these authorities, not scaled."""
     h = power_iteration.full(0.0, A.nrows)
-    # h = aAᵀ
     h(binary.plus) << plus_times["FP64"](A @ a)
     return h
 
 
-def _back_and_forth(A: Matrix, h: Vector) -> Vector:
-    return _back(A, _forth(A, h))
+def _multiply_twice(A: Matrix, h: Vector) -> Vector:
+    """Return hAAᵀ."""
+    return _hubs_of(A, _authorities_of(A, h))
 
 
-def _shares(x: Vector) -> Vector:
+def _scale_to_1(x: Vector) -> Vector:
+    """Return x divided by Σ |x|, or x if that is 0."""
     return x.apply(binary.truediv, right=power_iteration.norm(x) or 1.0).new()

@@ -1,13 +1,12 @@
-"""A maximal independent set: vertices of which no two are joined, and to which none can be added.
+"""A maximal independent set: no edge joins two of its vertices, and no vertex can be added.
 
-M. Luby, *A Simple Parallel Algorithm for the Maximal Independent Set Problem*, 1986, with one
-number left to chance for each vertex (as LAGraph does it), so that rounds are few: each takes the
-vertices that come before all their neighbours still in question.
+M. Luby's algorithm (1986), with one random number per vertex, as in LAGraph, so that rounds are
+few: each round takes the vertices that come before all neighbors that are still candidates.
 
 Invariants, at the head of each round:
-- no two vertices of the set are joined;
-- candidates are the vertices that neither are in the set nor have a neighbour there, each with its
-  number, of which no two are alike.
+- no edge joins two vertices of the set;
+- candidates are the vertices that are not in the set and have no neighbor there, each with its
+  number; all numbers are distinct.
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
     Self-loops do not count. Takes O(log n) rounds of O(m) time, expected.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
         nodes: a list or array of vertices that the set must contain; no edge may join two of them.
             None requires no vertex.
         seed: determines which of many sets is found: None (the same as 0), an integer of at least
@@ -71,19 +71,19 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
         winners = Vector.from_coo(listed, True, size=n)
         _refuse_joined(A, winners)
     else:
-        winners = _winners(A, candidates)
+        winners = _find_winners(A, candidates)
     while winners.nvals:
         chosen(winners.S) << True
-        # candidates lose the winners, and w any.pair A: their neighbours
+        # candidates without the winners and their neighbors, w any.pair A
         near = any_pair["BOOL"](winners @ A).new(mask=candidates.S)
         near(winners.S) << True
         candidates(~near.S, replace=True) << candidates
-        winners = _winners(A, candidates)
+        winners = _find_winners(A, candidates)
     return chosen
 
 
-def _winners(A: Matrix, candidates: Vector) -> Vector:
-    """w⟨c ≥ A max.second c⟩ = true: the candidates without a neighbour of a greater number."""
+def _find_winners(A: Matrix, candidates: Vector) -> Vector:
+    """``w⟨c ≥ A max.second c⟩ = true``: find candidates without a neighbor of greater number."""
     greatest = max_second(A @ candidates).new(mask=candidates.S)
     beaten = binary.gt(greatest & candidates).new()
     winners = Vector(bool, A.nrows)
@@ -92,11 +92,12 @@ def _winners(A: Matrix, candidates: Vector) -> Vector:
 
 
 def _refuse_joined(A: Matrix, chosen: Vector) -> None:
+    """Refuse vertices of which an edge joins two."""
     listed = chosen.to_coo()[0]
     joined = select.offdiag(A[listed, listed].new()).new()
     if joined.nvals:
         i, j, _ = joined.to_coo(values=False)
         raise InvalidValue(
             f"nodes has {vertex_name(int(listed[i[0]]))} and {vertex_name(int(listed[j[0]]))}, "
-            "which an edge joins, but an independent set has no two such"
+            "which an edge joins, but no edge may join two vertices of an independent set"
         )

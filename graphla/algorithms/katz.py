@@ -1,6 +1,6 @@
-"""Katz centrality: how many walks end at a vertex, those of k edges counting alpha^k.
+"""Katz centrality: the number of walks that end at a vertex; a walk of k edges counts alpha^k.
 
-L. Katz, *A New Status Index Derived from Sociometric Analysis*, 1953.
+L. Katz, 1953.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ def katz(
     O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         alpha: the factor per edge, any number.
         beta: the value of each vertex by itself: one number, or a Vector of size n or mapping with
             a value for every vertex.
@@ -96,7 +97,7 @@ def katz(
         # x' = β + α·xA
         following = given.dup()
         following(binary.plus) << follow(binary.times(alpha, x) @ A)
-        # |x' - x| in all
+        # Σ |x' - x|
         changed = power_iteration.distance(following, x)
         x = following
         if changed < n * tol:

@@ -1,13 +1,11 @@
-"""Communities by label propagation: each vertex, again and again, takes the label most around it.
+"""Communities by label propagation: each vertex takes the label most frequent around it.
 
-U. N. Raghavan, R. Albert and S. Kumara, *Near Linear Time Algorithm to Detect Community Structures
-in Large-Scale Networks*, 2007, with all vertices at once, as LDBC Graphalytics defines its CDLP. By
-E. Goles and J. Olivos, *Periodic Behaviour of Generalized Threshold Functions*, 1980, labels then
-come to rest, or to turn between two states: from there on the answer is known for any number of
-rounds, and is given at once.
+U. N. Raghavan, R. Albert and S. Kumara (2007), with all vertices at once, as the CDLP of LDBC
+Graphalytics. Labels then converge, or alternate between two states (E. Goles and J. Olivos, 1980).
+From there on the result of any number of rounds is known, and is returned at once.
 
-Invariants of `definition`, at the head of each round: labels is full, of vertices; before are those
-of a round earlier.
+Invariants of `definition`, at the head of each round: labels is full, and its values are vertices;
+before holds the labels of the previous round.
 """
 
 from __future__ import annotations
@@ -40,8 +38,9 @@ def label_propagation(
     takes O(n + m) time; once labels repeat, the remaining rounds are skipped.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         weight: None or False to count edges; True, or the name of the weight as in NetworkX, to add
             up the values of A, at least 0.
         seed: None to take the least of equal labels; an integer of at least 0 or a
@@ -69,7 +68,7 @@ def label_propagation(
     References:
         U. N. Raghavan, R. Albert and S. Kumara, *Near Linear Time Algorithm to Detect Community
             Structures in Large-Scale Networks*, 2007.
-        E. Goles and J. Olivos, *Periodic Behaviour of Generalized Threshold Functions*, 1980.
+        E. Goles and J. Olivos, *Discrete Mathematics* 30, 1980.
     """
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
@@ -80,7 +79,7 @@ def label_propagation(
         W = community_weights.symmetrize(W)
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
-    if seed is not None:  # the labels are the vertices in random order
+    if seed is not None:  # labels are positions of the vertices in a random order
         start = random_order(A, hashed_random.seed_number(seed))
     labels = accelerated(LabelPropagation(W, start, rounds), partial(definition, W, start, rounds))
     if seed is not None:
@@ -94,14 +93,14 @@ def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
     """Return the labels after the rounds over symmetric weights, computed by products."""
     before = labels
     for k in range(rounds):
-        # C = W plus.first S, with S(j, l(j)) = 1: how much of each label is around each vertex
+        # C = W plus.first S, with S(j, l(j)) = 1: the weight of each label around each vertex
         S = selection(labels)
         C = plus_first(W @ S).new()
         # l(i) = the first j of the greatest C(i, j)
         latest = labels.dup()
         latest << C.reduce_rowwise(agg.argmax)
         latest(binary.first) << labels
-        if latest.isequal(before):  # at rest, or between two states, of which it is one
+        if latest.isequal(before):  # converged, or one of two alternating states
             return latest if (rounds - k) % 2 else labels
         before, labels = labels, latest
     return labels

@@ -1,6 +1,6 @@
-"""Layers: the vertices by how many edges away they are.
+"""Layers: the vertices grouped by the number of edges that separate them from the sources.
 
-They are the levels of a breadth-first search, turned about: a list of vertices for each level.
+They are the levels of a breadth-first search, as a list of vertices for each level.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     Takes O(n + m) time. NetworkX calls this `bfs_layers`.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         sources: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them.
 
@@ -49,7 +49,7 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     """
     validation.sources(sources, A, "sources")
     vertices, level = bfs(A, sources, parents=False).levels.to_coo()
-    # in the order of their levels, and of their numbers in each (by radix, where levels are short)
+    # Sort by level, then by vertex; NumPy uses radix sort for integers of at most 16 bits.
     narrow = np.min_scalar_type(level.max(initial=0))
     order = np.argsort(level.astype(narrow), kind="stable")
     ends = np.cumsum(np.bincount(level))

@@ -1,18 +1,17 @@
-"""Communities by Louvain's method: moves that raise the modularity, on ever smaller graphs.
+"""Communities by the Louvain method: moves raise the modularity on smaller and smaller graphs.
 
-V. Blondel, J.-L. Guillaume, R. Lambiotte and E. Lefebvre, *Fast Unfolding of Communities in Large
-Networks*, 2008; for directed graphs N. Dugué and A. Perez, *Directed Louvain*, 2015. Vertices move
-to the community around them that raises the modularity most, until none does; then communities
+V. Blondel et al., 2008; for directed graphs N. Dugué and A. Perez, 2015. Vertices move to the
+neighboring community that raises the modularity most, until no move raises it. Then communities
 become the vertices of the next level, by the product SᵀLS with their membership S. On the CPU the
-vertices move one by one; when a vertex moves, its neighbors enter a queue (as in V. Traag, *Faster
-Unfolding of Communities*, 2015). On a GPU many vertices move at once, in rounds; `definition`
-computes the same rounds with matrix products.
+vertices move one by one; when a vertex moves, its neighbors enter a queue (as in V. Traag, 2015).
+On a GPU many vertices move at once, in rounds; `definition` computes the same rounds with matrix
+products.
 
 Invariants, at the head of each level:
 - L is symmetric, with integers as values (`community_weights.scale_to_integers`), so that sums are
   exact in any order;
-- out and into are what the edges out of and into each vertex of the level weigh;
-- labels has, for each vertex of A, the vertex of the level that it has become part of.
+- out and into hold the weights of the edges out of and into each vertex of the level;
+- labels maps each vertex of A to the vertex of the level that it is a part of.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ from semirings import binary, monoid, select
 from semirings.semiring import any_second, min_first, plus_first, plus_second
 
 LEVELS = 100
-"""More than there are: a level has mostly less than half the vertices of the one before."""
+"""More than any graph needs: a level usually has at most half the vertices of the last one."""
 MARGIN = 1e-12
-"""What a move must gain, as a share of the edges of its vertex: more than rounding feigns."""
+"""The least gain of a move, relative to the degree of its vertex; it exceeds rounding errors."""
 ROUNDS = 100
 """The greatest number of rounds on one level."""
 PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
-"""A level ends after PATIENCE rounds in a row that raise the modularity by at most RISE, or by at
-most SHARE of what all rounds of the level have raised it by."""
+"""A level ends after PATIENCE consecutive rounds that raise the modularity by at most RISE, or by
+at most SHARE of the gain of all rounds of the level."""
 
 
 @graph_algorithm(gives=("",))
@@ -68,8 +67,9 @@ def louvain(
     gives another result of about the same modularity.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         weight: True, or the name of the weight as in NetworkX, to use the values of A, at least 0;
             None or False to count 1 for each edge.
         resolution: the factor of the term that splits communities, at least 0; above 1 communities
@@ -79,8 +79,8 @@ def louvain(
         max_level: the greatest number of levels, at least 1; None sets no bound.
         seed: determines the order in which vertices move: None (the same as 0), an integer of at
             least 0, or a `numpy.random.Generator`. One seed gives one result.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected. In an undirected graph a self-loop counts twice, as in
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph a self-loop counts twice, as in
             NetworkX.
 
     Returns:
@@ -106,7 +106,9 @@ def louvain(
         N. Dugué and A. Perez, *Directed Louvain*, 2015.
         V. Traag, *Faster Unfolding of Communities*, 2015.
     """
-    return _by_levels(A, weight, resolution, threshold, max_level, seed, directed, move_vertices)
+    return _find_communities(
+        A, weight, resolution, threshold, max_level, seed, directed, move_vertices
+    )
 
 
 @graph_algorithm(gives=("",))
@@ -114,10 +116,10 @@ def definition(
     A: Matrix, weight: Any = True, max_level: int | None = None, seed: Any = None
 ) -> Vector:
     """Return the communities that a GPU finds, computed with products on any device."""
-    return _by_levels(A, weight, 1, 1e-7, max_level, seed, None, move_in_rounds)
+    return _find_communities(A, weight, 1, 1e-7, max_level, seed, None, move_in_rounds)
 
 
-def _by_levels(
+def _find_communities(
     A: Matrix,
     weight: Any,
     resolution: float,
@@ -127,7 +129,7 @@ def _by_levels(
     directed: bool | None,
     move: Callable[[Matrix, Vector, Vector, float, int], Vector],
 ) -> Vector:
-    """Return the least vertex of each vertex's community; `move` finds one level's communities."""
+    """Return the least vertex of each community; `move` finds the communities of a level."""
     drawn, numbers = hashed_random.seed_number(seed), vertex_numbers(A)
     resolution = validation.real("resolution", resolution, low=0)
     threshold = validation.real("threshold", threshold, low=0)
@@ -163,7 +165,7 @@ def _by_levels(
 
 
 def contract(L: Matrix, S: Matrix) -> Matrix:
-    """SᵀLS: each entry is added to the entry between the communities of its row and column."""
+    """``SᵀLS``: add each entry of L to the entry between the communities of its row and column."""
     return plus_first(plus_second(S.T @ L).new() @ S).new()
 
 
@@ -185,7 +187,7 @@ def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: in
         S = selection(community)
         # outs = out S, intos = into S: the weights of the edges of each community
         outs, intos = plus_first(out @ S).new(), plus_first(into @ S).new()
-        # G = LS: what links each vertex to each community
+        # G = LS: the weight of the edges between each vertex and each community
         G = plus_first(L @ S).new()
         inside = G.dup(mask=S.S).reduce_scalar(monoid.plus).get(0)
         balance = float(binary.times(outs & intos).new().reduce(monoid.plus).get(0))
@@ -208,12 +210,13 @@ def wishes(
     totals: tuple[Vector, Vector],
     factor: float,
 ) -> Vector:
-    """Return the community where each vertex gains most, or nothing where it should stay.
+    """Return for each vertex the community of greatest gain; no entry if it should stay.
 
-    gain(i, c) = G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), where c does not count i.
+    gain(i, c) = G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), where out(c) and into(c) leave
+    out vertex i.
     """
     (out, into), (outs, intos) = degrees, totals
-    # stay(i) = gain(i, own(i)), where the totals of i's own community do not count i
+    # stay(i) = gain(i, own(i)), where the totals of i's community leave out i
     own_intos = binary.minus(any_second(S @ intos).new() & into).new()
     own_outs = binary.minus(any_second(S @ outs).new() & out).new()
     shares = binary.plus(binary.times(out & own_intos).new() & binary.times(into & own_outs).new())
@@ -234,7 +237,7 @@ def wishes(
 def _links_and_degrees(
     A: Matrix, weight: bool, directed: bool | None
 ) -> tuple[Matrix, Vector, Vector, float]:
-    """L = (A + Aᵀ) / 2 in integers; the weights out of and into each vertex; the total weight."""
+    """Return L, out, into and the total weight, where L = (A + Aᵀ) / 2 in integers."""
     if weight:
         validation.nonnegative(A)
     B, is_symmetric = community_weights.edge_weights(A, weight)
@@ -252,11 +255,12 @@ def _links_and_degrees(
 
 
 def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
-    """Σ L(c, c) - 2·factor·Σ out(c)·into(c): the modularity, times the sum of all weights."""
+    """Return Σ L(c, c) - 2·factor·Σ out(c)·into(c): the modularity times the sum of all weights."""
     inside = L.diag().reduce(monoid.plus).get(0)
     return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
 
 
 def _rounds(seed: int) -> Rounds:
+    """Return the random numbers of each round, and the conditions under which a level ends."""
     streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)

@@ -1,10 +1,9 @@
 """A maximal matching: edges of which no two share a vertex, and to which none can be added.
 
-Edges that are the dearest at both their ends are taken, and again among the vertices that are left:
-R. Preis, *Linear Time 1/2-Approximation Algorithm for Maximum Weighted Matching in General Graphs*,
-1999; in rounds, F. Manne and R. Bisseling, *A Parallel Approximation Algorithm for the Weighted
-Maximum Matching Problem*, 2007. As all edges stand in one order, that of their weights and then of
-chance, it is the matching of the greedy loop over that order, whichever way it is found.
+Each round takes the edges that are the heaviest at both ends, and continues among the vertices that
+are left (R. Preis, 1999; in rounds, F. Manne and R. Bisseling, 2007). All edges have one order, by
+weight and then at random, so the result is the matching of the greedy loop over that order,
+regardless of the method.
 
 Invariant of `definition`, at the head of each round: R has the edges between vertices without a
 mate, without self-loops, and R(i, j) = R(j, i) is the position of edge {i, j} in the order.
@@ -35,9 +34,9 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
     more than twice the weight, if no weight is below 0. Takes O(m log m) time.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result.
         weight: None or False to take edges in random order; True, or the name of the weight as in
             NetworkX, to take edges in descending order of the values of A, edges of equal weight in
             random order.
@@ -82,7 +81,7 @@ def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
     while R.nvals:
         # best(i) = max over j of R(i, j): the last edge of each vertex
         best = R.reduce_rowwise(monoid.max).new()
-        # D(i, j) = (R(i, j) = best(i)); M = D ∧ Dᵀ: an edge that is the last at both its ends
+        # D(i, j) = (R(i, j) = best(i)); M = D ∧ Dᵀ: the edges that are the last at both ends
         D = binary.eq(best & R).new().select("==", True).new()
         M = binary.land(D & D.T).new()
         # m(i) = the j with M(i, j)
@@ -94,7 +93,7 @@ def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
 
 
 def _refuse_unequal(A: Matrix) -> None:
-    """Refuse an edge that weighs otherwise in the other direction, or nothing that is a number."""
+    """Refuse an edge whose two directions differ in weight, or whose weight is NaN."""
     unlike = binary.ne(A & A.T).new().select("==", True).new()
     if unlike.nvals:
         rows, columns, _ = unlike.to_coo(values=False)

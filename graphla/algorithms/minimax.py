@@ -1,7 +1,7 @@
-"""Minimax paths: how high the highest edge on the way must be, at least.
+"""Minimax paths: the least possible height of the highest edge on a path.
 
-It is the least h with h = h min (h min.max A), where nothing lies below the source: a closure. In
-an undirected graph these are the paths of a minimum spanning tree.
+It is the least h with h = h min (h min.max A) that is the least value of the dtype at the source: a
+closure. In an undirected graph these are the paths of a minimum spanning tree.
 """
 
 from __future__ import annotations
@@ -74,9 +74,10 @@ def minimax_path(
     time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the heights of the edges. A path is as high as its highest edge.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the heights of the edges. A
+            path is as high as its highest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has the least value of the dtype (-inf for
             floating-point numbers).

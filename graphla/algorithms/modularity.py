@@ -1,8 +1,7 @@
-"""Modularity: how much more of the edges lies inside communities than chance would put there.
+"""Modularity: the share of edges within communities, minus the share expected at random.
 
-M. Newman, *Analysis of Weighted Networks*, 2004; for directed graphs E. Leicht and M. Newman,
-*Community Structure in Directed Networks*, 2008; the resolution is that of J. Reichardt and
-S. Bornholdt, *Statistical Mechanics of Community Detection*, 2006.
+M. Newman, 2004; for directed graphs E. Leicht and M. Newman, 2008; the resolution is that of
+J. Reichardt and S. Bornholdt, 2006.
 """
 
 from __future__ import annotations
@@ -42,15 +41,16 @@ def modularity(
     m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
             sets of vertices. Each vertex must be in exactly one community.
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
         resolution: γ, at least 0.
-        directed: whether A is a directed graph. None takes the direction of a Graph, and a
-            symmetric Matrix as undirected. In an undirected graph a self-loop counts twice, as in
+        directed: whether the graph is directed. None means what the Graph says; a Matrix is
+            undirected if it is symmetric. In an undirected graph a self-loop counts twice, as in
             NetworkX.
 
     Returns:
@@ -88,7 +88,7 @@ def modularity(
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = selection(labels, max(n, 1))
-    # inside = Σ (W plus.first S)⟨S⟩: what links each vertex to its own community
+    # inside = Σ (W plus.first S)⟨S⟩: the weights of edges within communities
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()

@@ -1,6 +1,7 @@
-"""The neighbourhood of a vertex: all within a radius, counted in edges or by their weights.
+"""The neighborhood of a vertex: all vertices within a radius, in edges or by their lengths.
 
-NetworkX has the graph that they induce, `ego_graph`; that is `A[v, v]` for the v of the result.
+NetworkX returns the graph that they induce, `ego_graph`; here that is `A[v, v]` for the vertices v
+of the result.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ def neighborhood(
     lengths includes the vertices at most 2 edges away.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         n: a vertex, the center; or several vertices as a list, an array, a set or a Vector, to find
             what is near at least one of them.
         radius: the greatest distance, at least 0: a number of edges, or a sum of lengths.

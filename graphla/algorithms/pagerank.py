@@ -1,12 +1,13 @@
-"""PageRank: where a walker who follows edges at random, and now and then jumps, is to be found.
+"""PageRank: where a walker is found who follows edges at random, and sometimes jumps.
 
-S. Brin and L. Page, *The Anatomy of a Large-Scale Hypertextual Web Search Engine*, 1998, by the
-power method. From a *dangling* vertex, which has no out-edge, the walker always jumps.
+S. Brin and L. Page (1998), by the power method. From a *dangling* vertex, which has no out-edge,
+the walker always jumps.
 
 Invariants, at the head of each round:
-- rank is full, nowhere below 0, and adds up to 1 up to rounding;
-- share is full: alpha / what the out-edges add up to, and 0 at a dangling vertex;
-- jump and fall, where one lands from a dangling vertex, are full, nowhere below 0, and add up to 1.
+- rank is full, nowhere below 0, and adds up to 1 except for rounding;
+- share is full: alpha divided by the sum of the out-edges, and 0 at a dangling vertex;
+- jump, and fall, the distribution after a dangling vertex, are full, nowhere below 0, and add up to
+  1.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ def pagerank(
     takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         alpha: the probability to follow an edge, from 0 to 1.
         personalization: where jumps lead: a Vector of size n or a mapping from vertex to number, in
             proportion to which vertices are chosen; missing vertices count 0. None chooses all
@@ -132,14 +134,14 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
     for _ in range(walk.rounds):
         # r' = (share ∘ r)A
         following << follow(binary.times(share & rank) @ A)
-        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: of α, what no edge carried
+        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: edges carried Σ r' of α
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
         if walk.fall is walk.jump:
             following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
         else:
             following(binary.plus) << binary.times(walk.jump, 1 - alpha)
             following(binary.plus) << binary.times(walk.fall, left)
-        # |r' - r| in all
+        # Σ |r' - r|
         change = power_iteration.distance(following, rank)
         rank, following = following, rank
         if change < walk.least:
@@ -148,7 +150,7 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
 
 
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
-    """share = α / degree, where the degree is not 0; degree = A plus.pair 1, or A plus.times 1."""
+    """``share = α / degree`` where it is not 0; degree = A plus.pair 1 or A plus.times 1."""
     if is_weighted:
         validation.nonnegative(A)
         degree = plus_times["FP64"](A @ power_iteration.full(1.0, A.nrows)).new()
@@ -161,7 +163,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
 
 
 def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
-    """Refuse sums of weights which the ranks' dtype cannot hold, or alpha / which it cannot."""
+    """Refuse sums of weights s for which s or alpha / s does not fit the dtype of the ranks."""
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)
     small = degree.select("<=", alpha / most).select(">", 0)
@@ -175,17 +177,17 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 
 
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
-    """b·jump + (1 - b)·(in-edges of each) / edges, with the b for which as much jumps as lands.
+    """Return b·jump + (1 - b)·(in-edges of each) / edges, for the b that balances the jumps.
 
-    On an undirected graph that is the rank of a walker who has long followed edges alone, beside
-    what is kept up by jumps: a handful of rounds is left.
+    On an undirected graph that mixes the jumps with the rank of a walker who has long followed
+    edges only. A handful of rounds then remains.
     """
     kept = jump.dtype
     if not A.nvals:
         return jump.dup()
     # arrivals = 1 plus.pair A / edges
     arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
-    # what of either lies on dangling vertices
+    # the share of each on dangling vertices
     jumped, arrived = (
         float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )

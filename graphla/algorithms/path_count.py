@@ -1,14 +1,14 @@
-"""How many shortest paths lead from a source to each vertex.
+"""The number of shortest paths from a source to each vertex.
 
-The counts of the first phase of U. Brandes, *A Faster Algorithm for Betweenness Centrality*, 2001.
-Counts grow exponentially, so they are first had in FP64: sums up to 2^53 are exact in it, in which
-case that is all; only greater ones are counted again in INT64, where they fit.
+These are the counts of the first phase of Brandes' algorithm (2001). Counts grow exponentially, so
+they are first computed in FP64, where sums up to 2^53 are exact. If some count is greater, all are
+counted again in INT64, if they fit.
 
-Invariants, at the head of each round, without weights:
-- paths has an entry at each vertex reached by fewer than so many edges, and it is final;
-- frontier has one at each that is so many edges away, its count.
-With weights, the frontier has an entry at each end of a path of so many tight edges, where an edge
-u -> v of weight w is tight if d(u) + w = d(v): how many of those end there.
+Invariants, at the head of round d, without weights:
+- paths has an entry at each vertex fewer than d edges away, and it is final;
+- frontier has an entry at each vertex d edges away: its count.
+With weights, an edge u -> v of weight w is tight if d(u) + w = d(v). Frontier has an entry at each
+vertex where a path of as many tight edges as rounds ends: the number of these paths.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import any_second, min_plus, plus_first
 
 EXACT = 2.0**53
-"""Up to here each sum of whole numbers is one in FP64."""
+"""Sums of integers up to this bound are exact in FP64."""
 
 
 @graph_algorithm(vertices=("source",), lengths="weight")
@@ -42,8 +42,9 @@ def path_count(
     the search.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has one path, the path without edges.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in
@@ -77,9 +78,9 @@ def path_count(
     """
     wanted = validation.one_of("dtype", dtype, ("INT64", "FP64"))
     if validation.weighs("weight", weight):
-        T, count = _find_tight_edges(A, sssp(A, source).distances), _of_all_paths
+        T, count = _find_tight_edges(A, sssp(A, source).distances), _count_along_edges
     else:
-        T, count = A, _of_levels
+        T, count = A, _count_by_level
     rounded = count(T, validation.starts(source, A, 1.0, "FP64"))
     if wanted == "FP64":
         return rounded
@@ -87,7 +88,7 @@ def path_count(
     if most <= EXACT:
         return rounded.dup("INT64")
     exact = count(T, validation.starts(source, A, 1, "INT64"))
-    # Sums modulo 2^64 are far from the rounded ones, unless they are the counts themselves.
+    # A count that overflowed modulo 2^64 is far from the rounded count.
     off = unary.abs(binary.minus(exact.dup("FP64") & rounded)).reduce(monoid.max).get(0)
     if most >= 2.0**63 or off > most / 2:
         raise OverflowError(
@@ -97,7 +98,8 @@ def path_count(
     return exact
 
 
-def _of_levels(A: Matrix, start: Vector) -> Vector:
+def _count_by_level(A: Matrix, start: Vector) -> Vector:
+    """Count the paths from level to level."""
     paths, frontier = Vector(start.dtype, start.size), start
     while frontier.nvals:
         # σ⟨f⟩ = f
@@ -107,7 +109,8 @@ def _of_levels(A: Matrix, start: Vector) -> Vector:
     return paths
 
 
-def _of_all_paths(T: Matrix, start: Vector) -> Vector:
+def _count_along_edges(T: Matrix, start: Vector) -> Vector:
+    """Count all paths along the edges of T, which must have no cycle."""
     paths, frontier = start.dup(), start
     for _ in range(start.size):
         # f = f plus.first T
@@ -123,9 +126,9 @@ def _of_all_paths(T: Matrix, start: Vector) -> Vector:
 
 
 def _find_tight_edges(A: Matrix, d: Vector) -> Matrix:
-    """T(u, v) = true where d(u) + A(u, v) = d(v)."""
+    """Return T(u, v) = true where d(u) + A(u, v) = d(v)."""
     D = d.diag()
     A = select.offdiag(A).new()
-    # each sum has one term: D is diagonal
+    # D is diagonal, so each sum has one term.
     reached = binary.eq(min_plus[d.dtype](D @ A) & any_second(A @ D)).new()
     return select.valueeq(reached, True).new()

@@ -1,7 +1,7 @@
-"""Reachability: which vertices a path leads to, whatever its length.
+"""Reachability: the vertices to which a path leads, of any length.
 
-It is the least r with r = r ∨ rA and r true at the sources: a closure over truth values. Of all
-vertices at once it is the transitive closure, R = I ∨ A ∨ A² ∨ ..., a row for each.
+It is the least r with r = r ∨ rA and r true at the sources: a closure over truth values. For all
+vertices at once it is the transitive closure, R = I ∨ A ∨ A² ∨ ..., one row per vertex.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def reachable(
     leads to the source.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them.
         cutoff: the greatest number of edges of a path; None sets no bound.
@@ -73,9 +73,9 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
     best. The result may hold n² entries; for the vertices that one vertex reaches call `reachable`.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         reflexive: which entries R(i, i) are true. False: those of vertices on a cycle; an
             undirected edge is a cycle, there and back. True: all. None: those that A has, the
             self-loops. NetworkX treats False as None if its graph is undirected.
@@ -105,14 +105,14 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
     if reflexive is None:
         loops = unary.one["BOOL"](A.diag()).new()
     else:
-        # l(i) = ∨ over j of R(i, j) ∧ A(j, i): who comes back
+        # l(i) = ∨ over j of R(i, j) ∧ A(j, i): the vertices on a cycle
         loops = R.dup(mask=A.T.new().S).reduce_rowwise(monoid.lor).new()
     # R = (R without its diagonal) ∨ diag(l)
     return binary.lor(select.offdiag(R) | loops.diag()).new()
 
 
 def definition(A: Matrix) -> Matrix:
-    """R = R ∨ R², until it rests, from I ∨ A: the reflexive closure by repeated squaring."""
+    """``R = R ∨ R²``, until it converges, from I ∨ A: square for the reflexive closure."""
     identity = Vector.from_scalar(True, A.nrows, bool).diag()
     R, entries = binary.lor(unary.one["BOOL"](A) | identity).new(), -1
     while R.nvals > entries:

@@ -1,4 +1,4 @@
-"""Most reliable paths: how likely it is, at best, that each edge on the way holds.
+"""Most reliable paths: the greatest probability that all edges of a path hold.
 
 It is the least p with p = p max (p max.times A) and p = 1 at the source: a closure over [0, 1].
 """
@@ -73,9 +73,10 @@ def most_reliable_path(
     about O(m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values,
-            from 0 to 1, are the probabilities that the edges hold.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values, from 0 to 1, are the
+            probabilities that the edges hold.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has probability 1.
         parents: whether to find the vertex before each vertex on a most reliable path as well.

@@ -1,7 +1,7 @@
 """A shortest path from one vertex to another, and its length.
 
-The parents of a traversal from the source form a tree. The way from the target to its root is the
-path, backwards, and is walked vertex by vertex.
+The parents of a search from the source form a tree. The path from the target to its root, vertex by
+vertex, is the shortest path backwards.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from semirings.exceptions import GraphblasException, InvalidValue
 from semirings.semiring import min_plus
 
 FEW = 64
-"""Vertices of a path that are asked for one by one, each with a wait for the card: then for all."""
+"""Number of vertices of a path that are read one by one, each with a wait for the GPU. For longer
+paths all parents are copied to the host."""
 
 
 class NoPath(GraphblasException, ValueError):
-    """No path leads from the one vertex to the other."""
+    """No path leads from one vertex to the other."""
 
 
 @graph_algorithm(vertices=("source", "target"), lengths="weight")
@@ -42,8 +43,9 @@ def shortest_path(
     Of several shortest paths it returns any one. Without weights it takes O(n + m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         source: the first vertex of the path.
         target: the last vertex of the path.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in
@@ -102,8 +104,9 @@ def shortest_path_length(
     `sssp`, or `bfs` for its levels.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result.
         source: the first vertex of the path.
         target: the last vertex of the path.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in

@@ -1,12 +1,11 @@
-"""Similarity of vertices, by how many neighbours they have in common.
+"""Similarity of vertices by the number of their common neighbors.
 
-P. Jaccard, *Distribution de la flore alpine*, 1901; the overlap coefficient is D. Szymkiewicz's and
-G. Simpson's; the cosine is that of two rows of A as vectors of 0 and 1 (G. Salton's). Such measures
-are compared in D. Liben-Nowell and J. Kleinberg, *The Link Prediction Problem for Social Networks*,
-2004.
+P. Jaccard, 1901; the overlap coefficient is D. Szymkiewicz's and G. Simpson's; the cosine is that
+of two rows of A as vectors of 0 and 1 (G. Salton). D. Liben-Nowell and J. Kleinberg (2004) compare
+such measures.
 
-As in NetworkX the neighbours in common leave out u and v themselves, so that self-loops count in
-the number of neighbours alone. Of a directed graph, neighbours are where the out-edges lead.
+As in NetworkX the common neighbors leave out u and v themselves, so that self-loops count only in
+the number of neighbors. In a directed graph, neighbors are the ends of the out-edges.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
     computation takes about three times that.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
             pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -69,7 +68,7 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
         P. Jaccard, *Distribution de la flore alpine*, 1901.
         D. Liben-Nowell and J. Kleinberg, *The Link Prediction Problem for Social Networks*, 2004.
     """
-    return _by(A, ebunch, lambda both, of_u, of_v: of_u + of_v - both)
+    return _similarity(A, ebunch, lambda both, of_u, of_v: of_u + of_v - both)
 
 
 @graph_algorithm(pairs=("ebunch",))
@@ -84,9 +83,9 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     computation takes about three times that.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
             pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -110,7 +109,7 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     References:
         D. Liben-Nowell and J. Kleinberg, *The Link Prediction Problem for Social Networks*, 2004.
     """
-    return _by(A, ebunch, lambda both, of_u, of_v: np.minimum(of_u, of_v))
+    return _similarity(A, ebunch, lambda both, of_u, of_v: np.minimum(of_u, of_v))
 
 
 @graph_algorithm(pairs=("ebunch",))
@@ -125,9 +124,9 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     computation takes about three times that.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
             pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -151,26 +150,29 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     References:
         D. Liben-Nowell and J. Kleinberg, *The Link Prediction Problem for Social Networks*, 2004.
     """
-    return _by(A, ebunch, lambda both, of_u, of_v: np.sqrt(of_u * of_v * 1.0))
+    return _similarity(A, ebunch, lambda both, of_u, of_v: np.sqrt(of_u * of_v * 1.0))
 
 
-def _by(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
-    """C / scale, at the pairs; 0 where that is 0 by 0."""
+def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
+    """Return C / scale at the pairs, where 0 / 0 is 0."""
     degree, symmetric = common_neighbors.degrees(A), is_symmetric(A)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=symmetric)
     A = common_neighbors.pattern(A, symmetric=symmetric) if self_loops(A) else N
     if ebunch is None:
         into = N if symmetric else N.T.new()
         return _concatenate(
-            [_in_rows(A, N, rows, degree, scale) for rows in common_neighbors.row_batches(N, into)]
+            [
+                _similarity_in_rows(A, N, rows, degree, scale)
+                for rows in common_neighbors.row_batches(N, into)
+            ]
         )
-    pairs = _pairs(ebunch, A)
-    C = _common(N, pairs)
-    return _scale_entries(C, C if A is N else _common(A, pairs), degree, degree, scale)
+    pairs = _read_pairs(ebunch, A)
+    C = _count_common(N, pairs)
+    return _scale_entries(C, C if A is N else _count_common(A, pairs), degree, degree, scale)
 
 
-def _in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
-    """All pairs with a neighbour in common, of some of the rows."""
+def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
+    """Return C / scale at all pairs with a common neighbor, for some of the rows."""
     # C = N plus.pair Nᵀ, off the diagonal
     C = select.offdiag(plus_pair["INT64"](N[rows, :].new() @ N.T), rows.start).new()
     both = C if A is N else plus_pair["INT64"](A[rows, :].new() @ A.T).new(mask=C.S)
@@ -178,14 +180,14 @@ def _in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> M
 
 
 def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
-    """C / scale, where C and `both` have an entry."""
+    """Return C / scale, where C and `both` have entries at the same places."""
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])
     return common_neighbors.pattern(C, common / np.maximum(below, 1))
 
 
 def _concatenate(blocks: list[Matrix]) -> Matrix:
-    """The rows of one block after those of another."""
+    """Stack the rows of blocks with equal numbers of columns."""
     if len(blocks) == 1:
         return blocks[0]
     counts, columns, values = zip(
@@ -205,18 +207,18 @@ def _concatenate(blocks: list[Matrix]) -> Matrix:
     )
 
 
-def _common(N: Matrix, pairs: Matrix) -> Matrix:
-    """C⟨pairs⟩ = N plus.pair Nᵀ, or 0 where there is none."""
-    F = common_neighbors.hub_first(pairs, common_neighbors.degrees(N))
+def _count_common(N: Matrix, pairs: Matrix) -> Matrix:
+    """Return C⟨pairs⟩ = N plus.pair Nᵀ, with 0 for pairs without a common neighbor."""
+    F = common_neighbors.orient_pairs(pairs, common_neighbors.degrees(N))
     found = plus_pair["INT64"](N @ N.T).new(mask=F.S)
     C = common_neighbors.pattern(pairs, 0)
-    # C⟨pairs⟩ += what was found at (u, v), or at (v, u)
+    # C⟨pairs⟩ += found(u, v), or found(v, u)
     C(pairs.S, binary.plus) << binary.first(found | found.T)
     return C
 
 
-def _pairs(ebunch: Any, A: Matrix) -> Matrix:
-    """True at each (u, v) of ebunch."""
+def _read_pairs(ebunch: Any, A: Matrix) -> Matrix:
+    """Return a Matrix that is true at each pair (u, v) of `ebunch`."""
     n = A.nrows
     if isinstance(ebunch, Matrix):
         if ebunch.shape != A.shape:
@@ -228,7 +230,7 @@ def _pairs(ebunch: Any, A: Matrix) -> Matrix:
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     try:
         pairs = exact_array(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
-    except (TypeError, ValueError):  # none, or of different lengths
+    except (TypeError, ValueError):  # no array, or pairs of different lengths
         pairs = np.asarray(None)
     if pairs.size == 0:
         return Matrix(bool, n, n)

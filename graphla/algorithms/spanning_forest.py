@@ -1,8 +1,7 @@
-"""Spanning forest: of the edges of a graph those of least weight that join what all of them join.
+"""Spanning forest: edges of least total weight, without cycles, that connect each component.
 
-O. Borůvka, *O jistém problému minimálním*, 1926: in each round every tree takes the least edge that
-leaves it. Edges are numbered in order of (weight, vertices), so that no two weigh the same and no
-cycle can close.
+O. Borůvka, 1926: in each round every tree takes the least edge that leaves it. Edges are numbered
+in order of (weight, vertices), so that no two have the same number and no cycle can close.
 
 Invariants, at the head of each round of the definition:
 - the edges of F are in every spanning forest of least numbers, and make no cycle;
@@ -38,9 +37,9 @@ def spanning_forest(
     edges of equal weight the first in order of (i, j) is taken. Takes O(m log n) time.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result.
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
         maximum: whether to find maximum spanning trees instead.
@@ -83,9 +82,9 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
     S, F = R, Matrix(bool, n, n)
     while S.nvals:
         P = selection(connected_components(F))
-        # e = ⊕min S: the least edge of each vertex; c = e min.first P: of each tree
+        # e = the row minima of S: the least edge of each vertex; c = e min.first P: of each tree
         c = min_first(S.reduce_rowwise(monoid.min).new() @ P).new()
-        # T = S⟨S(i, j) = (Pc)(i)⟩: the edges that their trees take
+        # T = S⟨S(i, j) = (Pc)(i)⟩: the least edge of each tree
         T = binary.eq(min_second(P @ c).new() & S).new().select("==", True).new()
         # F = F ⊕ T ⊕ Tᵀ
         F = binary.any(F | binary.any(T | T.T).new()).new()
@@ -97,7 +96,7 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 
 
 def _number_edges(U: Matrix, maximum: bool) -> Matrix:
-    """R(i, j) = R(j, i) = the position of the edge {i, j} in order of weight, then of (i, j)."""
+    """Return R(i, j) = R(j, i) = the position of edge {i, j} in order of weight, then of (i, j)."""
     W, _ = number_values(U)  # integers, so that each weight has an opposite
     R = rank_entries(unary.ainv(W).new() if maximum else W)
     return binary.any(R | R.T).new()

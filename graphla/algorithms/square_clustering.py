@@ -1,14 +1,13 @@
-"""Square clustering: how many of the squares that a vertex could be a corner of there are.
+"""Square clustering: the share of the possible squares at a vertex that exist.
 
-P. Lind, M. González and H. Herrmann, *Cycles and Clustering in Bipartite Networks*, 2005; what
-squares there could be is counted as in P. Zhang and others, *Clustering Coefficient and Community
-Structure of Bipartite Networks*, 2008. Each square is found once, from the wedges out of its corner
-of greatest degree (K. Wang and others, *Vertex Priority Based Butterfly Counting*, 2019).
+P. Lind, M. González and H. Herrmann, 2005; possible squares are counted as in P. Zhang et al.,
+2008. Each square is found once, from the wedges (pairs of edges that meet) out of its corner of
+greatest degree (K. Wang et al., 2019).
 
 Invariants, with the vertices numbered by falling degree:
-- F = triu(N): from each vertex its neighbours of lesser degree
-- P(u, w), for w > u, is the number of wedges u - v - w with v > u: two of them are a square, of
-  which u is the least corner and w the one opposite
+- F = triu(N) has the edges from each vertex to its neighbors of lesser degree
+- P(u, w), for w > u, is the number of wedges u - v - w with v > u: two of them are a square, in
+  which u is the least corner and w the opposite one
 """
 
 from __future__ import annotations
@@ -67,9 +66,10 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
     degrees around them.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
         nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
             all vertices.
 
@@ -100,18 +100,18 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
     degree = common_neighbors.degrees(N)
     t = common_neighbors.triangles_per_vertex(N, chosen)
-    squares = _squares(N, degree) if chosen is None else _squares_of(N, degree, chosen)
-    # s(v) = Σ of the degrees of the neighbours of v
+    squares = _count_squares(N, degree) if chosen is None else _count_squares_of(N, degree, chosen)
+    # s(v) = Σ of the degrees of the neighbors of v
     s = common_neighbors.dense(plus_second["INT64"](N @ degrees(N)))
     if chosen is not None:
         s, degree = s[chosen], degree[chosen]
     possible = (s - degree) * (degree - 1) - 2 * t - squares
     c = squares * (possible > 0) / np.maximum(possible, 1)
-    return common_neighbors.as_answer(c, chosen, nodes, A.nrows)
+    return common_neighbors.as_result(c, chosen, nodes, A.nrows)
 
 
-def _squares(N: Matrix, degree: Any) -> Any:
-    """How many squares each vertex is a corner of."""
+def _count_squares(N: Matrix, degree: Any) -> Any:
+    """Return the number of squares of which each vertex is a corner."""
     order = np.argsort(-degree, kind="stable")
     N = common_neighbors.pattern(N[order, order].new(), symmetric=True)
     F = select.triu(N, 1).new()
@@ -124,14 +124,17 @@ def _squares(N: Matrix, degree: Any) -> Any:
         corners = common_neighbors.pattern(P, p * (p - 1) // 2)
         squares[order[rows]] += common_neighbors.dense(corners.reduce_rowwise(monoid.plus))
         squares[order] += common_neighbors.dense(corners.reduce_columnwise(monoid.plus))
-        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w is in a square with each other one
+        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w forms a square with each other wedge
         between = plus_first["INT64"](common_neighbors.pattern(P, p - 1) @ N).new(mask=G.S)
         squares[order] += common_neighbors.dense(between.reduce_columnwise(monoid.plus))
     return squares
 
 
-def _squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
-    """The same of some vertices v: Σ P (P - 1) / 2 of row v but for v, where P = N plus.pair N."""
+def _count_squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
+    """Return the number of squares of which each chosen vertex v is a corner.
+
+    It is Σ P(v, w) (P(v, w) - 1) / 2 over w other than v, where P = N plus.pair N.
+    """
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=(chosen.size,))
     for rows in common_neighbors.row_batches(R, N):

@@ -1,10 +1,9 @@
 """Single-source shortest paths: the least total weight of a path to each vertex.
 
 As algebra it is the least d with d = d min (d min.+ A) and d = 0 at the source: a closure. Only
-distances that went down are multiplied again, and of those the near ones first, so that few are
-multiplied before they are final (U. Meyer and P. Sanders, *Δ-stepping: a parallelizable shortest
-path algorithm*, 2003; with one near and one far set as in A. Davidson et al., *Work-Efficient
-Parallel GPU Methods for Single-Source Shortest Paths*, 2014).
+distances that decreased are multiplied again, near ones first, so that few are multiplied before
+they are final (Δ-stepping, U. Meyer and P. Sanders, 2003; with one near and one far set, as in
+A. Davidson et al., 2014).
 """
 
 from __future__ import annotations
@@ -101,9 +100,10 @@ def sssp(
     and the smallest of them first, so that few distances are multiplied before they are final.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the lengths of the edges, at least 0.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the lengths of the edges, at
+            least 0.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has distance 0.
         cutoff: the greatest distance: a vertex that is farther away has no entry. None sets no
@@ -174,7 +174,7 @@ def sssp(
 
 
 def lengths_of(A: Matrix, weight: bool | str | None) -> tuple[Matrix, str]:
-    """A, or the same edges of weight 1 each, and the dtype of the lengths of its paths."""
+    """Return A, or its edges with weight 1 each, and the dtype of the lengths of paths."""
     if not validation.weighs("weight", weight):
         return unary.one["INT64"](A).new(), "INT64"
     if validation.is_floating(A):

@@ -1,4 +1,4 @@
-"""Strong components: which vertices paths lead between both ways.
+"""Strong components: sets of vertices that all reach each other.
 
 The CPU finds them with a depth-first search, and a GPU in one launch
 (`backends/cuda/strong_components.cu`). The algebra, which defines them, cuts the graph in rounds.
@@ -6,13 +6,12 @@ Two vertices of one component are reached by the same vertices, and reach the sa
 f(v) be the first vertex, in a random order, that reaches v, and b(v) the first that v reaches. An
 edge between vertices that differ in f or b leads from one component to another and is dropped; if
 f(v) = b(v), that vertex is in the component of v. In a random order a chain of components falls
-apart like a list in quicksort, in about log n rounds (L. Fleischer, B. Hendrickson and A. Pınar,
-*On Identifying Strongly Connected Components in Parallel*, 2000; S. Orzan, *On Distributed
-Verification and Verified Distribution*, 2004).
+apart like a list in quicksort, in about log n rounds (Fleischer, Hendrickson and Pınar, 2000;
+Orzan, 2004).
 
 Invariants, at the head of each round:
-- own(v), where it is known, is a vertex of v's component, the same one for all of it;
-- rest holds the edges inside components of whose vertices it is not known, and others among those.
+- own(v), where it is known, is a vertex of v's component, the same one for the whole component;
+- rest holds all edges within the components whose own(v) is not known, and some edges between them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import numpy as np
 
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.membership import random_order, selection
-from graphla.algorithms.components import not_empty, roots
+from graphla.algorithms.components import count_roots, refuse_empty
 from graphla.graph.cached_properties import degrees
 from graphla.operations.accelerate import StrongComponents, accelerated
 from graphla.sparse import Matrix, Vector
@@ -41,9 +40,9 @@ def strong_components(A: Matrix) -> Vector:
     Takes O(n + m) time on the CPU, and O(m log n) expected time on a GPU.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
@@ -77,9 +76,9 @@ def is_strongly_connected(A: Matrix) -> bool:
     Takes the time of `strong_components`.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. The values
-            of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
         bool: whether there is exactly one strong component.
@@ -95,8 +94,8 @@ def is_strongly_connected(A: Matrix) -> bool:
         >>> is_strongly_connected(Matrix.from_coo([0, 1], [1, 0], 1, nrows=2, ncols=2))
         True
     """
-    not_empty(A)
-    return roots(strong_components(A)) == 1
+    refuse_empty(A)
+    return count_roots(strong_components(A)) == 1
 
 
 def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
@@ -112,25 +111,25 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
     if from_hub and A.nvals:
         hub = _hub(A)
         start = Vector.from_coo([hub], True, bool, size=n)
-        # f = h lor.first A*, b = h lor.first Aᵀ*: what the hub reaches, and what reaches it
+        # f = h lor.first A*, b = h lor.first Aᵀ*: vertices that the hub reaches, or that reach it
         f, b = (closure(start, B, lor_first).values for B in (A, A.T))
         # own⟨f ∧ b⟩ = the hub's rank
         own(binary.land(f & b).new().S) << rank[hub]
-        rest = _inside(A, own, _indicator(f), _indicator(b))
+        rest = _keep_within(A, own, _indicator(f), _indicator(b))
     while own.nvals < n:
         # f = rank min.first R*, b = rank min.first Rᵀ*
         f, b = (closure(rank, R, min_first).values for R in (rest, rest.T))
         # own⟨f = b⟩ = f
         same = binary.eq(f & b).new(mask=~own.S).select("==", True).new()
         own(same.S) << f
-        rest = _inside(rest, own, f, b)
+        rest = _keep_within(rest, own, f, b)
     # f(i) = min {j : own(j) = own(i)}
     P = selection(own)
     return min_second["INT64"](P @ min_first["INT64"](Vector.from_dense(np.arange(n)) @ P)).new()
 
 
-def _inside(R: Matrix, own: Vector, f: Vector, b: Vector) -> Matrix:
-    """R⟨key(i) = key(j)⟩ with key⟨¬own⟩ = n·f + b: the edges that a component may still hold."""
+def _keep_within(R: Matrix, own: Vector, f: Vector, b: Vector) -> Matrix:
+    """Return R⟨key(i) = key(j)⟩, edges that may be within a component; key⟨¬own⟩ = n·f + b."""
     ahead = binary.times(f.dup("INT64"), R.nrows).new()
     key = binary.plus(ahead & b).new(mask=~own.S)
     same = binary.eq(key & binary.second(R & key).new()).new()

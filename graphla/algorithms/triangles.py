@@ -1,12 +1,11 @@
-"""Triangles: triples of vertices joined by three edges; how many in all, and at each vertex.
+"""Triangles: triples of vertices that three edges join, counted in all or at each vertex.
 
-To count them all, each triangle is found once, from its edge between the two vertices of lesser
-degree (T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*,
-2005). The masked product is that of A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting
-and Enumeration Using Matrix Algebra*, 2015.
+To count all triangles, each is found once, from its edge between the two vertices of lesser degree
+(T. Schank and D. Wagner, 2005). The masked product is that of A. Azad, A. Buluç and J. Gilbert
+(2015).
 
-Invariant: each edge {i, j} of the graph is one entry of L, from the lesser degree to the greater;
-so a row of L has at most sqrt(2 · edges) entries, hubs included.
+Invariant: each edge {i, j} of the graph is one entry of L, in the row of the lesser degree; so a
+row of L has at most sqrt(2 · edges) entries, even for a hub.
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ def triangle_count(A: Matrix) -> int:
     time at most.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
 
     Returns:
         int: the number of triples of vertices that three edges join.
@@ -59,8 +59,8 @@ def triangle_count(A: Matrix) -> int:
         A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting and Enumeration Using Matrix
             Algebra*, 2015.
     """
-    L = _towards_hubs(A)
-    # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the third vertices that both its ends point at
+    L = _orient_to_hubs(A)
+    # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the number of third vertices to which both ends point
     common = plus_pair(L @ L.T).new(mask=L.S)
     return int(common.reduce_scalar(monoid.plus).get(0))
 
@@ -102,9 +102,10 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
     Self-loops do not count. Takes O(m √m) time at most.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
         nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
             all vertices.
 
@@ -128,17 +129,17 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
     """
     chosen = common_neighbors.vertex_list(nodes, A)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
-    return common_neighbors.as_answer(
+    return common_neighbors.as_result(
         common_neighbors.triangles_per_vertex(N, chosen), chosen, nodes, A.nrows
     )
 
 
-def _towards_hubs(A: Matrix) -> Matrix:
-    """L: each edge, from its end of lesser degree.
+def _orient_to_hubs(A: Matrix) -> Matrix:
+    """Return L: each edge, in the row of its end of lesser degree.
 
-    On a card L = tril(A(p, p)), where p lists the vertices by falling degree: columns that lie near
-    each other, at the hubs, spare a card more than the numbering takes it (9 of 32 ms for kron 20);
-    on a host that takes longer than the product.
+    On a GPU L = tril(A(p, p)), where p lists the vertices by falling degree. The columns of hubs
+    are then adjacent, which saves more than the numbering takes (9 of 32 ms for kron 20). On the
+    CPU the numbering takes longer than the product.
     """
     degree = common_neighbors.degrees(A)
     if A.device == "cpu":

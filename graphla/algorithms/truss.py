@@ -1,13 +1,12 @@
-"""k-truss: the part of a graph whose edges hold each other by triangles.
+"""k-truss: the largest subgraph in which each edge is in enough triangles.
 
-J. Cohen, *Trusses: Cohesive Subgraphs for Social Network Analysis*, 2005; the loop of masked
-products is LAGraph's (T. Davis, *Graph Algorithms via SuiteSparse:GraphBLAS: Triangle Counting and
-K-Truss*, 2018), each edge found once.
+J. Cohen, 2005; the loop of masked products is LAGraph's (T. Davis, 2018), with each edge found
+once.
 
 Invariants, at the head of each round:
 - N is the graph of the edges left: symmetric, without self-loops, true
 - F has each edge of N once, in the row of the end that had the greater degree at the start
-- S(u, v), for (u, v) in F, is the number of triangles of N on the edge, or absent where that is 0
+- S(u, v), for (u, v) in F, is the number of triangles of N on the edge, or absent if that is 0
 - every edge of the k-truss is in N
 """
 
@@ -22,7 +21,7 @@ from semirings import binary, select
 from semirings.semiring import plus_pair
 
 FEW = 4
-"""Where edges / FEW or fewer go in a round, the triangles lost are counted, else those left."""
+"""If a round removes at most 1/FEW of the edges, subtract the lost triangles, else recount."""
 
 
 @graph_algorithm(undirected=True)
@@ -34,9 +33,9 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     Self-loops are dropped; NetworkX refuses them. Each of the rounds takes O(m √m) time at most.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result.
         k: an integer of at least 0. Up to 2, all edges are kept.
 
     Returns:
@@ -63,7 +62,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     A = common_neighbors.drop_loops(A)
     if k <= 2:
         return A.dup()
-    return A.dup(mask=_peel(_whole(A), k).N.S)
+    return A.dup(mask=_peel(_all_edges(A), k).N.S)
 
 
 @graph_algorithm(undirected=True)
@@ -76,9 +75,10 @@ def truss_numbers(A: Matrix) -> Matrix:
     time at most.
 
     Args:
-        A: the undirected graph: a `Graph`, or a symmetric Matrix with the entries A(i, j) and A(j,
-            i) for each edge. If it is a Graph, vertices are its labels, in the arguments and in the
-            result. The values of A do not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
+            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
+            Graph, vertices are its labels, in the arguments and in the result. The values of A do
+            not matter.
 
     Returns:
         Matrix: a symmetric Matrix with the shape of A and dtype INT64, with an entry for each edge.
@@ -100,7 +100,7 @@ def truss_numbers(A: Matrix) -> Matrix:
         J. Cohen, *Trusses: Cohesive Subgraphs for Social Network Analysis*, 2005.
         T. Davis, *Graph Algorithms via SuiteSparse:GraphBLAS: Triangle Counting and K-Truss*, 2018.
     """
-    edges, k = _whole(common_neighbors.drop_loops(A)), 2
+    edges, k = _all_edges(common_neighbors.drop_loops(A)), 2
     K = Matrix("INT64", A.nrows, A.ncols)
     while edges.F.nvals:
         # K⟨F⟩ = k, as all of F is in the k-truss
@@ -110,30 +110,31 @@ def truss_numbers(A: Matrix) -> Matrix:
 
 
 class _Edges(NamedTuple):
-    """The edges left."""
+    """The edges that are left, as the head of the file describes."""
 
     N: Matrix
     F: Matrix
     S: Matrix
 
 
-def _whole(A: Matrix) -> _Edges:
+def _all_edges(A: Matrix) -> _Edges:
+    """Return all edges of A, with the triangles of each."""
     N = common_neighbors.pattern(A, symmetric=True)
     F = common_neighbors.orient_edges(N, common_neighbors.degrees(N))
     return _Edges(N, F, common_neighbors.triangles_per_edge(N, F))
 
 
 def _peel(edges: _Edges, k: int) -> _Edges:
-    """Those left in the k-truss."""
+    """Return the edges of the k-truss."""
     while True:
         left = select.valuege(edges.S, k - 2).new()
         if left.nvals == edges.F.nvals:
             return edges
-        edges = _without_others(edges, left)
+        edges = _keep_edges(edges, left)
 
 
-def _without_others(edges: _Edges, S: Matrix) -> _Edges:
-    """The edges of S, of whose triangles those with another edge are lost."""
+def _keep_edges(edges: _Edges, S: Matrix) -> _Edges:
+    """Return the edges of S, with the triangles that consist of them."""
     N, F = edges.N, common_neighbors.pattern(S)
     X = edges.F.dup(mask=~F.S)
     X = common_neighbors.pattern(binary.any(X | X.T).new(), symmetric=True)

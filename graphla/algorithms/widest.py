@@ -1,6 +1,7 @@
-"""Widest paths: how much fits through the narrowest edge on the way, at best.
+"""Widest paths: the greatest possible width of the narrowest edge on a path.
 
-It is the least w with w = w max (w max.min A), where nothing narrows the source: a closure.
+It is the least w with w = w max (w max.min A) that is the greatest value of the dtype at the
+source: a closure.
 """
 
 from __future__ import annotations
@@ -72,9 +73,10 @@ def widest_path(
     Takes about O(m) time.
 
     Args:
-        A: the graph: a `Graph`, or a square Matrix with an entry A(i, j) for each edge i -> j. If
-            it is a Graph, vertices are its labels, in the arguments and in the result. Its values
-            are the widths of the edges. A path is as wide as its narrowest edge.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
+            labels, in the arguments and in the result. Its values are the widths of the edges. A
+            path is as wide as its narrowest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has the greatest value of the dtype (inf for
             floating-point numbers).

@@ -82,7 +82,7 @@ Side = Literal["mxv", "vxm"]
 
 
 class Costs(NamedTuple):
-    """What a matrix-vector product costs, in units of one entry gathered by pull.
+    """The costs of a matrix-vector product, in units of one entry gathered by pull.
 
     Measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
     """
@@ -91,25 +91,25 @@ class Costs(NamedTuple):
     push_first: float  # the same, if any term suffices for an output
     push_ordered: float  # the same, if sums have a fixed order
     pull_row: float  # one row visited by pull, in addition to its entries
-    stopping: float  # one expected entry of a pull that stops early; it often stops sooner
+    stopping: float  # factor for the expected entries of a pull that may stop early
     transpose_entry: float  # one entry of the other form of the matrix, if it must be built
     push_start: float = 0.0  # fixed cost of a push
     pull_start: float = 0.0
     transpose_start: float = 0.0
-    small: int = 4096  # with fewer entries, the form that exists is the fastest
+    small: int = 4096  # with fewer entries, the existing form is always used
 
 
 class Backend(Protocol):
-    """What each backend computes.
+    """The operations that each backend computes.
 
     A parameter of type `Any` is a SparseVector or a Csr, and the result is of the same type.
     """
 
-    MERGE_PRICE: int  # cost of merging sparse vectors, in entries, besides those rewritten
+    MERGE_PRICE: int  # cost of merging sparse vectors, in entries, besides those it rewrites
 
     costs: Costs
 
-    # --- arrays: NumPy's functions take them on any device (NEP 13, NEP 18) ---------------------
+    # --- arrays: NumPy's functions accept them on any device (NEP 13, NEP 18) -------------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         """Return `values` as an array of this device, copied only if necessary."""
         ...
@@ -145,7 +145,7 @@ class Backend(Protocol):
     def build_vector(
         self, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
     ) -> SparseVector:
-        """Build from entries in any order; dup_op folds duplicates from the left, None refuses."""
+        """Build from entries in any order. dup_op folds duplicates from the left; None refuses."""
         ...
 
     def build_matrix(
@@ -168,7 +168,7 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Gather each output o that the mask allows from row o of `rows`, the a(o,k)."""
+        """Gather each output o that the mask allows from the entries a(o, k) of row o of `rows`."""
         ...
 
     def push(
@@ -210,7 +210,7 @@ class Backend(Protocol):
 
     # --- entry by entry (V = SparseVector sorted, or Csr) --------------------------------------
     def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-        """Apply op to pairs of entries; a lone one is kept, or meets `left` or `right` if given."""
+        """Apply op to pairs of entries; a lone one is kept, or combined with a fill if given."""
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
@@ -223,11 +223,11 @@ class Backend(Protocol):
         left: Any = None,
         right: Any = None,
     ) -> AnyVector | None:
-        """Combine v and w of which one is dense; return None if making both sparse costs less."""
+        """Combine v and w, one of them dense; return None if sparse forms would be cheaper."""
         ...
 
     def cast(self, a: Any, dtype: Any) -> Any:
-        """Return the storage with its values cast to a numpy dtype; iso stays iso. Never warn."""
+        """Cast the values to a NumPy dtype without warnings; iso values stay iso."""
         ...
 
     def apply(self, a: Any, op: TypedUnaryOp) -> Any:
@@ -248,12 +248,12 @@ class Backend(Protocol):
     def sort_by(
         self, values: Array, indptr: Array | None, op: TypedBinaryOp
     ) -> tuple[Array, Array]:
-        """Sort at least two values (of op's dtype, not iso) by op; also return where each was.
+        """Sort at least two values (of op's dtype, not iso) by op; also return their old places.
 
-        Each segment indptr[s]..indptr[s + 1] is sorted by itself; without indptr, all values are.
-        Places are counted among all values, as int32 below 2^31 values, otherwise int64. op(x, y)
-        is true if x goes before y. The sort is stable, and NaN is last. If op is not an order,
-        the result is some permutation.
+        Each segment indptr[s]..indptr[s + 1] is sorted separately; without indptr there is one
+        segment. Places count from the start of `values`, as int32 below 2^31 values, otherwise
+        int64. op(x, y) is true if x sorts before y. The sort is stable, and NaN is last. If op is
+        not an order, the result is some permutation.
         """
         ...
 
@@ -266,19 +266,21 @@ class Backend(Protocol):
         ...
 
     def plan(self, out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-        """Return what traversals need in addition to both forms of a matrix, from its pattern.
+        """Return the precomputed data that traversals use in addition to the forms of a matrix.
 
-        `before` is a light plan, if there is one, of which a full plan may take over parts.
+        A full plan may reuse parts of `before`, a light plan, if one is given.
         """
         ...
 
     def plan_cost(self, out: Csr, into: Csr) -> float:
-        """Return about how many seconds a full plan takes; infinite if none is to be made."""
+        """Return the approximate seconds that a full plan takes; infinity if it never pays off."""
         ...
 
     def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
-        """Return the plan of the transpose of a matrix with this plan; `out` and `into` are the
-        transpose's."""
+        """Return the plan of the transpose of a matrix with this plan.
+
+        `out` and `into` are the forms of the transpose.
+        """
         ...
 
     def bfs(self, request: Search) -> BfsResult:
@@ -290,7 +292,7 @@ class Backend(Protocol):
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
-        """Return the levels of a search from each of k starts, or how far each search came."""
+        """Return the levels of a search from each of k starts, or how far each search reaches."""
         ...
 
     def dependencies(self, request: Dependencies) -> DependenciesResult | None:
@@ -303,12 +305,12 @@ class Backend(Protocol):
         ...
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-        """Fold all values, or those present, to a NumPy scalar; the identity if there are none."""
+        """Fold all values, or the present ones, to a NumPy scalar; return the identity if none."""
         ...
 
     # --- indices: None means all, in order -----------------------------------------------------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-        """Return the place of entry i (or (i, j)), or of the next entry, and whether i exists."""
+        """Return where entry i (or (i, j)) is, or would be inserted, and whether it exists."""
         ...
 
     def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
@@ -319,7 +321,7 @@ class Backend(Protocol):
     def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
 
     # --- the write rule ------------------------------------------------------------------------
-    # t may have entries that the mask forbids. The operations prepare what assign adds to the rule.
+    # t may have entries that the mask forbids. Callers prepare what assign needs beyond this rule.
     def write_vector(
         self,
         c: AnyVector,
@@ -339,7 +341,7 @@ class Backend(Protocol):
         ...
 
     def set_element(self, v: DenseVector, i: int, value: Any) -> DenseVector:
-        """Set v(i) = value, a scalar of v's dtype, in v's own arrays; None deletes the entry."""
+        """Set v(i) = value, a scalar of v's dtype, in place; None deletes the entry."""
         ...
 
     def write_matrix(
@@ -365,8 +367,7 @@ class Backend(Protocol):
     def strong_components(self, out: Csr, columns: Callable[[], Csr]) -> Array | None:
         """Return, for each vertex, the least vertex of its strong component, as int64[n].
 
-        `columns` makes the matrix by columns. A backend that does not read the columns does not
-        call it, so that they are not made.
+        `columns` returns the matrix by columns, which is built only if the backend calls it.
         """
         ...
 
@@ -448,7 +449,7 @@ class Streams(Protocol):
         ...
 
     def make_owners_wait(self, stamps: Iterable[Any]) -> None:
-        """Make the streams whose memory the current one has used wait for that use."""
+        """Make each stream whose memory the current stream has used wait until that use is done."""
         ...
 
     def enter_device(self, device: str) -> Any:
@@ -465,7 +466,7 @@ class Streams(Protocol):
         ...
 
     def adopt(self, array: Any) -> Array:
-        """Return an array of any library on a card as an array of ours, without a copy."""
+        """Return a device array of any library as an array of this backend, without a copy."""
         ...
 
     def truths(self, array: Array) -> Array:
@@ -473,7 +474,7 @@ class Streams(Protocol):
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:
-        """Return whether two arrays are in one allocation, or overlap."""
+        """Return whether two arrays share an allocation or overlap."""
         ...
 
     def copy_to_current(self, array: Array) -> Array:

@@ -25,7 +25,7 @@ How: TypeAlias = Literal["improving", "near_far", "rounds"]
 
 
 FOREVER = 2**31 - 1
-"""The limit of a traversal that has no limit: no level or round is greater."""
+"""The limit of a traversal without a limit; no level or round number is greater."""
 
 
 class Level(NamedTuple):
@@ -33,7 +33,7 @@ class Level(NamedTuple):
 
     direction: str  # "push" or "pull"; a second word may say where: "push, block"
     frontier: int  # vertices whose edges it used
-    edges: int  # edges that it looked at, at most
+    edges: int  # an upper bound on the edges that it examined
     seconds: float
 
 
@@ -56,9 +56,9 @@ class Search:
 
     `starts` are distinct vertices, int32, in an array of the device or, if they are few, of NumPy.
     A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    greatest level. In one byte a level above 254 raises OverflowError. A parent is any neighbor one
-    level nearer, or the least one. Matrix values are not read. While the host waits,
-    the backend may call `meanwhile`, once, with the arrays of levels, parents and presence.
+    greatest level. If levels have one byte, a level above 254 raises OverflowError. A parent is any
+    neighbor one level nearer, or the least one. Matrix values are not read. While the host waits,
+    the backend may call `meanwhile` once, with the arrays of levels, parents and presence.
     """
 
     out: Csr
@@ -76,7 +76,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class BfsResult:
-    """What a breadth-first search finds; levels and parents are arbitrary where not `present`."""
+    """The result of a breadth-first search; levels and parents are arbitrary where unreached."""
 
     levels: Array | None
     parents: Array | None  # int32; a start is its own parent
@@ -94,7 +94,7 @@ class EarlyStop:
     """Values that suffice, so that a closure may end before all values are final."""
 
     target: int | None = None  # the value of this vertex, with its parents up to a start
-    most: Any = None  # all values that are no worse than this one
+    most: Any = None  # all values that are no worse than this value
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +103,18 @@ class Closure:
 
     - "improving": only entries that improved are multiplied again. ⊕ picks one of its operands and
       ⊗ distributes over it; `limit` is not a bound.
-    - "near_far": as "improving", but near entries (within `delta` of the best pending one; None:
-      the backend chooses) before far ones. ⊕ is min or max, and x ⊗ a is never better than x.
-    - "rounds": x' = x ⊕ xA from one buffer into the other, until nothing changes or `limit`
-      products have run; ⊗ may be any operator. Parents are those of the round that wrote a value.
+    - "near_far": like "improving", but near entries before far ones. Near entries are within
+      `delta` of the best pending one (None: the backend chooses). ⊕ is min or max, and x ⊗ a is
+      never better than x.
+    - "rounds": x' = x ⊕ xA, with two alternating buffers, until nothing changes or `limit` products
+      have run; ⊗ may be any operator. The parent of an entry is from the round that wrote it.
 
     x has the semiring's return type; values of A are cast to the type of the second operand. The
-    closure never writes entries off the mask; entries of x there stay, and are multiplied. An entry
-    improves if its bits change. After `turns` rounds a cycle that goes on improving is suspected,
-    and the values so far are returned with `settled` False; the caller may continue from them. The
-    semiring is not positional. If `enough` is given, "near_far" may end early: other values may
-    then be missing, or not the best.
+    closure never writes entries off the mask, but it keeps and multiplies those that x has there.
+    An entry improves if its bits change. After `turns` rounds a cycle that improves forever is
+    suspected, and the current values are returned with `settled` False; the caller may continue
+    from them. The semiring is not positional. If `enough` is given, "near_far" may end early. Then
+    other values may be missing, or not the best.
     """
 
     out: Csr
@@ -133,13 +134,12 @@ class Closure:
 class ClosureResult:
     """The values of a closure, and how it ended.
 
-    `overflowed`: a product did not fit its integer dtype and was left out, so the values may lack
-    it. `settled`: no entry would improve any more; False if `turns` (not `limit`) ended the
-    closure.
+    `overflowed`: a product overflowed its integer dtype and was left out, so the values may lack
+    it. `settled`: no entry can improve further; False if `turns` (not `limit`) ended the closure.
     """
 
     values: BitmapVector
-    parents: Array | None  # int32, arbitrary without a value; an unimproved start is its own
+    parents: Array | None  # int32, arbitrary without a value; an unchanged start is its own parent
     depth: int  # rounds, or bucket turns, that ran
     trace: list[Level]
     overflowed: bool = False
@@ -154,8 +154,8 @@ class MultiSearch:
     """A breadth-first search from each of k starts (int32, not necessarily distinct).
 
     A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    greatest level. `levels` is int32 or uint8; if None, only the totals of each search are wanted.
-    In one byte, a level above 254 raises OverflowError.
+    greatest level. `levels` is int32 or uint8; None requests only the totals of each search.
+    If levels have one byte, a level above 254 raises OverflowError.
     """
 
     out: Csr
@@ -169,7 +169,7 @@ class MultiSearch:
 
 
 class Reach(NamedTuple):
-    """How far each of k searches came; each field is an int64 array of k numbers."""
+    """How far each of k searches reaches; each field is an int64 array of k numbers."""
 
     count: Array  # vertices reached, including the start
     total: Array  # the sum of their levels
@@ -178,11 +178,11 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchResult:
-    """The levels of k searches or, if no levels were wanted, how far they came."""
+    """The levels of k searches or, if no levels were requested, how far they reach."""
 
     levels: Array | None  # (k, n), perhaps a transposed view; -1 or 255 where not reached
     reach: Reach | None
-    trace: list[Level]  # of searches that ran together, one record per level
+    trace: list[Level]  # one record per level, of searches that ran together
 
 
 # --- betweenness ----------------------------------------------------------------------------------
@@ -206,9 +206,9 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class DependenciesResult:
-    """The sums, over all sources, of the parts of shortest paths that vertices and edges carry.
+    """Sums over all sources: the shares of shortest paths that vertices and edges carry.
 
-    For each pair s, t, v carries the share of the paths through v, unless v is s or t.
+    For each pair (s, t), a vertex v other than s and t carries the share of the paths through v.
     """
 
     totals: Array  # float64[n]
@@ -222,11 +222,11 @@ class DependenciesResult:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rules for rounds in which about half of the vertices that would gain move at once."""
+    """The rules for rounds in which about half of the vertices that would gain move together."""
 
     streams: tuple[int, ...]  # one hash seed per round; it decides which vertices may move
-    patience: int  # the number of rounds in a row that may raise the modularity too little
-    rise: float  # the modularity must rise by more than this,
+    patience: int  # how many rounds in a row may raise the modularity too little
+    rise: float  # a round must raise the modularity by more than this,
     share: float  # and by more than this share of its rise in all rounds so far
 
 
@@ -243,7 +243,7 @@ class Gains:
         self.patience = rounds.patience
 
     def is_best(self, quality: float) -> bool:
-        """Record the quality at the head of a round; return whether it is the best so far."""
+        """Record the quality at the start of a round; return whether it is the best so far."""
         if self._first == -inf:
             self._first = self._best = quality
             return True
@@ -259,11 +259,11 @@ class Gains:
 class CommunityMoves:
     """Moves of vertices that raise the modularity; each vertex begins as its own community.
 
-    `links` has symmetric values. In community c, not counting itself, vertex v gains
-    links(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). A move must gain more than staying does,
-    by more than margin·(out(v) + into(v)). Either single vertices move one after another, first in
-    ascending order of `words()`, until no move gains; or many move at once, by the rules of
-    `rounds`, and the best state is kept.
+    `links` has symmetric values. Vertex v gains links(v, c) - factor·(out(v)·into(c) +
+    into(v)·out(c)) in community c, where c does not include v. A move must gain more than staying
+    does, by more than margin·(out(v) + into(v)). Either single vertices move one after another,
+    first in ascending order of `words()`, until no move gains; or many move at once, by the rules
+    of `rounds`, and the best state is kept.
     """
 
     links: Csr

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphla.formats import Array, BitmapVector, Csr, FullVector, SparseVector, is_iso
+from semirings.exceptions import DuplicateEntry
 
 
 def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -18,7 +19,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def with_values(a: Any, values: Array) -> Any:
-    """Return the entries of `a` with other values."""
+    """Return a copy of `a` with the same entries and other values."""
     if isinstance(a, Csr):
         return Csr(a.nrows, a.ncols, a.indptr, a.indices, values)
     if isinstance(a, SparseVector):
@@ -45,6 +46,13 @@ def gather(values: Array, places: Array) -> Array:
         return values[places]
     size = places.size
     return values[:size] if size <= values.size else repeat_value(values[:1], size)
+
+
+def duplicate_entry(place: Any) -> DuplicateEntry:
+    """Return the error for a place that occurs more than once, without an operator to combine."""
+    return DuplicateEntry(
+        f"entry {place} is given more than once, so dup_op must say how to combine its values"
+    )
 
 
 def as_contiguous(values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Facts: what is installed, how graphla is set, and what a graph is like."""
+"""The facts of `graphla info`: what is installed, the settings, and the properties of a graph."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _OPTIONAL = {
 
 
 def own_version() -> str:
-    """The version of graphla that is installed."""
-    return _version("graphla") or "of a source tree that is not installed"
+    """Return the installed version of graphla."""
+    return _version("graphla") or "(source tree, not installed)"
 
 
 def installation() -> list[tuple[str, str]]:
-    """Versions, cards, settings, the folders of compiled loops and kernels, datasets."""
+    """Return versions, cards, settings, the folders of compiled code, and the datasets."""
     facts = [
         ("graphla", own_version()),
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
@@ -47,7 +47,7 @@ def installation() -> list[tuple[str, str]]:
     facts += [
         ("devices", f"{_devices()}; new matrices live on {config.device}"),
         *_gpu(),
-        ("compiled", _compiled()),
+        ("compiled", _describe_compilation()),
         ("threads", f"{config.threads} of {os.cpu_count()} cores"),
         ("datasets", ", ".join(datasets.names())),
     ]
@@ -55,7 +55,7 @@ def installation() -> list[tuple[str, str]]:
 
 
 def graph(A: Matrix) -> list[tuple[str, str]]:
-    """Vertices, entries, symmetry, self-loops, degrees and weights of a graph."""
+    """Return a graph's vertices, entries, symmetry, self-loops, degrees and weights."""
     n = A.nrows
     indptr, columns, weights = A.to_csr()
     out_degrees = np.diff(indptr)
@@ -117,7 +117,7 @@ def _count() -> int:
 
 
 def _gpu() -> list[tuple[str, str]]:
-    """The cards, the driver, CUDA, and where kernels are kept; or what is missing."""
+    """Return the cards, the driver, CUDA, and the kernel cache; or what is missing."""
     why = cards.find_problem()
     if why:
         return [("gpu", f"none: {why}")]
@@ -127,7 +127,10 @@ def _gpu() -> list[tuple[str, str]]:
     facts = [(f"cuda:{k}", _card(runtime, k)) for k in range(_count())]
     facts += [
         ("driver", f"{_driver()}for CUDA {_cuda(runtime.driverGetVersion())}"),
-        ("cuda", f"{_cuda(runtime.runtimeGetVersion())}, NVRTC {_dotted(nvrtc.getVersion())}"),
+        (
+            "cuda",
+            f"{_cuda(runtime.runtimeGetVersion())}, NVRTC {_format_version(nvrtc.getVersion())}",
+        ),
         ("cupy", cupy.__version__),
         ("kernels", f"kept in {cache_folder()}"),
     ]
@@ -142,7 +145,7 @@ def _card(runtime: Any, k: int) -> str:
 
 
 def _driver() -> str:
-    """The driver's version, where the system tells it."""
+    """Return the driver's version, or nothing if the system does not report it."""
     with suppress(OSError, IndexError, StopIteration):
         first = Path("/proc/driver/nvidia/version").read_text().splitlines()[0]
         return f"{next(word for word in first.split() if word[:1].isdigit() and '.' in word)}, "
@@ -153,11 +156,11 @@ def _cuda(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-def _dotted(version: tuple[int, ...]) -> str:
+def _format_version(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
 
 
-def _compiled() -> str:
+def _describe_compilation() -> str:
     if not numba.is_installed():
         return "never: numba is not installed"
     return f"{config.compiled}, kept in {numba.cache_folder()}"

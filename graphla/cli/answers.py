@@ -1,4 +1,4 @@
-"""What a command found, as a table on the screen and as a file."""
+"""Print the result of a command as a table, and save it to a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROWS_PER_WRITE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """The few rows worth a look."""
+    """The few most interesting rows of a result."""
 
     title: str
     header: tuple[str, ...]
@@ -35,19 +35,19 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Facts for the screen; for the file a value for each vertex, or pair of them, or in total."""
+    """Facts for the screen; for the file, a value per vertex, per pair of vertices, or in total."""
 
     facts: list[tuple[str, str]]
     columns: dict[str, Vector] = field(default_factory=dict)  # entries at the same vertices
     top: Top | None = None
     total: tuple[str, Any] | None = None
     pairs: tuple[str, Matrix] | None = None  # a value for each edge, or pair of vertices
-    listed: tuple[str, list[Any]] | None = None  # vertices in an order, by their labels
-    edges: int | None = None  # traversed: for the speed
+    listed: tuple[str, list[Any]] | None = None  # labels of vertices, in order
+    edges: int | None = None  # number of traversed edges, from which the speed is computed
 
 
 def number(value: Any, noun: str = "") -> str:
-    """1,234 or 0.00123457; with a noun, in the singular or plural: 1 vertex, 2 vertices."""
+    """Format 1,234 or 0.00123457; with a noun, in singular or plural: 1 vertex, 2 vertices."""
     is_float = isinstance(value, float | np.floating)
     text = _decimal(float(value)) if is_float else f"{int(value):,}"
     if not noun:
@@ -73,12 +73,12 @@ def share(part: int, whole: int) -> str:
 
 
 def plural(noun: str) -> str:
-    """More than one of it."""
+    """Return the plural of a noun."""
     return _PLURALS.get(noun, noun + "s")
 
 
 def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> None:
-    """Facts as two aligned columns, and the rows of `top` as a table below."""
+    """Print facts in two aligned columns, and the rows of `top` as a table below."""
     width = max((len(name) for name, _ in facts), default=0)
     for name, text in facts:
         print(f"{name:<{width}}  {text}", file=out)
@@ -93,13 +93,13 @@ def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> Non
 
 
 def check_output(path: str) -> None:
-    """Refuse a name that says no format, before any work is done."""
+    """Refuse a file name without a known extension, before any work is done."""
     if path != "-" and not path.lower().endswith(OUTPUTS):
         raise InvalidValue(f"--output is {path!r}, but should end in one of {', '.join(OUTPUTS)}")
 
 
 def save(answer: Answer, path: str) -> None:
-    """The file = a row for each vertex that has a value; `-` is CSV on standard output."""
+    """Save a row for each vertex that has a value; the path `-` is CSV on standard output."""
     name = path.lower()
     if name.endswith((".mtx", ".mtx.gz")):
         _save_matrix(answer, path)
@@ -115,21 +115,21 @@ def save(answer: Answer, path: str) -> None:
 
 
 def _table(answer: Answer) -> dict[str, Any]:
-    """Columns of one length: the vertices, then each column of the answer; or the total alone."""
+    """Return columns of equal length: the vertices and the answer's columns, or only the total."""
     if answer.columns:
         first = next(iter(answer.columns.values()))
-        table = {"vertex": _named(first.to_coo(values=False)[0], _labels(first))}
+        table = {"vertex": _name_vertices(first.to_coo(values=False)[0], _labels(first))}
         for name, vector in answer.columns.items():
             named = getattr(vector, "value_labels", None)
-            table[name] = _named(vector.to_coo()[1], named and named.names)
+            table[name] = _name_vertices(vector.to_coo()[1], named and named.names)
         return table
     if answer.pairs is not None:
         name, pairs = answer.pairs
         rows, columns, values = pairs.to_coo()
         rows_of, columns_of = _labels(pairs) or (None, None)
         return {
-            "source": _named(rows, rows_of),
-            "target": _named(columns, columns_of),
+            "source": _name_vertices(rows, rows_of),
+            "target": _name_vertices(columns, columns_of),
             name: values,
         }
     name, values = answer.listed or _total(answer)
@@ -140,8 +140,8 @@ def _labels(found: Any) -> Any:
     return getattr(found, "labels", None)
 
 
-def _named(vertices: Any, labels: Any) -> Any:
-    """Vertices by their names, where these are other than the vertices."""
+def _name_vertices(vertices: Any, labels: Any) -> Any:
+    """Return the names of the vertices, or the vertices themselves if they have no names."""
     if labels is None or isinstance(labels, range):
         return vertices
     return np.array([str(name) for name in labels])[vertices]
@@ -155,14 +155,14 @@ def _total(answer: Answer) -> tuple[str, Any]:
 
 def _save_text(table: dict[str, Any], out: IO[bytes], separator: str) -> None:
     out.write((separator.join(table) + "\n").encode())
-    columns = [_quoted(column, separator) for column in table.values()]
+    columns = [_quote(column, separator) for column in table.values()]
     for first in range(0, columns[0].size, _ROWS_PER_WRITE):
         part = slice(first, first + _ROWS_PER_WRITE)
         out.write(lines_of([column[part] for column in columns], separator))
 
 
-def _quoted(column: Any, separator: str) -> Any:
-    """Texts as CSV wants them: quoted where they hold a separator or a quote."""
+def _quote(column: Any, separator: str) -> Any:
+    """Return texts as in CSV: quoted if they contain a separator or a quote."""
     if column.dtype.kind != "U":
         return column
     special = (separator, '"')
@@ -175,7 +175,7 @@ def _quoted(column: Any, separator: str) -> Any:
 
 
 def _save_matrix(answer: Answer, path: str) -> None:
-    """The pairs as they are; or a column for each column of the answer, a row for each vertex."""
+    """Save the matrix of pairs, or a matrix with a row per vertex and a column per result."""
     if answer.pairs is not None:
         io.mmwrite(path, answer.pairs[1], comment=answer.pairs[0])
         return

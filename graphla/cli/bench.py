@@ -1,7 +1,7 @@
 """`graphla bench GRAPH`: each algorithm of the table on one graph, timed, within a limit.
 
-They run in a process of their own, which keeps the graph from one to the next; it is ended where an
-algorithm takes too long, or too much memory, and another goes on with the next one.
+The algorithms run in a separate process, which keeps the graph in memory. If an algorithm takes too
+long or too much memory, that process is ended, and a new one continues with the next algorithm.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from graphla.io.files import replacing
 from graphla.settings import config
 from semirings.exceptions import GraphblasException, InvalidValue
 
-_WIDTH = 88  # of what was found, on a line of the table
+_WIDTH = 88  # columns of the result in a line of the table
 _PROBLEMS = (GraphblasException, OverflowError, MemoryError, ValueError)
 _BYTES_PER_PAIR = 16
 Row = tuple[str, float | None, str]
 
 
 def run(options: Namespace, settings: dict[str, Any]) -> None:
-    """Time the algorithms, print a table, and write it where `options.output` says."""
-    chosen = _chosen(options.only)
+    """Time the algorithms, print a table, and write it to `options.output` if that is given."""
+    chosen = _choose(options.only)
     if options.output is not None and not options.output.lower().endswith(".csv"):
         raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
     width = max(len("algorithm"), *(len(each.name) for each in chosen))
@@ -63,7 +63,7 @@ def run(options: Namespace, settings: dict[str, Any]) -> None:
         _write(options.output, rows)
 
 
-def _chosen(only: str | None) -> list[Algorithm]:
+def _choose(only: str | None) -> list[Algorithm]:
     if only is None:
         return list(ALGORITHMS)
     table = {each.name: each for each in ALGORITHMS}
@@ -81,7 +81,7 @@ def _write(path: str, rows: list[Row]) -> None:
 
 
 class _Worker:
-    """The process that runs them, one after another."""
+    """The process that runs the algorithms one after another."""
 
     def __init__(self, options: Namespace, settings: dict[str, Any]) -> None:
         self._options, self._settings, self._limit = options, settings, options.limit
@@ -89,7 +89,7 @@ class _Worker:
         self._pipe: Any = None
 
     def start(self) -> str:
-        """Let it read the graph; how large that is."""
+        """Start the process and let it read the graph; return the size of the graph."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         arguments = (self._options, self._settings, theirs)
@@ -110,7 +110,7 @@ class _Worker:
         return said
 
     def timed(self, name: str) -> tuple[float | None, str]:
-        """Seconds, and what was found; or None, and why not."""
+        """Return the seconds and the result of an algorithm; or None and the reason."""
         if self._process is None:
             self.start()
         self._pipe.send(name)
@@ -118,13 +118,13 @@ class _Worker:
             if self._pipe.poll(self._limit):
                 return self._pipe.recv()
             self.end()
-            return None, f"not done in {self._limit:g} s"
+            return None, f"not finished in {self._limit:g} s"
         code = self.end(is_over=True)
         why = "out of memory, it seems" if code == -9 else f"exit code {code}"
         return None, f"its process was ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:
-        """Whatever it is doing; how it ended, where it is over by itself."""
+        """Kill the process. If it has ended by itself (`is_over`), return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -162,8 +162,8 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
-    """In the process: read the graph, then time each algorithm that is named."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the one who started us
+    """Read the graph, then time each algorithm whose name arrives. This runs in the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     with config.set(**settings):
         try:
             graph = graphs.read(options)
@@ -177,14 +177,16 @@ def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
             while True:
                 algorithm = table[pipe.recv()]
                 try:
-                    pipe.send(_timed(algorithm, given, options))
+                    pipe.send(_time_algorithm(algorithm, given, options))
                 except _PROBLEMS as error:
                     pipe.send((None, " ".join(str(error).split())))
-                except Exception as error:  # a fault of ours: the others are to run all the same
+                except Exception as error:  # a bug in graphla must not stop the others
                     pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
-def _timed(algorithm: Algorithm, given: _Given, options: Namespace) -> tuple[float | None, str]:
+def _time_algorithm(
+    algorithm: Algorithm, given: _Given, options: Namespace
+) -> tuple[float | None, str]:
     graph = given.undirected if algorithm.told.undirected else given.graph
     arguments = given.arguments(algorithm)
     if arguments is None:
@@ -193,7 +195,7 @@ def _timed(algorithm: Algorithm, given: _Given, options: Namespace) -> tuple[flo
     if gigabytes > _memory() / 2e9:
         return None, f"would hold {gigabytes:,.0f} GB"
     seconds, found = _run(algorithm, graph, arguments)
-    if seconds < options.limit / 3:  # the first may have compiled
+    if seconds < options.limit / 3:  # the first run may have compiled code
         seconds = min(seconds, _run(algorithm, graph, arguments)[0])
     answer = algorithm.answer(graph, found, Namespace(top=1))
     line = "; ".join(f"{name} {text}" for name, text in answer.facts)
@@ -214,17 +216,17 @@ def _run(algorithm: Algorithm, graph: Graph, arguments: dict[str, Any]) -> tuple
 
 
 def _needs(algorithm: Algorithm, graph: Graph) -> float:
-    """Bytes of a result that has an entry for each pair of vertices, or of neighbours of one."""
+    """Return the bytes of a result with an entry per pair of vertices, or per pair of neighbors."""
     if algorithm.fills == "pairs":
         return float(graph.nvertices) ** 2 * _BYTES_PER_PAIR
-    if algorithm.fills == "neighbours":
+    if algorithm.fills == "neighbors":
         degrees = graph.out_degrees.to_dense().astype(float)
         return float(degrees @ degrees) * _BYTES_PER_PAIR
     return 0.0
 
 
 def _memory() -> float:
-    """Bytes of this machine, where it tells them."""
+    """Return the bytes of memory of this machine, or 8 GB if it does not report them."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
@@ -232,7 +234,7 @@ def _memory() -> float:
 
 
 class _Given:
-    """The graph, and what is asked of it."""
+    """The graph, and arguments for the algorithms that need them."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -241,7 +243,7 @@ class _Given:
         self._parts: Any = None
 
     def arguments(self, algorithm: Algorithm) -> dict[str, Any] | None:
-        """A value for each parameter that needs one; None where there is no vertex for it."""
+        """Return a value for each required parameter; None if the graph has no vertex for one."""
         arguments = algorithm.fixed | algorithm.bench
         for name, parameter in algorithm.parameters.items():
             if parameter.default is not Parameter.empty or name in arguments:
@@ -257,7 +259,7 @@ class _Given:
         return arguments
 
     def _far_apart(self) -> tuple[Any, Any]:
-        """A vertex of most out-edges, and one of the farthest that it reaches."""
+        """Return a vertex with the most out-edges, and one of the farthest vertices from it."""
         if self._ends is None:
             labels = self.graph.labels
             source = labels[int(np.argmax(self.graph.out_degrees.to_dense()))]

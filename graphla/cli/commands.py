@@ -1,4 +1,4 @@
-"""Arguments in, exit code out: 0 done, 1 a problem with the input, 2 a command that is not one."""
+"""Run a command line and return its exit code: 0 success, 1 invalid input, 2 wrong usage."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from graphla.cli.progress import progress, shows_bars
 from graphla.settings import Recorder, config
 from semirings.exceptions import GraphblasException
 
-_PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)  # of the input, not ours
+_PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)  # caused by the input
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line `graphla WORDS`, by default the one of this process."""
+    """Run the command line `graphla WORDS`; by default the arguments of this process."""
     try:
         launch.listen()
         options = parser().parse_args(words)
         with config.set(**_settings(options), progress=shows_bars()):
             _COMMANDS[options.command](options)
-        if sys.stdout:  # None where the caller closed it
+        if sys.stdout:  # it is None if the caller closed it
             sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output, `head` perhaps, has seen enough
+    except BrokenPipeError:  # the reader of our output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
@@ -44,7 +44,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Namespace) -> None:
-    """Read the graph, run the algorithm, show and save what it found."""
+    """Read the graph, run the algorithm, print and save its result."""
     algorithm: Algorithm = options.algorithm
     if options.output is not None:
         answers.check_output(options.output)
@@ -67,20 +67,25 @@ def _run(options: Namespace) -> None:
     took = f"{end - middle:.3g} s, after {middle - start:.3g} s to read the graph"
     if answer.edges is not None:
         took += f"; {answers.number(round(answer.edges / (end - middle)))} out-edges per second"
-    facts = [("graph", f"{options.graph}: {size}"), *_said(given), *answer.facts, ("time", took)]
-    # What goes to a file or a pipe on standard output is the result alone.
+    facts = [
+        ("graph", f"{options.graph}: {size}"),
+        *_source_fact(given),
+        *answer.facts,
+        ("time", took),
+    ]
+    # If standard output is a file or a pipe, only the result goes there.
     answers.show(facts, answer.top, sys.stderr if options.output == "-" else sys.stdout)
     if record is not None:
         print(f"\n{record}", file=sys.stderr)
 
 
-def _said(given: dict[str, Any]) -> list[tuple[str, str]]:
-    """The source that the answer is of."""
+def _source_fact(given: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the source as a fact, if there is one."""
     return [("source", str(given["source"]))] if "source" in given else []
 
 
 def _bench(options: Namespace) -> None:
-    from graphla.cli import bench  # whose processes none of the others need
+    from graphla.cli import bench  # imported here, since only this command starts processes
 
     bench.run(options, _settings(options))
 
@@ -113,7 +118,7 @@ def _recorder(options: Namespace) -> Any:
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
-    """What the options say about how to compute."""
+    """Return the settings that the options request."""
     given: dict[str, Any] = {}
     if getattr(options, "threads", None) is not None:
         given["threads"] = options.threads

@@ -1,4 +1,4 @@
-"""What an algorithm gave, whatever it is, as an answer: facts, columns, rows worth a look."""
+"""Turn the result of any algorithm into an answer: facts, columns, and the top rows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from graphla.sparse import Matrix, Vector
 
 
 def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
-    """The answer of vectors, matrices, numbers, vertices: one of them or a tuple, called `names`.
+    """Return the answer for a vector, matrix, number or vertex, or for a tuple of them.
 
-    `rows`: how many of the greatest values to show.
+    `names` are the names of the results, and `rows` is the number of greatest values to show.
     """
     if isinstance(found, tuple):
         parts = [(name, part) for name, part in zip(names, found, strict=False) if part is not None]
-        return _joined([answer(graph, part, (name,), rows) for name, part in parts])
+        return _join([answer(graph, part, (name,), rows) for name, part in parts])
     name = names[0]
     if getattr(found, "ndim", 0) == 2 and not isinstance(found, Matrix):
-        found = Matrix.from_dense(found, missing_value=-1)  # an array of levels, here or on a card
+        found = Matrix.from_dense(found, missing_value=-1)  # levels, on the CPU or a card
     if isinstance(found, LabelledVector) and found.value_labels is not None:
         return partition(graph, found, name, rows)
     if isinstance(found, Vector):
@@ -34,7 +34,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
     if isinstance(found, Matrix):
         return of_pairs(graph, found, name, rows)
     if isinstance(found, list):
-        return _listed(graph, found, name)
+        return _answer_list(graph, found, name)
     if found is None:
         return Answer(facts=[(name, "none")])
     text = ("yes" if found else "no") if isinstance(found, bool) else number(found)
@@ -42,7 +42,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
 
 
 def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
-    """A number for each vertex."""
+    """Return the answer for a number per vertex."""
     _, numbers = found.to_coo()
     facts = [] if numbers.size == graph.nvertices else [("vertices", number(numbers.size))]
     if numbers.size:
@@ -55,7 +55,7 @@ def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 
 
 def of_set(graph: Graph, found: Vector, name: str) -> Answer:
-    """Vertices: those where it is true."""
+    """Return the answer for a set of vertices: those whose value is true."""
     members = found.select("==", True).new()
     part = share(members.nvals, graph.nvertices)
     text = f"{number(members.nvals, 'vertex')} ({part} of all)"
@@ -63,7 +63,7 @@ def of_set(graph: Graph, found: Vector, name: str) -> Answer:
 
 
 def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
-    """Parts, each named by a vertex: how many there are, and the largest."""
+    """Return the answer for a partition: the number of parts, and the largest ones."""
     parts, sizes = np.unique(found.to_coo()[1], return_counts=True)
     order = np.lexsort((parts, -sizes))[:rows]
     facts = [(plural(name), number(parts.size))]
@@ -83,7 +83,7 @@ def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 
 
 def of_pairs(graph: Graph, found: Matrix, name: str, rows: int) -> Answer:
-    """A number for each edge, or each pair of vertices."""
+    """Return the answer for a number per edge, or per pair of vertices."""
     i, j, numbers = found.to_coo()
     rows_of, columns_of = graph.labels, graph.labels
     if isinstance(found, LabelledMatrix):
@@ -99,8 +99,8 @@ def of_pairs(graph: Graph, found: Matrix, name: str, rows: int) -> Answer:
     return Answer(facts=facts, pairs=(name, found), top=top)
 
 
-def _listed(graph: Graph, found: list[Any], name: str) -> Answer:
-    """A path, as the vertices on it; or layers of vertices."""
+def _answer_list(graph: Graph, found: list[Any], name: str) -> Answer:
+    """Return the answer for a path (a list of vertices) or for layers of vertices."""
     if found and isinstance(found[0], list):
         depth = {label: k for k, layer in enumerate(found) for label in layer}
         placed = {graph.vertex(label): k for label, k in depth.items()}
@@ -114,8 +114,8 @@ def _listed(graph: Graph, found: list[Any], name: str) -> Answer:
     )
 
 
-def _joined(answers: Sequence[Answer]) -> Answer:
-    """One answer: all facts, all columns, and the first rows."""
+def _join(answers: Sequence[Answer]) -> Answer:
+    """Join answers into one: all facts, all columns, and the first of each other field."""
     return Answer(
         facts=[fact for each in answers for fact in each.facts],
         columns={name: column for each in answers for name, column in each.columns.items()},
@@ -127,7 +127,7 @@ def _joined(answers: Sequence[Answer]) -> Answer:
 
 
 def spread(numbers: np.ndarray) -> str:
-    """From the least to the greatest, and the mean."""
+    """Return the range and the mean of the numbers as text."""
     low, high = numbers.min(), numbers.max()
     if low == high:
         return f"all {number(low)}"
@@ -136,8 +136,8 @@ def spread(numbers: np.ndarray) -> str:
 
 
 def extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) -> Top:
-    """The vertices of greatest value, the least of them first among equals."""
+    """Return the vertices with the greatest values; among equal values, the least comes first."""
     vertices, numbers = vector.to_coo()
-    order = np.lexsort((-vertices, numbers))[::-1][:rows]  # -numbers would not do for every dtype
+    order = np.lexsort((-vertices, numbers))[::-1][:rows]  # some dtypes cannot be negated
     cells = [(str(graph.labels[int(vertices[k])]), number(numbers[k])) for k in order]
     return Top(title, ("vertex", name), cells)

@@ -1,4 +1,4 @@
-"""The graph that a command line names: a file or a dataset, read as its options say."""
+"""Read the graph of a command line, a file or a dataset, as the options request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
-_BYTES_PER_VERTEX = 32  # a lower bound: offsets of rows and of columns, and a few vectors
+_BYTES_PER_VERTEX = 32  # a lower bound: row and column offsets, and a few vectors
 _TABLE_OPTIONS = ("labels", "base", "columns")
 _OPTIONS = {
     "edgelist": (*_TABLE_OPTIONS, "separator", "header"),
@@ -27,7 +27,7 @@ _OPTIONS = {
 
 
 def read(options: Namespace) -> Graph:
-    """The graph of `options.graph`, made undirected or unweighted where the options say so."""
+    """Return the graph `options.graph`, made undirected or unweighted if the options say so."""
     A, labels = read_matrix(options)
     if not isinstance(A, Matrix):
         raise InvalidValue(f"{options.graph} holds a vector, but a graph is a square matrix")
@@ -46,7 +46,7 @@ def read(options: Namespace) -> Graph:
 
 
 def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """What `options.graph` holds, a vector or a matrix of any shape too, and its labels."""
+    """Return the contents of `options.graph` (a vector or any matrix) and its labels or None."""
     if options.undirected or options.unweighted:
         graph = read(options)
         return graph.matrix, graph.labels if graph.has_names else None

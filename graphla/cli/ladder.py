@@ -1,6 +1,6 @@
-"""`graphla ladder GRAPH`: every strategy of breadth-first search on one graph, timed and compared.
+"""`graphla ladder GRAPH`: time and compare all strategies of breadth-first search on one graph.
 
-The rows come as two tables: how fast each is, and what it takes for that.
+There are two tables: the speed of each strategy, and the resources that it uses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEEDS = ("strategy", "prepared in", "held", "moved", "moved/s", "watts", "TEPS/
 
 
 def run(options: Namespace) -> None:
-    """Time the strategies, print the tables, write and draw them where the options say so."""
+    """Time the strategies, print the tables, and write and draw them if the options say so."""
     _check(options)
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
@@ -57,7 +57,7 @@ def run(options: Namespace) -> None:
 
 
 def _picture(options: Namespace) -> str | None:
-    """The file of the chart. One that nobody named is drawn where it can be."""
+    """Return the file of the chart, or None. Without --chart it is drawn if that is possible."""
     if options.chart is not None:
         return None if options.chart == NOWHERE else options.chart
     can_be = find_spec("matplotlib") is not None and os.access(".", os.W_OK)
@@ -78,7 +78,7 @@ def _check(options: Namespace) -> None:
 
 
 def lines(name: str, found: Comparison, seed: int) -> list[str]:
-    """The graph, what TEPS count, both tables, and what is to be said beside them."""
+    """Return the lines to print: the graph, what TEPS count, both tables, and notes."""
     edges = "each edge leads both ways" if found.symmetric else "edges are directed"
     same = "; every search found the same levels" if len(found.rows) > 1 else ""
     size = f"{number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}"
@@ -123,14 +123,14 @@ def _needs(row: Row) -> _Cells:
 
 def _notes(found: Comparison) -> list[str]:
     notes = [
-        "time, levels, launches: of a search, on average (launches on the CPU: operations on whole",
-        "arrays); moved: bytes that it has to read and write at least; -: is not told",
+        "time, levels, launches: means per search (launches on the CPU: operations on whole",
+        "arrays); moved: minimum bytes that a search reads and writes; -: not available",
     ]
     if found.slow:
-        notes.append(f"{', '.join(found.slow)}: not one search was done in time (--limit)")
+        notes.append(f"{', '.join(found.slow)}: no search finished within --limit")
     many = number(len(found.sources), "source")
     notes += [
-        f"{row.strategy} had time for {len(row.seconds)} of {many} (--limit): means of these"
+        f"{row.strategy} finished {len(row.seconds)} of {many} within --limit: means of these"
         for row in found
         if len(row.seconds) < len(found.sources)
     ]
@@ -149,9 +149,9 @@ def _few(count: float) -> str:
 
 
 def _table(header: _Cells, rows: list[_Cells], slow: Sequence[str]) -> list[str]:
-    """The rows, and one of dashes for each strategy that was too slow, from the lowest rung up.
+    """Return the lines of a table from the lowest rung up, with dashes for strategies too slow.
 
-    The first column is to the left, the others to the right.
+    The first column is left-aligned, the others are right-aligned.
     """
     steps = {name: k for k, name in enumerate(STRATEGIES)}
     rows = rows + [(name, *("-" * bool(title) for title in header[1:])) for name in slow]
@@ -176,7 +176,7 @@ def _write(path: str, found: Comparison) -> None:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    """Six digits of each number; nothing where it is not told."""
+    """Return a row with six digits of each number; unknown values are None."""
     return {
         name: f"{value:.6g}" if isinstance(value, float) else value
         for name, value in row.facts().items()

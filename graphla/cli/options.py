@@ -1,4 +1,4 @@
-"""The parameters of an algorithm as options of its command, and the options as its arguments."""
+"""Turn the parameters of an algorithm into options, and given options into arguments."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ from graphla.cli.catalogue.entry import Algorithm
 from graphla.graph import Graph
 from semirings.exceptions import InvalidValue
 
-_PREFIX = "own "  # of the names under which argparse keeps them
-_SWITCHES = ("weight", "distance")  # what may be a name in NetworkX is here: by the values or not
+_PREFIX = "own "  # prefix of the names under which argparse stores these options
+_SWITCHES = ("weight", "distance")  # names in NetworkX; here they only say whether values count
 
 WORDS = {
-    "alpha": "how likely one follows an edge, or how far influence reaches",
-    "beta": "what each vertex has by itself",
-    "center": "leave out the source itself",
-    "communities": "the part of each vertex: a file with a line `vertex,part`, or a=1,b=2,...",
-    "count_zeros": "leave vertices of value 0 out of the mean",
-    "cutoff": "stop this far away",
-    "dangling": "where a vertex without out-edges leads: a file of `vertex,weight`, or a=1,b=2,...",
-    "delta": "how far above the least distance is multiplied at once (default: by the weights)",
-    "distance": "the values of the edges are their lengths",
-    "ebunch": "the pairs to ask for: u:v,u:w,... (default: all)",
-    "endpoints": "count the ends of paths too",
-    "ignore_nan": "leave out edges whose weight is not a number",
-    "k": "how many: samples, or the degree that the result is to have",
-    "max_iter": "give up after this many rounds",
+    "alpha": "the probability of following an edge, or the factor per edge of a walk",
+    "beta": "the base value of each vertex",
+    "center": "leave out the center vertex itself",
+    "communities": "the part of each vertex: a file with lines `vertex,part`, or a=1,b=2,...",
+    "count_zeros": "leave vertices with value 0 out of the mean",
+    "cutoff": "stop at this distance",
+    "dangling": "where vertices without out-edges lead: file of `vertex,weight`, or a=1,b=2,...",
+    "delta": "width of a bucket of distances (default: chosen from the weights)",
+    "distance": "use the values of the edges as lengths",
+    "ebunch": "only these pairs: u:v,u:w,... (default: all)",
+    "endpoints": "count the ends of paths as well",
+    "ignore_nan": "leave out edges whose weight is NaN",
+    "k": "the number of samples, or the k of the result",
+    "max_iter": "the maximum number of rounds",
     "max_level": "stop after this many levels",
-    "maximum": "of greatest weight, not of least",
-    "method": "how to compute",
-    "nbunch": "only of these vertices: u,v,...",
-    "nodes": "only of these vertices: u,v,...",
-    "normalized": "give the values as they are counted, not scaled",
-    "nstart": "where to start from: a file of `vertex,value`, or a=1,b=2,...",
-    "personalization": "where a jump leads: a file of `vertex,weight`, or a=1,b=2,...",
-    "radius": "how far to go",
+    "maximum": "find the maximum weight instead of the minimum",
+    "method": "the method of computation",
+    "nbunch": "only these vertices: u,v,...",
+    "nodes": "only these vertices: u,v,...",
+    "normalized": "return the counts without scaling",
+    "nstart": "the start values: a file with lines `vertex,value`, or a=1,b=2,...",
+    "personalization": "where jumps lead: a file with lines `vertex,weight`, or a=1,b=2,...",
+    "radius": "the greatest distance",
     "reflexive": "whether a vertex reaches itself",
-    "resolution": "above 1 for smaller parts, below for larger",
-    "seed": "of the random choices",
+    "resolution": "greater than 1 for smaller parts, less than 1 for larger ones",
+    "seed": "the seed of the random choices",
     "source": "the vertex to start from",
     "sources": "the vertices to start from: u,v,...",
-    "strategy": "in which order to go through the vertices",
+    "strategy": "the order in which vertices are processed",
     "target": "the vertex to end at",
-    "threshold": "stop when a level gains less than this",
-    "tol": "the change to stop at",
-    "u": "only of this vertex",
-    "v": "only of these vertices: u,v,...",
-    "vertices": "only of these vertices: u,v,...",
-    "weight": "the values of the edges are their weights",
-    "wf_improved": "as if what reaches a vertex were the whole graph",
+    "threshold": "stop when a level gains less modularity than this",
+    "tol": "stop when a round changes less than this",
+    "u": "only this vertex",
+    "v": "only these vertices: u,v,...",
+    "vertices": "only these vertices: u,v,...",
+    "weight": "use the values of the edges as weights",
+    "wf_improved": "do not scale by the share of the graph that reaches the vertex",
 }
 
 
 def words_of(algorithm: Algorithm, name: str) -> str:
-    """What is said of a parameter."""
+    """Return the help text of a parameter."""
     return algorithm.words.get(name) or WORDS.get(name, "")
 
 
 def add(group: Any, algorithm: Algorithm) -> None:
-    """An option for each parameter: `--max-iter N`, `--weight`, or `--no-weight`."""
+    """Add an option for each parameter: `--max-iter M`, `--weight`, or `--no-weight`."""
     for name, parameter in algorithm.parameters.items():
         flag, words, told = name.replace("_", "-"), words_of(algorithm, name), {}
         if _is_switch(name, parameter):
@@ -70,7 +70,7 @@ def add(group: Any, algorithm: Algorithm) -> None:
             flag = f"no-{flag}" if turned_off else flag
             told = {"action": "store_const", "const": not turned_off}
             if turned_off and name in _SWITCHES:
-                words = "let each edge count 1, whatever its value"
+                words = "count each edge as 1, whatever its value"
         elif parameter.default is Parameter.empty and name in ("source", "sources"):
             words += ", counted from 0" * (name == "source") + " (default: 0)"
         elif _is_required(name, parameter):
@@ -85,7 +85,7 @@ def add(group: Any, algorithm: Algorithm) -> None:
 
 
 def example(algorithm: Algorithm) -> str:
-    """The plainest command: the graph, and what must be said besides."""
+    """Return the shortest valid command: the graph and the required options."""
     words = [f"graphla {algorithm.name} friends.txt"]
     for name, parameter in algorithm.parameters.items():
         if _is_required(name, parameter):
@@ -98,7 +98,7 @@ def example(algorithm: Algorithm) -> str:
 
 
 def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[str, Any]:
-    """What the options give the function; what they do not say it has by default."""
+    """Return the arguments that the options give; others keep the function's defaults."""
     given = {
         name: value
         for name in algorithm.parameters
@@ -146,7 +146,7 @@ def _number(text: str) -> float:
 
 
 def _vertices(graph: Graph, name: str, text: str) -> Any:
-    """One vertex, or u,v,... as a list."""
+    """Return one vertex, or u,v,... as a list."""
     if text in graph:
         return text
     if "," in text:
@@ -162,7 +162,7 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
 
 
 def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
-    """{vertex: number}, of a=1,b=2 or of a file of such rows, as --output writes it."""
+    """Return {vertex: number} from a=1,b=2 or from a file such as --output writes."""
     if not text:
         raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
     if "=" in text:
@@ -176,7 +176,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
 
 
 def _value(graph: Graph, name: str, text: str) -> float:
-    """A number, or the number of a vertex that is named."""
+    """Return a number, or the number of a vertex given by its label."""
     try:
         return _number(text)
     except ValueError:

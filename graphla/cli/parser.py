@@ -1,4 +1,4 @@
-"""The grammar of the command line, made from the table of algorithms."""
+"""Build the argument parser of the command line from the table of algorithms."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from graphla.cli.catalogue import ALGORITHMS, Algorithm
 _OVERVIEW = """\
 Graph algorithms as a few lines of sparse matrix operations over semirings.
 
-GRAPH is a file, whose extension tells what it holds:
+GRAPH is a file, whose extension determines its format:
   .mtx                          Matrix Market
   .npz                          a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
-  .csv .tsv .txt                a line `source target` or `source target weight` for each edge
-  .edges .edgelist .el          the same
+  .csv .tsv .txt                a line `source target` or `source target weight` per edge
+  .edges .edgelist .el          like .txt
   .graphml .gexf .gml .json     GraphML, GEXF, GML, node-link JSON (with NetworkX); only read
-  .parquet .pq .feather .arrow  a row for each edge (with pyarrow); only read
+  .parquet .pq .feather .arrow  a row per edge (with pyarrow); only read
   .metis .graph                 METIS; only read
   .gr .col .dimacs              DIMACS: shortest paths, coloring; only read
-(text also compressed, as in .mtx.gz); or - for standard input, with --format; or it is the name of
-a dataset that comes with graphla:
+(text may be compressed, as in .mtx.gz); or - for standard input, with --format; or the name of a
+dataset that comes with graphla:
   {datasets}
 """
 
 _EPILOG = """\
-`graphla COMMAND --help` teaches what a command computes, and how.
-exit codes: 0 done; 1 a problem with the input, in one line on standard error; 2 wrong usage;
+`graphla COMMAND --help` explains what a command computes, and how.
+exit codes: 0 success; 1 invalid input, reported in one line on standard error; 2 wrong usage;
   130 interrupted
 """
 
@@ -105,11 +105,11 @@ SYNONYMS = {
     "import": "convert",
     "save": "convert",
 }
-"""Other names of commands, which the error for an unknown command uses to propose the right one."""
+"""Other names of commands; the error for an unknown command uses them to propose the right one."""
 
 
 class _Layout(RawDescriptionHelpFormatter):
-    """Paragraphs as they are written here, and options in lines of up to 100 columns."""
+    """Keep paragraphs as they are written, and print options in lines of up to 100 columns."""
 
     def __init__(self, prog: str) -> None:
         width = min(get_terminal_size().columns - 2, 100)
@@ -142,7 +142,7 @@ def _no_command(word: str, commands: tuple[str, ...]) -> str:
 
 
 def parser() -> _Parser:
-    """One subcommand for each algorithm, and `bench`, `ladder`, `info` and `convert`."""
+    """Return the parser, with a subcommand per algorithm, `bench`, `ladder`, `info`, `convert`."""
     top = _Parser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
@@ -178,13 +178,13 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     result = command.add_argument_group("the result")
     formats = ", ".join(answers.OUTPUTS)
     result.add_argument(
-        "--output", metavar="FILE", help=f"save it ({formats}); - prints CSV and nothing else"
+        "--output", metavar="FILE", help=f"save the result ({formats}); - prints only CSV"
     )
     result.add_argument(
         "--top", type=_natural, default=5, metavar="N", help="rows to show (default: 5)"
     )
     _add_computing(command).add_argument(
-        "--explain", action="store_true", help="list the operations that ran, and why"
+        "--explain", action="store_true", help="list the operations that ran, and the reasons"
     )
     command.set_defaults(command="algorithm", algorithm=algorithm)
 
@@ -192,11 +192,11 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
 def _add_computing(command: ArgumentParser) -> Any:
     how = command.add_argument_group(
         "how to compute",
-        "Where Numba is installed, the first run compiles its loops, which takes seconds; later\n"
-        "runs find them in the folder that `graphla info` names.",
+        "If Numba is installed, the first run compiles loops, which takes seconds. Later runs\n"
+        "load them from the folder that `graphla info` prints.",
     )
-    how.add_argument("--threads", type=int, metavar="N", help="threads at most")
-    how.add_argument("--no-compile", action="store_true", help="by NumPy alone, without Numba")
+    how.add_argument("--threads", type=int, metavar="N", help="maximum number of threads")
+    how.add_argument("--no-compile", action="store_true", help="use NumPy only, without Numba")
     return how
 
 
@@ -205,10 +205,10 @@ def _add_bench(commands: Any) -> None:
         commands,
         "bench",
         "the time of every algorithm on a graph",
-        "Runs each algorithm on GRAPH in a process of its own, twice where there is time, and "
-        "prints a table: the better of its times, and what it found in a line. Sources are a "
-        "vertex of most out-edges; what is of undirected graphs runs without directions. One that "
-        "is not done in time is ended and said to be.",
+        "Runs each algorithm on GRAPH in a separate process, twice if there is time, and prints a "
+        "table: the better time, and the result in one line. The source is a vertex with the most "
+        "out-edges. Algorithms for undirected graphs ignore directions. An algorithm that does "
+        "not finish in time is ended, and the table says so.",
         ("graphla bench road-NY", "graphla bench web.npz --limit 60 --only pagerank,bfs,katz"),
     )
     _add_graph(command)
@@ -218,10 +218,10 @@ def _add_bench(commands: Any) -> None:
         type=_seconds,
         default=30.0,
         metavar="SECONDS",
-        help="for each algorithm, compiling included (default: 30)",
+        help="time limit per algorithm, including compilation (default: 30)",
     )
-    bench.add_argument("--only", metavar="NAMES", help="only these, separated by commas")
-    bench.add_argument("--output", metavar="FILE", help="the table as .csv too")
+    bench.add_argument("--only", metavar="NAMES", help="only these algorithms, separated by commas")
+    bench.add_argument("--output", metavar="FILE", help="also save the table as .csv")
     _add_reading(command)
     _add_computing(command)
     command.set_defaults(command="bench")
@@ -232,11 +232,12 @@ def _add_ladder(commands: Any) -> None:
         commands,
         "ladder",
         "every strategy of breadth-first search on a graph, side by side",
-        "Breadth-first search from the same random vertices by each strategy that the literature "
-        "has, from a queue on one thread to the whole search in one launch on a GPU: which is "
-        "fastest on GRAPH, and what it takes. Each search is held to the levels that the lowest "
-        "strategy finds; a difference is an error. docs/ladder.md tells what each of them does. On "
-        "the CPU those run that need no GPU, mostly by NumPy: there they teach more than they win.",
+        "Runs breadth-first search from the same random vertices by each strategy in the "
+        "literature, from a queue on one thread to the whole search in one launch on a GPU. Prints "
+        "which is fastest on GRAPH, and what resources it uses. The levels of each search are "
+        "compared with those of the lowest strategy; a difference is an error. docs/ladder.md "
+        "explains the strategies. On the CPU only those run that need no GPU, mostly in NumPy: "
+        "there they serve to explain rather than to win.",
         ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart web.png"),
     )
     _add_graph(command)
@@ -244,34 +245,38 @@ def _add_ladder(commands: Any) -> None:
     group.add_argument(
         "--strategies",
         metavar="NAMES",
-        help="only these, separated by commas (default: all that run on the device)",
+        help="only these strategies, separated by commas (default: all that run on the device)",
     )
     group.add_argument(
         "--sources",
         type=_natural,
         default=32,
         metavar="N",
-        help="vertices with an out-edge to search from (default: 32)",
+        help="number of start vertices, which have out-edges (default: 32)",
     )
     group.add_argument(
-        "--seed", type=_natural, default=0, metavar="N", help="that draws them (default: 0)"
+        "--seed",
+        type=_natural,
+        default=0,
+        metavar="N",
+        help="seed of the random start vertices (default: 0)",
     )
     group.add_argument(
         "--limit",
         type=_seconds,
         default=0.4,
         metavar="SECONDS",
-        help="for the searches of each strategy; fewer sources where that is short (default: 0.4)",
+        help="time for the searches of each strategy; if it is short, fewer run (default: 0.4)",
     )
     group.add_argument(
-        "--device", metavar="DEVICE", help="cpu or cuda (default: cuda where a card is)"
+        "--device", metavar="DEVICE", help="cpu or cuda (default: cuda if there is a GPU)"
     )
-    group.add_argument("--output", metavar="FILE", help="the table as .csv too, in SI units")
+    group.add_argument("--output", metavar="FILE", help="also save the table as .csv, in SI units")
     group.add_argument(
         "--chart",
         metavar="FILE",
-        help="the .png to draw their speeds in, as bars; - for none (default: ladder-GRAPH.png in "
-        "this folder, where matplotlib is installed)",
+        help="draw the speeds into this .png; - for no chart (default: ladder-GRAPH.png in this "
+        "folder, if matplotlib is installed)",
     )
     _add_reading(command)
     _add_computing(command)
@@ -282,9 +287,9 @@ def _add_info(commands: Any) -> None:
     command = _add_command(
         commands,
         "info",
-        "what is installed and how graphla is set; or the facts of a graph",
-        "Without GRAPH: versions, devices, threads, the folder of compiled loops, datasets. "
-        "With GRAPH: vertices, entries, symmetry, self-loops, degrees, weights.",
+        "what is installed and the settings; or the properties of a graph",
+        "Without GRAPH: versions, devices, threads, the folder of compiled loops, and datasets. "
+        "With GRAPH: vertices, entries, symmetry, self-loops, degrees and weights.",
         ("graphla info", "graphla info road-NY"),
     )
     _add_graph(command, nargs="?")
@@ -296,9 +301,9 @@ def _add_convert(commands: Any) -> None:
     command = _add_command(
         commands,
         "convert",
-        "a graph from one file format to another",
-        "Reads GRAPH and writes it to TARGET, in the format that the extension of TARGET says. "
-        "An .npz file reads fastest, and keeps dtype and symmetry; an edge list keeps labels.",
+        "copy a graph into a file of another format",
+        "Reads GRAPH and writes it to TARGET, in the format of TARGET's extension. "
+        "An .npz file reads fastest, and keeps the dtype and symmetry; an edge list keeps labels.",
         ("graphla convert web.mtx.gz web.npz", "graphla convert road-NY road-NY.mtx.gz"),
     )
     _add_graph(command)
@@ -330,13 +335,15 @@ def _add_graph(command: ArgumentParser, **options: Any) -> None:
 def _add_reading(command: ArgumentParser) -> None:
     reading = command.add_argument_group("how to read GRAPH")
     reading.add_argument(
-        "--undirected", action="store_true", help="let each edge lead both ways (least weight wins)"
+        "--undirected",
+        action="store_true",
+        help="add the reverse of each edge (of two weights the least wins)",
     )
-    reading.add_argument("--unweighted", action="store_true", help="let each edge weigh 1")
+    reading.add_argument("--unweighted", action="store_true", help="give each edge weight 1")
     reading.add_argument(
         "--duplicates",
         metavar="OP",
-        help="files: join edges listed twice by an operator: min, plus, first",
+        help="files: combine edges that are listed twice by an operator: min, plus, first",
     )
     reading.add_argument(
         "--format",
@@ -344,7 +351,7 @@ def _add_reading(command: ArgumentParser) -> None:
         help=f"format of a file without a known extension: {', '.join(io.FORMATS)}",
     )
     reading.add_argument(
-        "--labels", action="store_true", help="edge lists: vertices are names, or any numbers"
+        "--labels", action="store_true", help="edge lists: vertices are names or arbitrary numbers"
     )
     reading.add_argument(
         "--base",
@@ -367,7 +374,7 @@ def _add_reading(command: ArgumentParser) -> None:
         "--columns",
         type=_positions,
         metavar="I,J[,K]",
-        help="edge lists: where source, target and weight stand in a line, from 0",
+        help="edge lists: the columns of source, target and weight, counted from 0",
     )
 
 

@@ -1,4 +1,4 @@
-"""What takes its time, on a terminal: a line on standard error once a step has run for a second."""
+"""Show progress on a terminal: a line on standard error once a step has run for a second."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shows_bars() -> bool:
 
 @contextmanager
 def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
-    """Show `step` and the seconds it has taken so far, until it is done; then the line goes."""
+    """Show `step` and its seconds so far until it is done; then erase the line."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return
@@ -47,7 +47,7 @@ class Bar:
         self._start = time.perf_counter()
 
     def step(self, name: str, done: int) -> Any:
-        """Show that `done` steps are, while the one of this name runs."""
+        """Show that `done` steps are finished, while the step `name` runs."""
         full = _BAR * done // max(self._steps, 1)
         bar = "█" * full + "░" * (_BAR - full)
         return progress(f"{bar} {done} of {self._steps}{self._left(done)}: {name}", patience=0)

@@ -1,1 +1,1 @@
-"""Loaders that specialize, compile and cache the loops and kernels, which are source files."""
+"""Load the loops and kernels, which are source files: specialize, compile and cache them."""

@@ -26,7 +26,7 @@ def cache_folder() -> Path:
         folder = folder.resolve()
         with tempfile.TemporaryFile(dir=folder):
             danger = _danger(folder)
-    except (OSError, RuntimeError):  # the latter where the user has no home
+    except (OSError, RuntimeError):  # RuntimeError: the user has no home folder
         return private_folder()
     if danger and named:
         warnings.warn(
@@ -91,7 +91,7 @@ def _user_cache() -> Path:
 
 @cache
 def private_folder() -> Path:
-    """A folder of this process alone, removed when it ends."""
+    """Return a folder that only this process uses, and that is removed when the process ends."""
     _private.append(tempfile.TemporaryDirectory(prefix="graphla-", ignore_cleanup_errors=True))
     return Path(_private[0].name)
 

@@ -1,8 +1,8 @@
-"""Specialise a kernel to its operators and dtypes, compile it once, keep it, and launch it.
+"""Specialize a kernel to its operators and dtypes, compile it once, cache it, and launch it.
 
 A kernel is a template in a `.cu` file of a folder that `nvrtc.register` names. Its template
 arguments are the struct `Op`, printed from typed operators (`graphla.compilers.cuda_ops`), then
-dtypes, numbers and flags. Machine code is kept on disk under a digest of the program and of the
+dtypes, numbers and flags. Machine code is cached on disk under a digest of the program and of the
 files that it includes, and in memory for each card.
 """
 
@@ -29,7 +29,7 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""Values that keys of `_loaded` name by `id`. Kept alive here, so that no `id` is reused."""
+"""The constants whose `id` is in a key of `_loaded`; kept alive here, so that no `id` is reused."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -61,7 +61,7 @@ class Kernel:
         seen.launched = self.what
         self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
         if current().debug:
-            self._synchronise()
+            self._synchronize()
 
     def resident(self, block: int, shared: int = 0) -> int:
         """Return the number of resident blocks per multiprocessor for this block size.
@@ -83,7 +83,7 @@ class Kernel:
         """Allow clusters of more than 8 blocks, if the card supports them."""
         driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
-    def _synchronise(self) -> None:
+    def _synchronize(self) -> None:
         """Wait for the kernel, so that a fault is reported under its name."""
         try:
             cupy.cuda.get_current_stream().synchronize()
@@ -99,13 +99,13 @@ def load(
 ) -> Kernel:
     """Return the kernel `entry` of `file` for the operators of `spec` and further arguments.
 
-    `spec` is a function of `graphla.compilers.cuda_ops` and its arguments, called for its text the
-    first time only. Arguments are NumPy dtypes, ints, bools, or C++ text. `constants` is a frozen
-    dataclass of ints, floats and bools, or a tuple of such values: where it is `BfsTuning()`, the
-    kernel reads its field `long_row` as `BfsTuning::long_row`.
+    `spec` is a function of `graphla.compilers.cuda_ops` followed by its arguments; it is called for
+    its text the first time only. Arguments are NumPy dtypes, ints, bools, or C++ text. `constants`
+    is a frozen dataclass of ints, floats and bools, or a tuple of such dataclasses. If it is
+    `BfsTuning()`, the kernel reads its field `long_row` as `BfsTuning::long_row`.
     """
     device = cupy.cuda.runtime.getDevice()
-    key = (file, entry, spec, arguments, id(constants), device)  # quicker than by all its fields
+    key = (file, entry, spec, arguments, id(constants), device)  # an id is faster than all fields
     kernel = _loaded.get(key)
     if kernel is None:
         with _lock:

@@ -1,8 +1,7 @@
-"""Typed operators as the C++ struct `graphla::Op` that kernels take as a template argument.
+"""Print typed operators as the C++ struct `graphla::Op`, a template argument of the kernels.
 
-Each public function but the last is the head of a `spec`: called with its rest, it returns text.
-A kernel uses only the members of this struct; `device.cuh` and
-`atomics.cuh` say what the names mean.
+A `spec` is one of these functions followed by its arguments; the loader calls it for the struct. A
+kernel uses only the members of this struct; `device.cuh` and `atomics.cuh` define the names in it.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ RACES = {
 """Atomic functions for the monoids whose operator the hardware supports."""
 
 ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
-"""Order of the monoids that pick one of two values: the lesser or the greater."""
+"""Order of the monoids that pick one of two values: 1 for the lesser, -1 for the greater."""
 
 
 def nothing() -> str:
@@ -42,7 +41,10 @@ def nothing() -> str:
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
-    """`term(a, u, o, k)` of types A and U, and the monoid: `fold(sum, a, u, o, k)` adds a term."""
+    """Return a struct with `term(a, u, o, k)` on types A and U, the monoid, and `fold`.
+
+    `fold(sum, a, u, o, k)` adds a term to a sum.
+    """
     op = semiring.binaryop
     a, u = ("x", "y") if side == "mxv" else ("y", "x")
     types = {"x": op.type, "y": op.type2}
@@ -65,8 +67,10 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
 
 
 def closure(semiring: TypedSemiring, is_checked: bool) -> str:
-    """As matrix_vector from the left; ORDER; and `overflows(a, u)`: whether a term does not fit its
-    integer dtype. Without `is_checked` it is known that every one does.
+    """Return the struct of `matrix_vector` for u A, with ORDER and `overflows(a, u)`.
+
+    `overflows` returns whether a term overflows its integer dtype. Without `is_checked` it is known
+    that no term does.
     """
     op = semiring.binaryop
     misfit = overflowing(op) if is_checked else None
@@ -86,7 +90,7 @@ def closure(semiring: TypedSemiring, is_checked: bool) -> str:
 
 
 def matrix_matrix(semiring: TypedSemiring) -> str:
-    """`term(x, y, i, k, j)` of types X and Y, and the monoid: `fold(sum, x, y, i, k, j)`."""
+    """Return a struct with `term(x, y, i, k, j)` on types X and Y, the monoid, and `fold`."""
     op = semiring.binaryop
     call = "multiply(x, i, k, y, k, j)" if op.is_positional else "multiply(x, y)"
     return _struct(
@@ -105,12 +109,12 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 
 def reduction(monoid: TypedMonoid) -> str:
-    """The monoid alone: `add`, `identity`, `terminal`, on type Z."""
+    """Return a struct with the monoid alone: `add`, `identity`, `terminal`, on type Z."""
     return _struct({"add_values": monoid.binaryop}, _monoid(monoid))
 
 
 def entry_by_entry(op: TypedBinaryOp) -> str:
-    """`call(x, y, i, j)` of types X and Y, giving Z: op of two entries at one place."""
+    """Return a struct with `call(x, y, i, j)`: op of two entries at one position, as type Z."""
     call = "multiply(x, i, j, y, i, j)" if op.is_positional else "multiply(x, y)"
     return _struct(
         {"multiply": op},
@@ -125,7 +129,7 @@ def entry_by_entry(op: TypedBinaryOp) -> str:
 
 
 def kronecker(op: TypedBinaryOp) -> str:
-    """`call(x, y, i, j, k, l)` of types X, Y, giving Z: op of entries at (i, j) and at (k, l)."""
+    """Return a struct with `call(x, y, i, j, k, l)`: op of entries at (i, j) and (k, l), as Z."""
     call = "multiply(x, i, j, y, k, l)" if op.is_positional else "multiply(x, y)"
     return _struct(
         {"multiply": op},
@@ -140,7 +144,7 @@ def kronecker(op: TypedBinaryOp) -> str:
 
 
 def comparison(op: TypedBinaryOp) -> str:
-    """`before(x, y)` of type X: whether op puts x before y; NaN comes last."""
+    """Return a struct with `before(x, y)`: whether op sorts x before y. NaN is last."""
     if op.type.is_float:
         answer = "!semirings::is_nan(x) & (semirings::is_nan(y) | goes_before(x, y))"
     else:
@@ -152,7 +156,7 @@ def comparison(op: TypedBinaryOp) -> str:
 
 
 def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
-    """`call(x, i, j, thunk)` of types X and THUNK, to Z: a function of an entry and its place."""
+    """Return a struct with `call(x, i, j, thunk)`: a function of an entry and its position."""
     is_indexed = isinstance(op, TypedIndexUnaryOp)
     thunk = op.thunk_type.c_type if is_indexed else "bool"
     return _struct(
@@ -172,7 +176,7 @@ def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
 
 
 def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
-    """`call(x, i, j, thunk)`: op(thunk, x) with the scalar bound on the left, else op(x, thunk)."""
+    """Return a struct with `call(x, i, j, thunk)`: op(thunk, x) or op(x, thunk), by `side`."""
     on_left = side == "left"
     entry, scalar = (op.type2, op.type) if on_left else (op.type, op.type2)
     reads = op.reads_y if on_left else op.reads_x
@@ -192,7 +196,7 @@ def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
 
 
 def accumulation(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
-    """`accumulate(c, t, i, j)`: the value where both have an entry, as type Z, that of C."""
+    """Return a struct with `accumulate(c, t, i, j)`, the value if both exist, as C's type."""
     z = lookup_dtype(dtype)
     x, y = (z, z) if op is None else (op.type, op.type2)
     if op is None:

@@ -19,11 +19,11 @@ source is the only one; the host reads the names and types of the fields from it
 A field is a pointer, a number, or another struct. Its type is one of the names in `NUMBERS`, or a
 parameter of the template: then the host passes a NumPy scalar, whose dtype is the type. Array
 members and bit fields are not supported. A packed struct can be passed to any number of launches;
-it keeps its arrays alive. The simulator of the tests compares its fields with those that the
+it keeps its arrays alive. The test simulator compares its fields with those that the
 compiler sees: number, sizes and what pointers point to.
 
 `enumeration("rows.cuh", "Where")` has the members of the C++ enumeration, such as `Where.DENSE`.
-Numbers that a kernel is tuned by go the other way (`constants` of `graphla.compilers.cuda.load`).
+Tuning constants go the other way (`constants` of `graphla.compilers.cuda.load`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NUMBERS = {
     **{"bool": "?", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I"},
     **{"i64": "q", "u64": "Q", "int": "i", "unsigned": "I", "float": "f", "double": "d"},
 }
-"""The types of numbers in C++, as the module `struct` calls them."""
+"""The C++ types of numbers, and their format characters in the module `struct`."""
 
 POINTER = "P"
 OPEN = ""
@@ -54,16 +54,16 @@ OPEN = ""
 
 
 class Packed(CPointer):
-    """The bytes of a struct, where a launch reads them: CuPy takes a CPointer as it is."""
+    """The bytes of a struct, passed to a launch without a copy, since CuPy accepts a CPointer."""
 
     __slots__ = ("parts",)
 
     parts: tuple[Layout, tuple[Any, ...], Any, int]
-    """The layout, the values of the fields (arrays stay alive), the memory, the place in it."""
+    """The layout, the field values (kept alive), the memory, and the offset of the struct in it."""
 
     @property
     def layout(self) -> Layout:
-        """How the fields lie in the struct."""
+        """The layout of the fields."""
         return self.parts[0]
 
     @property
@@ -83,26 +83,26 @@ class Packed(CPointer):
 
 
 class Layout:
-    """How the fields of a struct lie in memory: as a C++ compiler puts them."""
+    """The layout of a struct's fields in memory, as a C++ compiler arranges them."""
 
     __slots__ = ("as_field", "kinds", "packer", "size")
 
     def __init__(self, kinds: tuple[str, ...]):
         self.kinds = kinds
         widest = max(re.sub(r"\d+s|0", "", "".join(kinds)), key=struct.calcsize)
-        self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")  # ends at a multiple of it
+        self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")  # pads the end to its alignment
         self.size = self.packer.size
         self.as_field = f"0{widest}{self.size}s"
 
 
 class _Room(local):
-    """Memory of a thread in which it packs one struct after another."""
+    """Memory of one thread in which it packs structs one after another."""
 
     def __init__(self) -> None:
         self.used = SIZE
 
     def renew(self) -> int:
-        """Take other memory; return where it begins."""
+        """Allocate new memory; return the offset at which it begins."""
         array = np.empty(SIZE, np.uint8)
         self.memory, self.address = array.data, array.ctypes.data
         return 0
@@ -126,7 +126,7 @@ def Struct(file: str, name: str) -> Callable[..., Packed]:
 def _pack_open(
     name: str, names: tuple[str, ...], declared: tuple[str, ...], *values: Any
 ) -> Packed:
-    """Pack a struct of which some types are those of the values."""
+    """Pack a struct; fields of open type take the types of their values."""
 
     def kind_of(value: Any) -> str:
         return value.layout.as_field if isinstance(value, Packed) else value.dtype.char
@@ -149,8 +149,8 @@ def {name}(*, {names}):
     _packed.parts = _layout, ({names},), _memory, _begin
     return _packed
 """
-"""The function that packs a struct. A loop over the fields would take longer than the launch, so it
-is compiled from this text, as the methods of a dataclass are. No field's name begins with "_".
+"""The function that packs a struct. A loop over the fields would take longer than the launch, so
+the function is compiled from this text, as dataclass methods are. No field name begins with "_".
 """
 
 
@@ -176,7 +176,7 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
 
 
 def _number(name: str, kind: str) -> str:
-    """Return the expression for what is packed of a field."""
+    """Return the expression that is packed for a field."""
     if kind == POINTER:
         quick = f"{name}.data.ptr if _type({name}) is _ndarray else 0 if {name} is None"
         return f"{quick} else {name} if _type({name}) is _int else _address({name})"
@@ -184,7 +184,7 @@ def _number(name: str, kind: str) -> str:
 
 
 class Enumeration(SimpleNamespace):
-    """The members of a C++ enumeration, as plain ints: CuPy computes with no subclass of int."""
+    """The members of a C++ enumeration, as plain ints, because CuPy rejects subclasses of int."""
 
     def __iter__(self) -> Iterator[int]:
         return iter(vars(self).values())
@@ -213,7 +213,7 @@ def enumeration(file: str, name: str) -> Enumeration:
 
 
 def _address(value: Any) -> int:
-    """Return the address in a card's memory: of an array, or the number itself; 0 for None."""
+    """Return the device address of an array, the number itself for an int, and 0 for None."""
     if value is None:
         return 0
     if isinstance(value, np.ndarray):
@@ -250,7 +250,7 @@ def _without_comments(text: str) -> str:
 
 
 def _statements(text: str) -> list[str]:
-    """Return what ends at a semicolon or a block, up to the brace that closes the struct."""
+    """Return the statements (each ends at a semicolon or a block) before the struct's end."""
     found, depth, begin = [], 0, 0
     for k, character in enumerate(text):
         if character == "}":

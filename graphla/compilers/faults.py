@@ -47,7 +47,7 @@ def culprit(error: Any, kernel: str) -> Exception:
 
 
 def explain(error: BaseException, name: str, device: str) -> Exception | None:
-    """Return the exception that explains an error of CuPy in an operation; None to keep it."""
+    """Return an exception that explains CuPy's error in an operation, or None to keep the error."""
     status = getattr(error, "status", None)
     if (
         isinstance(error, DeviceFault) and not seen.operation

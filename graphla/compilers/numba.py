@@ -1,9 +1,9 @@
-"""Specialise a loop to its operators, compile it with Numba, and keep it on disk and in memory.
+"""Specialize a loop to its operators, compile it with Numba, and cache it on disk and in memory.
 
-A loop is a file of `graphla.backends.cpu.loops`. Its text, after the text of the typed operators it
-is asked for, makes a module of its own: written whole into the cache folder, named by a digest of
-all it depends on, entered in `sys.modules`, compiled for one signature. Numba keeps the machine
-code beside it, so that a later process only reads it.
+A loop is a function in a file of `graphla.backends.cpu.loops`. The text of its typed operators,
+followed by the text of that file, becomes a module. The module is written into the cache folder
+under a digest of all that it depends on, entered in `sys.modules`, and compiled for one signature.
+Numba stores the machine code next to it, so that a later process only reads it.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def is_installed() -> bool:
 def load(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
     """Return the loop `name` ("file.function") for these operators and dtypes of arguments.
 
-    `spec` is a function of `graphla.compilers.numba_ops` and its arguments, called for their text
-    the first time only. An argument is an array, or a NamedTuple of arrays and integers for a
-    parameter that the loop's file annotates with a NamedTuple of its own. Call the loop with the
-    arrays, the fields of each tuple in its place, and then the remaining parameters, all integers.
+    `spec` is a function of `graphla.compilers.numba_ops` followed by its arguments; it is called
+    for its text the first time only. An argument is an array, or a NamedTuple of arrays and
+    integers for a parameter that the loop's file annotates with a NamedTuple. Call the loop with
+    the arrays, the fields of each tuple in its place, and the remaining parameters, all integers.
     """
     try:
         kinds = tuple(map(_dtype, arguments))
@@ -133,9 +133,9 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
 def _entry(
     node: ast.FunctionDef, tuples: dict[str, list[str]], arguments: Sequence[Any]
 ) -> list[str]:
-    """The lines that compile a loop for these arguments; they make its NamedTuples of their fields.
+    """Return the lines that compile a loop and pack flat arguments into its NamedTuples.
 
-    A field of a tuple may be written into where the tuple's parameter is `out_...` or `kept_...`.
+    A loop may write to a field of a tuple if the tuple's parameter is named `out_*` or `kept_*`.
     """
     flat, given = [], []
     for parameter in node.args.args:
@@ -213,7 +213,7 @@ def _run(name: str, text: str, folder: Path) -> ModuleType:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the whole file or nothing. Its time is fixed: Numba takes another for a change."""
+    """Write the whole file or nothing. The time stamp is fixed, because Numba checks it."""
     data = text.encode()
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:

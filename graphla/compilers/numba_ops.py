@@ -1,6 +1,6 @@
-"""The text of typed operators under the names that loops use (`loops.placeholder_ops`).
+"""Print typed operators under the names that loops use (`loops.placeholder_ops`).
 
-Each public function but the last is the head of a `spec`: called with its rest, it returns text.
+A `spec` is one of these functions followed by its arguments; the loader calls it for the text.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ def compiled(signature):
 
 
 def nothing() -> str:
-    """For a loop over patterns alone."""
+    """Return no text, for a loop that reads patterns only."""
     return ""
 
 
 def search(least: bool) -> str:
-    """For a search over a pattern, whose parents are the least there are, or any."""
+    """Return the text for a search whose parents are the least possible ones, or any."""
     return f"LEAST = {least}"
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:
-    """`add`, and `term` with the operands in the order of `side`."""
+    """Return `add`, and `term` with the operands in the order of `side`."""
     op = semiring.binaryop
     if side == "mxv":
         call = "multiply(a, o, k, u, k, 0)" if op.is_positional else "multiply(a, u)"
@@ -65,7 +65,7 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_ful
 
 
 def closure(semiring: TypedSemiring) -> str:
-    """`add`, `term` and `overflows`, for values that are multiplied again."""
+    """Return `add`, `term` and `overflows`, for the terms of a closure."""
     op = semiring.binaryop
     fits_not = overflowing(op)
     lost = "" if fits_not is None else _operator(fits_not, "lost")
@@ -79,9 +79,9 @@ def closure(semiring: TypedSemiring) -> str:
 
 
 def near_far(semiring: TypedSemiring) -> str:
-    """Like `closure`, and `beyond`, `wider` and `narrower`; (+) is min or max.
+    """Return the text of `closure` with `beyond`, `wider` and `narrower`; (+) is min or max.
 
-    A delta is a difference, and of products of floats a part of the best.
+    A delta is a difference. For products of floats it is a fraction of the best value instead.
     """
     dtype = semiring.monoid.type
     is_min, name = semiring.monoid.name == "min", f"np.{dtype.np_type.name}"
@@ -113,16 +113,16 @@ def near_far(semiring: TypedSemiring) -> str:
 
 
 MOST_RELATIVE = 31 / 32
-"""The largest part of the best that a delta is, where the worst value is 0."""
+"""The largest relative delta, as a fraction of the best value, if the worst value is 0."""
 
 
 def is_relative(semiring: TypedSemiring) -> bool:
-    """Whether values of a closure shrink or grow by factors, so that a delta is a part of them."""
+    """Return whether a closure multiplies floats, so that delta is a fraction of the best value."""
     return semiring.binaryop.name == "times" and semiring.return_type.kind == "f"
 
 
 def matrix_matrix(semiring: TypedSemiring) -> str:
-    """`add` and `product`."""
+    """Return `add` and `product`."""
     op = semiring.binaryop
     return _join(
         _monoid(semiring.monoid),
@@ -137,12 +137,12 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 
 def reduction(monoid: TypedMonoid) -> str:
-    """`add`, and `lift` to the monoid's type."""
+    """Return `add`, and `lift`, which casts to the monoid's type."""
     return _join(_monoid(monoid), _operator(unary.identity[monoid.type], "lift"))
 
 
 def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
-    """`combine`, and what becomes of an entry that one side alone has: cast, or met with a fill."""
+    """Return `combine`, and the functions that cast a lone entry or combine it with a fill."""
     call = "multiply({0}, i, j, {1}, i, j)" if op.is_positional else "multiply({0}, {1})"
     left = call.format("x", "fill") if fills_right else "cast(x)"
     right = call.format("fill", "y") if fills_left else "cast(y)"
@@ -157,13 +157,13 @@ def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_r
 
 
 def comparison(op: TypedBinaryOp) -> str:
-    """`before(x, y)`: whether x goes before y; NaN goes after all else."""
+    """Return `before(x, y)`: whether x sorts before y. NaN is last."""
     call = "x == x and (y != y or precedes(x, y))" if op.type.kind == "f" else "precedes(x, y)"
     return _join(_operator(op, "precedes"), _function(f"def before(x, y):\n    return {call}"))
 
 
 def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
-    """`lift` to a dtype, and `accumulate` where there is an operator."""
+    """Return `lift` to a dtype, and `accumulate` if there is an operator."""
     lift = _operator(unary.identity[dtype], "lift")
     if op is None:
         return _join("HAS_ACCUM = False", lift, "accumulate = None")
@@ -177,7 +177,7 @@ def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
 
 
 def describe(spec: tuple, arrays: Sequence[Array]) -> str:
-    """The operators of a spec and the dtypes they meet, for an error message."""
+    """Return the operators of a spec and the dtypes of its arrays, for an error message."""
     operators = [f"{x.name}[{x.type.name}]" for x in spec[1:] if hasattr(x, "name")]
     dtypes = ", ".join(str(array.dtype) for array in arrays)
     return f"{' and '.join(operators) or 'patterns'} on arrays of {dtypes}"
@@ -187,7 +187,7 @@ def _monoid(monoid: TypedMonoid) -> str:
     dtype = monoid.type
     identity = 0 if monoid.is_any else monoid.identity
     terminal = identity if monoid.terminal is None else monoid.terminal
-    # A float seldom meets its terminal, and asking at every entry costs a third of an SpMV.
+    # A float seldom equals its terminal, and a test at each entry costs a third of an SpMV.
     stops = monoid.terminal is not None and not monoid.is_any and dtype.kind != "f"
     return _join(
         f"IS_ANY = {monoid.is_any}",
@@ -206,7 +206,7 @@ def _constant(value: Any, dtype: DataType) -> str:
 
 
 def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
-    """`def head: return call`, cast if it is of another type than wanted."""
+    """Return `def head: return call`, with a cast if `call` is not of the wanted type."""
     if dtype == wanted:
         return _function(f"def {head}:\n    return {call}")
     return _join(

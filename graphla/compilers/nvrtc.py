@@ -16,18 +16,18 @@ from semirings.exceptions import GraphblasException
 from semirings.trace import cuda_prelude
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-default-device")
-"""Keep subnormals, and round a product before adding it, as NumPy does."""
+"""Options that keep subnormals, and round a product before it is added, as NumPy does."""
 
 
 class CompilationFailed(GraphblasException):
-    """NVRTC refused a kernel: its file, operator, dtype and NVRTC's own words."""
+    """NVRTC rejected a kernel. The message has its file, operator, dtype and the compiler's log."""
 
 
 _folders: list[Path] = []
 
 
 def register(folder: Path) -> None:
-    """Let the files of a folder be compiled, and be included by their names."""
+    """Register a folder whose files can be compiled, and included by name."""
     if folder not in _folders:
         _folders.append(folder)
         for function in (sources, _included_by, digest):
@@ -70,7 +70,7 @@ def digest(text: str) -> str:
 
 
 def program(file: str, struct: str, constants: Any = None) -> str:
-    """Return the text of a program: constants, the struct of its operators, a kernel's file."""
+    """Return the text of a program: constants, the struct of operators, and a kernel's file."""
     values = () if constants is None else constants
     values = values if isinstance(values, tuple) else (values,)
     numbers = "".join(map(partial(_print_constants, file), values))
@@ -82,10 +82,10 @@ def program(file: str, struct: str, constants: Any = None) -> str:
 
 
 def _print_constants(file: str, values: Any) -> str:
-    """Return a frozen dataclass as a C++ struct: `T::x` in C++ is what `values.x` is in Python.
+    """Print a frozen dataclass as a C++ struct, so that `T::x` in C++ is `values.x` in Python.
 
-    The struct has only the fields that the file, or a file that it includes, reads: another value
-    of a field that the host alone reads does not compile the kernel again.
+    The struct has only the fields that the file, or a file that it includes, reads. So a change of
+    a field that only the host reads does not recompile the kernel.
     """
     kind = type(values).__name__
     text = "".join(included(f'#include "{file}"').values())
@@ -107,8 +107,9 @@ def _constant(name: str, value: Any) -> str:
 def compile_program(
     text: str, expression: str, architecture: str, what: str, *options: str
 ) -> tuple[bytes, str, str]:
-    """The machine code of a program for e.g. "sm_90", the name in it of a template's instance,
-    and the compiler's log.
+    """Return machine code, the instance's name in it, and the compiler's log.
+
+    `architecture` is for example "sm_90"; `expression` names an instance of a template.
     """
     from cupy.cuda import nvrtc
 
@@ -125,8 +126,9 @@ def compile_instances(
     what: str,
     options: Sequence[str] = OPTIONS,
 ) -> tuple[bytes, list[str], str]:
-    """As `compile_program`, for several instances at a time and any NVRTC: `toolkit` stands for
-    `cupy.cuda.nvrtc`.
+    """Compile several instances like `compile_program`, with any NVRTC.
+
+    `toolkit` replaces `cupy.cuda.nvrtc`.
     """
     known = included(text)
     texts = [each.encode() for each in known.values()]
@@ -153,7 +155,7 @@ def instance(entry: str, arguments: tuple[Any, ...]) -> str:
 
 
 def written(value: Any) -> str:
-    """Return a template's argument in C++: a NumPy dtype, an int, a flag, or text as it is."""
+    """Return a template argument as C++ text; a NumPy dtype, an int, a flag, or already text."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, np.dtype):

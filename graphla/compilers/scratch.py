@@ -1,7 +1,7 @@
 """Scratch arrays of compiled loops, which each thread keeps for its next call.
 
 A loop takes an array, and gives it back after clearing it. After an error the array is dropped, so
-that no later call sees values left behind.
+that no later call sees leftover values.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 MOST = 1 << 26
-"""An array of more bytes is not kept: new zeros are mapped lazily and cost only what is touched."""
+"""Larger arrays (bytes) are not kept: new zeros are mapped lazily and cost only what is touched."""
 
 
 class _Kept(local):
@@ -25,7 +25,7 @@ _kept = _Kept()
 
 
 def take(name: str, size: int, dtype: Any) -> np.ndarray:
-    """Return at least `size` elements, all zero or, for some names, of any value."""
+    """Return at least `size` elements: zeros, or for some names arbitrary values."""
     array = _kept.arrays.pop((name, dtype), None)
     if array is None or array.size < size:
         array = np.zeros(size, dtype)
@@ -43,7 +43,7 @@ def take_bits(size: int, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def give_bits(kept: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-    """Keep a bit map, now empty, and its values for the next `take_bits`."""
+    """Keep an emptied bit map and its values for the next `take_bits`."""
     if kept[2].nbytes <= MOST:
         _kept.bits[kept[2].dtype] = kept
 

@@ -12,13 +12,13 @@ from time import sleep
 from typing import Any
 
 LARGE = 1 << 18
-"""Number of entries from which a call uses another thread: fewer take only some milliseconds."""
+"""Number of entries from which a call uses another thread; fewer take only a few milliseconds."""
 
 
 def run(
     call: Callable[..., Any], parts: Sequence[tuple], threads: int, stop: Any = None
 ) -> list[Any]:
-    """Return [call(*part) for part in parts], computed by up to `threads` threads with this one.
+    """Return [call(*part) for part in parts], computed by this thread and up to `threads` - 1 more.
 
     Each free thread takes the next part. No further part starts once a part has failed, the main
     thread has received an interrupt, or `stop[0]` (the flag of an enclosing `apart`) is set. Then
@@ -70,10 +70,10 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
 
 def abandonable(call: Callable[[], Any], work: int) -> Any:
-    """Return call(), computed by another thread; after an interrupt nobody waits for that thread.
+    """Return call(), computed by another thread; an interrupt abandons that thread.
 
-    Use it for library routines that cannot be stopped, such as a sort. `call` must write only to
-    arrays that it owns, and read only arrays that nobody changes. `work` is as in `apart`.
+    Use this for library routines that cannot be stopped, such as a sort. `call` must write only to
+    arrays that it owns, and read only arrays that no other code changes. `work` is as in `apart`.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()
@@ -84,7 +84,7 @@ def abandonable(call: Callable[[], Any], work: int) -> Any:
 
 
 PATIENCE = 0.05
-"""Seconds of one wait. Where a signal does not end a wait (Windows), it is handled after it."""
+"""Seconds per wait. Where a signal does not end a wait (Windows), it is handled after the wait."""
 
 
 class _Job:
@@ -104,7 +104,7 @@ class _Job:
         self._helpers: list[None] = []
 
     def work(self) -> None:
-        """Do parts until none is left to take. `next` of a count is atomic."""
+        """Run parts until none is left. `next` of a count is atomic."""
         while (part := next(self._taken)) < self._size:
             try:
                 if self._may_start() and self._call is not None:
@@ -122,7 +122,7 @@ class _Job:
         return self._error is None
 
     def help(self) -> None:
-        """Do parts in a thread other than the caller's; `cancel` waits until this method ends."""
+        """Run parts in a helper thread; `cancel` waits until this method ends."""
         self._helpers.append(None)
         try:
             self.work()
@@ -154,12 +154,12 @@ class _Job:
         return self._results
 
     def _let_go(self) -> None:
-        """Drop all references to arrays: a thread may take a job from the queue after its end."""
+        """Drop all references to arrays, because a thread may take a job that has already ended."""
         self._call, self._parts = None, ()
 
 
 class _Crew:
-    """Threads that wait for jobs; started as they are needed, never ended."""
+    """Threads that wait for jobs. They are started on demand and never ended."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
@@ -182,7 +182,7 @@ _crew = _Crew()
 
 
 def _start_afresh() -> None:
-    """A forked child has none of its parent's threads."""
+    """Start a new crew, because a forked child has none of its parent's threads."""
     global _crew
     _crew = _Crew()
 

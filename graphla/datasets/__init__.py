@@ -34,7 +34,7 @@ class Dataset:
     edges: int
     directed: bool
     weighted: bool
-    licence: str
+    license: str
     source: str
     file: str
 
@@ -47,7 +47,7 @@ _ALL = (
         edges=365_050,
         directed=False,
         weighted=False,
-        licence="public domain",
+        license="public domain",
         source="US Census Bureau (TIGER), 9th DIMACS implementation challenge; "
         "github.com/ben-strasser/road-graphs-pace16, NY.gr.xz",
         file="road-NY.npz",
@@ -59,7 +59,7 @@ _ALL = (
         edges=108_549,
         directed=False,
         weighted=True,
-        licence="Apache-2.0",
+        license="Apache-2.0",
         source="US Census Bureau, 10th DIMACS implementation challenge; "
         "github.com/gunrock/gunrock, tests/mf/_data/ak2010.mtx",
         file="ak2010.npz",
@@ -71,7 +71,7 @@ _ALL = (
         edges=45_878,
         directed=False,
         weighted=False,
-        licence="MIT",
+        license="MIT",
         source="github.com/networkit/networkit, input/4elt.graph",
         file="4elt.npz",
     ),
@@ -82,7 +82,7 @@ _ALL = (
         edges=78,
         directed=False,
         weighted=False,
-        licence="BSD-2-Clause",
+        license="BSD-2-Clause",
         source="github.com/GraphBLAS/LAGraph, data/karate.mtx",
         file="karate.mtx",
     ),
@@ -93,7 +93,7 @@ _ALL = (
         edges=17,
         directed=True,
         weighted=True,
-        licence="BSD-2-Clause",
+        license="BSD-2-Clause",
         source="github.com/GraphBLAS/LAGraph, data/ldbc-directed-example.mtx",
         file="ldbc-directed.mtx",
     ),

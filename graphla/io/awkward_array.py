@@ -1,4 +1,4 @@
-"""To and from arrays of Awkward Array, in the layout of python-graphblas.
+"""Convert from and to arrays of Awkward Array, in the layout of python-graphblas.
 
 An array has the fields `indices` and `values`. For a Vector they hold one element per entry; for a
 Matrix they hold one list per row ("csr") or column ("csc"). The formats "hypercsr" and "hypercsc"

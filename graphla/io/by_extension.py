@@ -1,4 +1,4 @@
-"""Reading and writing by the extension of the file's name, or by a format that is named."""
+"""Read and write files in the format given by name or by the extension of the path."""
 
 from __future__ import annotations
 

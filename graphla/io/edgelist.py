@@ -31,7 +31,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
-MOST = 2**31 - 1  # vertices: a dimension is below 2^31
+MOST = 2**31 - 1  # the maximum number of vertices, since a dimension is below 2^31
 
 HEADERS = {
     ("source", "target"),
@@ -62,7 +62,7 @@ SPARSE_FROM = 1 << 20
 """Up to this number, any vertex is accepted as an index, regardless of the number of edges."""
 
 VERTICES_PER_EDGE = 64
-"""Most vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and
+"""Maximum vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and
 also VERTICES_PER_EDGE times the number of edges: such a number is probably an identifier, not an
 index, and a matrix needs memory for every index up to the largest."""
 
@@ -159,7 +159,7 @@ def read_numbers(
         is_final = dtype is not None or not form.weighted
         if is_final or isinstance(error, NumberOutOfRange | NotIndices):
             raise
-        wanted = FP64  # if a weight had a point; any other error will come again
+        wanted = FP64  # in case a weight has a decimal point; any other error will be raised again
         u, v, w = _read_columns(text, form, comments, wanted, base, limit)
     if n is None:
         n = _count_vertices(text, form, comments, u, v, base)
@@ -293,10 +293,10 @@ def write_edgelist(
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the first line of the file shows."""
+    """The layout of the file, as the first line shows it."""
 
     separator: str | None  # None: any white space
-    columns: tuple[int, ...] | None  # positions, or None for all of `width`
+    columns: tuple[int, ...] | None  # positions of the columns; None for all `width` of them
     width: int
     weighted: bool
     skip: int  # lines above the first edge
@@ -499,7 +499,7 @@ def _read_labels(
 def _records(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> Iterator[tuple[int, list[str]]]:
-    """The number and the fields of each line: source, target and, if there is one, weight."""
+    """Yield the number and the fields of each line: source, target and, if present, weight."""
     comment = comment_lines(comments)
     needed = form.width if form.columns is None else max(form.columns) + 1
     while block := text.block():
@@ -536,7 +536,7 @@ def _split(
 def _weights(
     weights: list[tuple[str, int]], dtype: DataType, may_be_float: bool, text: TextReader
 ) -> tuple[DataType, Any]:
-    """The texts as numbers, by the same rules as in a file of numbers alone."""
+    """Return the texts as numbers, by the same rules as in a file of numbers only."""
     written = "\n".join(re.sub(r"\s", "?", field.strip()) or "?" for field, _ in weights)
     reader = TextReader(io.StringIO(written))
     parsed = np.dtype([("weight", np.int64 if dtype is BOOL else dtype.np_type)])

@@ -1,4 +1,4 @@
-"""Between the entries that a file lists and a matrix, where one entry may stand for two places."""
+"""Convert between the entries listed in a file and a matrix; an entry may also mean its mirror."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def assemble(
     dup_op: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """A(i, j) = values, and its mirror image where the symmetry says so.
+    """A(i, j) = values; a symmetry adds the mirror image of each entry.
 
-    Of an array of values, a place, or a place and its mirror image, that comes twice raises
-    DuplicateEntry, unless `dup_op` joins the two; of one value for all it counts once.
+    If `values` is an array, a position (or its mirror image) that is listed twice raises
+    DuplicateEntry, unless `dup_op` joins the values. If there is one value for all, it counts once.
     """
     sizes: dict[str, Any] = {"nrows": shape[0], "ncols": shape[1]}
     sign = MIRROR[symmetry]
     values = held_once(values)
     if sign == 0:
         A = Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op, name=name)
-        return A if dup_op is None else _with_equal_values_held_once(A, name)
-    if dup_op is not None:  # (i, j) and (j, i) are one place: join below the diagonal, then mirror
+        return A if dup_op is None else _with_iso_values(A, name)
+    if dup_op is not None:  # (i, j) and (j, i) are the same: join below the diagonal, then mirror
         if sign < 0:
             values = np.where(i < j, np.negative(values), values)
         i, j = np.maximum(i, j), np.minimum(i, j)
@@ -54,7 +54,7 @@ def assemble(
     return Matrix.from_coo(i, j, values, dtype, **sizes, symmetric=sign > 0, name=name)
 
 
-def _with_equal_values_held_once(A: Matrix, name: Any) -> Matrix:
+def _with_iso_values(A: Matrix, name: Any) -> Matrix:
     rows = by_rows(A)
     values = held_once(rows.values)
     if values is rows.values:
@@ -64,7 +64,7 @@ def _with_equal_values_held_once(A: Matrix, name: Any) -> Matrix:
 
 
 def held_once(values: Any) -> Any:
-    """The values, with memory for one of them if all are equal to the bit."""
+    """Return the values, in memory for a single one if all have equal bits."""
     if np.ndim(values) == 0 or values.size == 0 or is_iso(values):
         return values
     bits = np.ascontiguousarray(values).view(f"u{values.itemsize}")
@@ -72,10 +72,10 @@ def held_once(values: Any) -> Any:
 
 
 def first_duplicate(i: Any, j: Any, symmetry: str = "general") -> int:
-    """The first k whose place came before, in the order given."""
+    """Return the first k whose position has occurred before, in the given order."""
     if MIRROR[symmetry]:
         i, j = np.maximum(i, j), np.minimum(i, j)
-    order = np.lexsort((j, i))  # stable: equal places stay in their order
+    order = np.lexsort((j, i))  # stable: equal positions keep their order
     i, j = i[order], j[order]
     again = (i[1:] == i[:-1]) & (j[1:] == j[:-1])
     return int(order[1:][again].min())
@@ -83,23 +83,23 @@ def first_duplicate(i: Any, j: Any, symmetry: str = "general") -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The entries of a Matrix by rows, or of a Vector as n x 1; not to be written into."""
+    """The read-only entries of a Matrix by rows, or of a Vector as an n x 1 matrix."""
 
     indptr: Any
     columns: Any
     values: Any
     shape: tuple[int, int]
-    is_symmetric: bool  # known to be; False says nothing
+    is_symmetric: bool  # whether it is known to be symmetric; False means unknown
 
     def numbers(self, part: slice) -> Any:
-        """The row of each entry of a part."""
+        """Return the row of each entry of a part."""
         return np.searchsorted(self.indptr, np.arange(part.start, part.stop), side="right") - 1
 
 
 def by_rows(A: Any) -> Rows:
-    """The entries as they lie, on the host, without a copy if they lie there.
+    """Return the entries by rows on the host, without a copy if they are already there.
 
-    Values that are all one stay held once.
+    Iso values stay iso.
     """
     forms = move_store(forms_of(A), "cpu")
     if isinstance(A, ReadableVector):
@@ -111,14 +111,14 @@ def by_rows(A: Any) -> Rows:
 
 
 def forms_of(A: Any) -> Any:
-    """What a Matrix, a Vector, or an expression of one holds."""
+    """Return the store of a Matrix, a Vector, or an expression of one."""
     if not isinstance(A, ReadableMatrix | ReadableVector):
         raise InvalidValue(f"A is a {type(A).__name__}, but should be a Matrix or a Vector")
     return A._read()
 
 
 def has_symmetry(rows: Rows, symmetry: str) -> bool:
-    """Whether half of the entries say all, to the bit."""
+    """Return whether half of the entries determine the others, bit for bit."""
     if symmetry == "general" or (symmetry == "symmetric" and rows.is_symmetric):
         return True
     if rows.shape[0] != rows.shape[1]:
@@ -138,7 +138,7 @@ def _are_mirrored(values: Any, mirror: Any, sign: int) -> bool:
         return True
     if sign < 0:
         if values.dtype.kind == "i" and values.size and values.min() == np.iinfo(values.dtype).min:
-            return False  # it has no negative
+            return False  # this value has no negative
         return bool((values[mirror] == -values).all())
     same = values[mirror] == values
     if values.dtype.kind == "f":

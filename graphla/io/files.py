@@ -1,4 +1,4 @@
-"""Files as readers and writers see them: numbered lines, and writes that happen whole or not."""
+"""Read files as numbered lines, and write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 from graphla.progress import progress
 from semirings.exceptions import GraphblasException, InvalidValue
 
-BLOCK = 1 << 24  # bytes parsed at a time, so that the text of a huge file is never all in memory
+BLOCK = 1 << 24  # bytes parsed at a time, so that a huge file is never in memory as a whole
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -83,10 +83,10 @@ class NumberOutOfRange(ParseError):
 
 
 class TextReader:
-    """Lines of a path (plain, .gz, .bz2 or .xz, told by its first bytes) or of a file object.
+    """The lines of a path (plain, .gz, .bz2 or .xz, by its first bytes) or of a file object.
 
-    `line` is the number of the last line handed out, from 1. `again()` starts over, so that
-    an error found late can still name its line. In a `with` block a progress bar is shown.
+    `line` is the number of the last line returned, counted from 1. `again()` starts over, so that
+    an error found late can still name its line. A `with` block shows a progress bar.
     """
 
     def __init__(self, source: Any):
@@ -110,15 +110,15 @@ class TextReader:
         self._close()
 
     def again(self) -> Self:
-        """The same text, from its first line."""
+        """Restart at the first line, and return this reader."""
         self._close()
         self._open()
         self.line = 0
         return self
 
     def readline(self) -> bytes:
-        """The next line with its end, or b"" after the last."""
-        with self._damage_named():
+        """Return the next line with its line end, or b"" after the last one."""
+        with self._name_damage():
             line = self._stream.readline()
         if self.line == 0:
             line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -126,8 +126,8 @@ class TextReader:
         return line
 
     def block(self) -> bytes:
-        """The next whole lines, about BLOCK bytes of them, or b"" after the last."""
-        with self._damage_named():
+        """Return the next whole lines, about BLOCK bytes, or b"" after the last one."""
+        with self._name_damage():
             block = self._stream.read(BLOCK)
             if len(block) == BLOCK and not block.endswith(b"\n"):
                 block += self._stream.readline()
@@ -145,7 +145,7 @@ class TextReader:
         return b"".join(iter(self.block, b""))
 
     def error(self, problem: str, line: int | None = None) -> ParseError:
-        """The error to raise: at `line`, or at the last line read."""
+        """Return the error to raise, at `line` or at the last line read."""
         return ParseError(problem, self.name, self.line if line is None else line)
 
     def _open(self) -> None:
@@ -160,7 +160,7 @@ class TextReader:
         self._file.close()  # closing a decompressor does not close its file
 
     @contextlib.contextmanager
-    def _damage_named(self) -> Iterator[None]:
+    def _name_damage(self) -> Iterator[None]:
         try:
             yield
         except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
@@ -179,7 +179,7 @@ def is_of_system(error: BaseException) -> bool:
 
 
 def name_of(source: Any) -> str:
-    """How messages call a path or a file object."""
+    """Return the name of a path or a file object for messages."""
     if is_file_object(source):
         name = getattr(source, "name", None)
         return name if isinstance(name, str) else "<file object>"
@@ -187,7 +187,7 @@ def name_of(source: Any) -> str:
 
 
 def is_file_object(thing: Any) -> bool:
-    """Whether it reads or writes, rather than names a path."""
+    """Return whether this is a file object and not a path."""
     return hasattr(thing, "read") or hasattr(thing, "write")
 
 
@@ -203,7 +203,7 @@ def import_optional(package: str, extra: str, purpose: str) -> Any:
 
 @contextlib.contextmanager
 def replacing(target: Any) -> Iterator[Any]:
-    """A binary file to write into that takes the place of `target` only once all is written.
+    """Yield a binary file to write to, which replaces `target` only once all is written.
 
     A name that ends in .gz, .bz2 or .xz is compressed. A file object, a pipe or a device is
     written directly.
@@ -224,7 +224,7 @@ def replacing(target: Any) -> Iterator[Any]:
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
-        with file, _compressed(file, path.suffix) as out:
+        with file, _open_compressed(file, path.suffix) as out:
             yield out
         partial.replace(path)
     except BaseException:
@@ -232,7 +232,7 @@ def replacing(target: Any) -> Iterator[Any]:
         raise
 
 
-def _compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[Any]:
+def _open_compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManager[Any]:
     suffix = suffix.lower()
     if suffix == ".gz":
         return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
@@ -244,7 +244,7 @@ def _compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContextManag
 
 
 class _BytesOf:
-    """A file opened for text, as one that takes the bytes of that text."""
+    """A binary wrapper of a text file, which decodes the bytes that are written."""
 
     def __init__(self, file: io.TextIOBase):
         self._file = file
@@ -254,7 +254,7 @@ class _BytesOf:
 
 
 def _hold(source: Any) -> Path | bytes:
-    """What can be opened twice: a regular file by its path, anything else by its bytes."""
+    """Return what can be read twice: the path of a regular file, or the bytes of anything else."""
     if is_file_object(source):
         data = source.read()
         return data.encode() if isinstance(data, str) else bytes(data)

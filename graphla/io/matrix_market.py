@@ -115,7 +115,7 @@ def mmwrite(
     field = _field_to_write(field, dtype, A.values)
     symmetry = _symmetry_to_write(symmetry, dtype, A)
     type_name = next(text for text, known in _TYPE_NAMES.items() if known is dtype)
-    nvals = _stored(A, symmetry)
+    nvals = _count_stored(A, symmetry)
     lines = [
         f"%%MatrixMarket matrix coordinate {field} {symmetry}",
         f"%%GraphBLAS type {type_name}",
@@ -143,7 +143,7 @@ class _Header:
     nrows: int
     ncols: int
     nvals: int  # entries in the file
-    lines: int  # up to and with the size line
+    lines: int  # lines up to and including the size line
 
 
 def _read_header(text: TextReader) -> _Header:
@@ -264,13 +264,13 @@ def _read_body(text: TextReader, header: _Header, dup_op: Any, name: Any) -> Mat
 
 def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any) -> Matrix:
     parts = _read_rows(text, header)
-    i, j = _joined(parts, "row", np.int32), _joined(parts, "column", np.int32)
+    i, j = _join(parts, "row", np.int32), _join(parts, "column", np.int32)
     i, j = np.subtract(i, 1, out=i), np.subtract(j, 1, out=j)
     np_type = header.dtype.np_type
     if header.field == "pattern":
         values = np.broadcast_to(np_type.type(1), i.shape)
     else:
-        values = _joined(parts, "value", np_type)
+        values = _join(parts, "value", np_type)
     parts.clear()
     try:
         return assemble(
@@ -340,14 +340,14 @@ def _refuse_not_skew(part: Any, header: _Header, text: TextReader, line_of: Line
         raise text.error(problem, line_of(k))
 
 
-def _joined(parts: list[Any], field: str, np_type: Any) -> Any:
+def _join(parts: list[Any], field: str, np_type: Any) -> Any:
     if not parts:
         return np.empty(0, np_type)
     return np.concatenate([part[field] for part in parts], dtype=np_type, casting="unsafe")
 
 
 def _read_array(text: TextReader, header: _Header, name: Any) -> Matrix:
-    values = _joined(_read_rows(text, header), "value", header.dtype.np_type)
+    values = _join(_read_rows(text, header), "value", header.dtype.np_type)
     if header.symmetry == "general":
         return Matrix.from_dense(values.reshape(header.ncols, header.nrows).T, name=name)
     n, skew = header.nrows, header.symmetry == "skew-symmetric"
@@ -381,7 +381,7 @@ def _symmetry_to_write(symmetry: str | None, dtype: DataType, A: Rows) -> str:
     return symmetry
 
 
-def _stored(A: Rows, symmetry: str) -> int:
+def _count_stored(A: Rows, symmetry: str) -> int:
     """Return the number of entries to write: all, or those on and below the diagonal."""
     if symmetry == "general":
         return A.columns.size

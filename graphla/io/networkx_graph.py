@@ -1,4 +1,4 @@
-"""To and from the graphs of NetworkX."""
+"""Convert from and to the graphs of NetworkX."""
 
 from __future__ import annotations
 
@@ -99,13 +99,13 @@ def _numbers(weights: Any, np_type: Any) -> Any:
         if has_integers(given):
             return array_of(weights, np_type)[0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what does not fit is found below
+            warnings.simplefilter("ignore")  # values that do not fit are found below
             values = given if np_type is None else np.asarray(weights, np_type)
     except (TypeError, ValueError, OverflowError):
         return None
     if given.dtype.kind not in "biuf" or given.ndim != 1:
         return None
-    # NumPy 1, and NumPy 2 where the weights are scalars of its own, casts whatever it gets.
+    # NumPy 1 casts any value, and so does NumPy 2 if the weights are NumPy scalars.
     is_cast = values.dtype.kind in "iu" and values.dtype != given.dtype
     return None if is_cast and (values.astype(given.dtype) != np.trunc(given)).any() else values
 

@@ -1,4 +1,4 @@
-"""`.npz` files: NumPy arrays in a zip.
+"""`.npz` files: zip archives of NumPy arrays.
 
 A Matrix is written in the layout of `scipy.sparse.save_npz` (`format` "csr", `shape`, `indptr`,
 `indices`, `data`), a Vector in that of a one-dimensional COO array (`coords`), so SciPy reads both.
@@ -33,7 +33,7 @@ _DAMAGE = (
     zlib.error,
     EOFError,
     KeyError,
-    ValueError,  # also this library's own: the arrays do not make a matrix
+    ValueError,  # also raised by this library, if the arrays do not form a matrix
     TypeError,
     IndexError,
     AttributeError,
@@ -74,7 +74,7 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
         if is_of_system(error):
             raise
         raise ParseError(
-            f"this is no .npz file of a graph ({_said(error)})", name_of(source)
+            f"this is no .npz file of a graph ({_describe(error)})", name_of(source)
         ) from error
 
 
@@ -166,7 +166,7 @@ def _from_edges(arrays: Any, dup_op: Any, name: Any) -> Matrix:
     return assemble(u, v, w, dtype, (size, size), symmetry=symmetry, dup_op=dup_op, name=name)
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if "allow_pickle" in str(error):
         return "it holds Python objects, which are never loaded: that could run code"
     return str(error.args[0]) if isinstance(error, KeyError) else str(error)

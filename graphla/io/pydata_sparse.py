@@ -1,4 +1,4 @@
-"""To and from the arrays of PyData's `sparse`."""
+"""Convert from and to the arrays of PyData's `sparse`."""
 
 from __future__ import annotations
 

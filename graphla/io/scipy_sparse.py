@@ -67,7 +67,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     sizes: dict[str, Any] = {"nrows": A.shape[0], "ncols": A.shape[1]}
     if A.format in ("csr", "csc"):
         if not A.has_sorted_indices:
-            A = A.sorted_indices()  # a copy: A itself stays as it is
+            A = A.sorted_indices()  # a copy, so that the caller's A stays unchanged
         if A.has_canonical_format:
             build = Matrix.from_csr if A.format == "csr" else Matrix.from_csc
             data = held_once(A.data)
@@ -164,26 +164,26 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     if isinstance(A, ReadableVector):
         v, ends = forms.sparse(), np.array([0, A.nvals], np.int32)
         if format == "csc":
-            S = sparse.csc_array((_held(v.values), v.indices, ends), shape=(A.size, 1))
+            S = sparse.csc_array((_expand(v.values), v.indices, ends), shape=(A.size, 1))
         else:
-            S = sparse.csr_array((_held(v.values), v.indices, ends), shape=(1, A.size))
+            S = sparse.csr_array((_expand(v.values), v.indices, ends), shape=(1, A.size))
     elif format == "csc":
         csc = forms.csc
-        arrays = (_held(csc.values), _frozen(csc.indices), _frozen(csc.indptr))
+        arrays = (_expand(csc.values), _freeze(csc.indices), _freeze(csc.indptr))
         S = sparse.csc_array(arrays, shape=(A.nrows, A.ncols))
     else:
         csr = forms.csr
-        arrays = (_held(csr.values), _frozen(csr.indices), _frozen(csr.indptr))
+        arrays = (_expand(csr.values), _freeze(csr.indices), _freeze(csr.indptr))
         S = sparse.csr_array(arrays, shape=(A.nrows, A.ncols))
     return S.copy() if copy and format in ("csr", "csc") else S.asformat(format, copy=copy)
 
 
-def _held(values: Any) -> Any:
+def _expand(values: Any) -> Any:
     """Return one value in memory per entry, because SciPy's C code cannot read a stride of 0."""
-    return np.ascontiguousarray(values) if is_iso(values) else _frozen(values)
+    return np.ascontiguousarray(values) if is_iso(values) else _freeze(values)
 
 
-def _frozen(array: Any) -> Any:
+def _freeze(array: Any) -> Any:
     """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False

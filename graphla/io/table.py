@@ -1,4 +1,4 @@
-"""Lines of numbers in columns: each one a full row of numbers that fit, or an error names it."""
+"""Parse lines of numbers in columns; an error names the first line that is not a valid row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from graphla.io.files import NumberOutOfRange, ParseError, TextReader
 
-NumberRows = Any  # numpy structured array, a field for each column
+NumberRows = Any  # a NumPy structured array with a field per column
 LineOf = Callable[[int], int]
 
 
@@ -24,12 +24,12 @@ class _Layout:
     columns: tuple[int, ...] | None = None
 
     def fields(self, line: str) -> list[str]:
-        """The texts of the columns of a line that does not lack them."""
+        """Return the texts of the columns of a line that has them all."""
         found = line.split(self.separator)
         return found if self.columns is None else [found[column] for column in self.columns]
 
     def lacks_fields(self, line: str) -> str:
-        """How many fields are expected, where the line has another number of them; else nothing."""
+        """Return a message if the line has a wrong number of fields, otherwise an empty text."""
         count, names = len(line.split(self.separator)), self.dtype.names or ()
         needed = len(names) if self.columns is None else max(self.columns) + 1
         if count == needed or (self.columns is not None and count > needed):
@@ -45,12 +45,12 @@ def number_rows(
     comments: tuple[str, ...] = ("%",),
     columns: tuple[int, ...] | None = None,
 ) -> Iterator[tuple[NumberRows, LineOf]]:
-    """The rest of the text, block by block: rows of `dtype`, and the line that holds the k-th.
+    """Yield the rest of the text in blocks: rows of `dtype`, and a function from a row to its line.
 
-    Each line holds the fields of `dtype` and no more, or, where `columns` says so, those at these
-    positions and others that are not looked at.
-    Blank lines and lines that start with one of `comments` are passed over. The numbers are
-    NumPy's to parse (`loadtxt`), which takes no number that it does not take whole.
+    Each line holds exactly the fields of `dtype`. If `columns` is given, the fields are at these
+    positions, and other fields are ignored. Blank lines and lines that start with one of `comments`
+    are skipped. NumPy's `loadtxt` parses the numbers; it rejects a field that is not entirely a
+    number.
     """
     layout = _Layout(dtype, separator, columns)
     comment = comment_lines(comments)
@@ -72,13 +72,13 @@ def number_rows(
 
 
 def comment_lines(comments: tuple[str, ...]) -> re.Pattern[bytes]:
-    """A comment line, or one of blanks, up to its end, which stays: lines keep their numbers."""
+    """Return a pattern for comment and blank lines; line ends stay, so lines keep their number."""
     marks = "|".join(re.escape(mark) for mark in comments) or "(?!)"
     return re.compile(rf"^[ \t]*(?:(?:{marks})[^\n]*|[ \t]\r?$)".encode(), re.MULTILINE)
 
 
 def line_of_row(text: TextReader, k: int, after: int, comments: tuple[str, ...]) -> int:
-    """The line that holds row k of those after line `after`: a second walk through the file."""
+    """Return the line of row k of the rows after line `after`, in a second pass over the file."""
     comment = comment_lines(comments)
     text.again()
     while line := text.readline():
@@ -90,7 +90,7 @@ def line_of_row(text: TextReader, k: int, after: int, comments: tuple[str, ...])
 
 
 def lines_of(columns: Sequence[Any], separator: str, precision: int | None = None) -> bytes:
-    """One line for each row; a float by its shortest digits that read back as the same float."""
+    """Return a line per row; floats have the shortest digits that read back as the same value."""
     texts = [_texts(column, precision) for column in columns]
     lines = [separator.join(fields) for fields in zip(*texts, strict=True)]
     return ("\n".join(lines) + "\n").encode() if lines else b""
@@ -102,7 +102,7 @@ def _texts(column: Any, precision: int | None) -> list[str]:
     if column.dtype.kind == "f" and precision is not None:
         return [f"{value:.{precision}g}" for value in column.tolist()]
     if column.dtype == np.float32:
-        return column.astype("U16").tolist()  # digits of float32, not of its float64
+        return column.astype("U16").tolist()  # the digits of the float32, not of its float64 value
     return list(map(repr, column.tolist())) if column.dtype.kind in "iuf" else column.tolist()
 
 
@@ -110,7 +110,7 @@ def _parse(block: bytes, layout: _Layout) -> NumberRows:
     if not block or block.isspace():
         return np.empty(0, layout.dtype)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # older NumPy only warns where an integer has a point
+        warnings.simplefilter("error")  # older NumPy only warns if an integer has a decimal point
         try:
             return np.loadtxt(
                 io.BytesIO(block),
@@ -168,7 +168,7 @@ def _is_number(field: str, kind: np.dtype[Any]) -> bool:
 
 
 def shorten(text: str) -> str:
-    """The text in quotes, cut where it is long."""
+    """Return the text in quotes, shortened if it is long."""
     text = text.strip()
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
@@ -185,7 +185,7 @@ def _line_index(block: bytes, k: int) -> int:
 def _refuse_overflow(
     part: NumberRows, block: bytes, line_of: LineOf, layout: _Layout, text: TextReader
 ) -> None:
-    """A number such as 1e999 is not infinity: only `inf` is."""
+    """Refuse a number such as 1e999, which is not infinity; only `inf` is."""
     floats = [name for name in part.dtype.names if part.dtype[name].kind == "f"]
     found = {name: np.isinf(part[name]) for name in floats}
     count = sum(int(np.count_nonzero(mask)) for mask in found.values())

@@ -1,8 +1,8 @@
-"""The ladder: every strategy that the literature has for breadth-first search, side by side.
+"""The ladder: the strategies for breadth-first search in the literature, side by side.
 
-From a queue on one thread, rung by rung, to the whole traversal in one launch. Each rung is told
-in a file of its own, reads the same graph, and gives the same levels; which is fastest depends on
-the graph (`graphla ladder GRAPH` times them all, docs/ladder.md tells why).
+The rungs lead from a queue on one thread to a whole traversal in one launch. Each rung is explained
+in its own file. All rungs read the same graph and give the same levels; which one is fastest
+depends on the graph. `graphla ladder GRAPH` times them all; docs/ladder.md explains the results.
 """
 
 from graphla.ladder.comparing import compare

@@ -1,7 +1,7 @@
-"""What rungs on a card share: state that costs no launch to clear, counters, a count of launches.
+"""State that rungs on a card share: levels, counters, and the number of launches.
 
-Every level costs what the literature's host loops cost: a launch, and a wait for the few words by
-which the host knows whether to go on. They are copied into pinned memory.
+Every level costs what it costs with the host loops in the literature: a launch, and a wait for the
+few words by which the host decides whether to continue. These are copied into pinned memory.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from graphla.ladder.rung import Rung, Search
 from graphla.stores import MatrixStore
 
 STRIP = 256
-"""Levels whose counters are zeroed at a time."""
+"""Number of levels whose counters are set to zero at a time."""
 
 
 class Counters:
-    """Zeros (int64) for the kernels of a level to count in; the host reads them as it ends."""
+    """Counters (int64) that the kernels of a level increment and the host reads at its end."""
 
     def __init__(self, each: int) -> None:
         self._zeros = xp.zeros((STRIP, each), xp.int64)
@@ -33,7 +33,7 @@ class Counters:
         self._level = STRIP
 
     def next(self) -> np.uint64:
-        """Where those of the next level lie."""
+        """Return the address of the next level's counters, which are 0."""
         self._level += 1
         if self._level >= STRIP:
             self._level = 0
@@ -42,7 +42,7 @@ class Counters:
         return np.uint64(self._zeros.data.ptr + self._bytes * self._level)
 
     def read(self) -> list[int]:
-        """Those of this level: the host waits for its kernels."""
+        """Return this level's counters, after waiting for its kernels."""
         place = self._zeros.data.ptr + self._bytes * self._level
         kind, stream = runtime.memcpyDeviceToHost, xp.cuda.get_current_stream()
         runtime.memcpyAsync(self._pinned.ptr, place, self._bytes, kind, stream.ptr)
@@ -51,7 +51,7 @@ class Counters:
 
 
 class CardRung(Rung):
-    """A rung whose levels are on a card, and whose kernels count in `each` words a level."""
+    """A rung whose levels are on a card, and whose kernels use `each` counters per level."""
 
     def __init__(self, a: MatrixStore, each: int = 1, dtype: Any = xp.int32) -> None:
         super().__init__(a)
@@ -60,7 +60,7 @@ class CardRung(Rung):
         self.launches = 0
 
     def begin(self, source: int) -> None:
-        """No vertex is reached but the source, at level 0."""
+        """Mark all vertices as unreached, except the source, which is at level 0."""
         self.launches = 0
         stream, place = xp.cuda.get_current_stream().ptr, self.levels.data.ptr
         each = self.levels.itemsize
@@ -68,17 +68,17 @@ class CardRung(Rung):
         runtime.memsetAsync(place + each * source, 0, each, stream)
 
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
-        """A launch of so many threads, or of as many as run at once, which then stride."""
+        """Launch `threads` threads, or as many as run at once, which then loop with a stride."""
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
 
     def found(self, depth: int) -> Search:
-        """What the search that ends here tells."""
+        """Return the result of the search, which has ended."""
         return Search(self.levels, depth, self.launches)
 
 
 def nbytes(*arrays: Array | Csr) -> int:
-    """Bytes of arrays, and of the patterns of matrices (values are not read)."""
+    """Return the bytes of arrays and of the patterns of matrices; values are not read."""
     return sum(
         x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays
     )

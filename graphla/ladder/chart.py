@@ -1,4 +1,4 @@
-"""The rows of a comparison as a picture: a bar for each strategy, drawn by matplotlib."""
+"""Draw a comparison as a bar chart with one bar per strategy (matplotlib)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from semirings.exceptions import InvalidValue
 INK, GREY, PALE = "#1c2530", "#66707c", "#e3e7ec"
 BAR, FASTEST = "#9db4cc", "#d9662b"
 DECADES = 20.0
-"""How many times as fast as the slowest the fastest is before the scale is one of powers."""
+"""Above this ratio of the fastest to the slowest, the scale is logarithmic."""
 
 
 def engineering(value: float, unit: str = "", digits: int = 3) -> str:
-    """12,345 as 12.3 k, with a unit as 12.3 kB; a whole number below 1,000 as it is."""
+    """Format 12,345 as 12.3 k, or with a unit as 12.3 kB; whole numbers below 1,000 are kept."""
     if isinstance(value, int) and abs(value) < 1000:
         return f"{value} {unit}".rstrip()
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if abs(value) >= size * (1 - 0.5 * 10**-digits):
-            return f"{_rounded(value / size, digits)} {prefix}{unit}"
-    return f"{_rounded(value, digits)} {unit}".rstrip()
+            return f"{_round(value / size, digits)} {prefix}{unit}"
+    return f"{_round(value, digits)} {unit}".rstrip()
 
 
-def _rounded(value: float, digits: int) -> str:
+def _round(value: float, digits: int) -> str:
     text = f"{value:#.{digits}g}"
     return text.rstrip(".") if "e" not in text else f"{value:.0f}"
 
 
 def needs_matplotlib() -> None:
-    """Say so where it is not installed."""
+    """Raise InvalidValue if matplotlib is not installed."""
     try:
         import matplotlib
     except ImportError:
@@ -41,7 +41,7 @@ def needs_matplotlib() -> None:
 
 
 def save(found: Comparison, path: str | Path, title: str) -> None:
-    """A PNG: bars of harmonic means of TEPS, whiskers from the slowest search to the fastest."""
+    """Save a PNG: bars are harmonic means of TEPS, whiskers span the slowest to the fastest."""
     needs_matplotlib()
     from matplotlib import pyplot
 

@@ -1,11 +1,11 @@
 """Closure: the whole search in one launch, as `graphla.algorithms.bfs` and `closure` run it.
 
-Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint: the loop of all rungs below is inside.
-A level  pushes a list of vertices or pulls by rows under a bitmap, by one block, a cluster or all,
-         whichever is cheapest; a level ends at a barrier of the card, not with a launch.
-Wins     nearly everywhere on a card: no launch a level, so deep graphs; and pull with a plan (the
-         matrix renumbered by degree), so broad ones.
-Source   docs/closure.md; kernels/bfs.cuh and its neighbours.
+Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint; the loop of all rungs below is in the kernel.
+A level  pushes a list of vertices, or pulls by rows under a bitmap. One block, a cluster or all
+         blocks run it, whichever is cheapest. It ends at a grid-wide barrier, not with a launch.
+Wins     nearly everywhere on a card: on deep graphs because levels need no launches, and on broad
+         graphs because it pulls with a plan (the matrix renumbered by degree).
+Source   docs/concepts/closure.md; graphla/backends/cuda/bfs.cuh and the files that it includes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graphla.stores import MatrixStore
 
 
 class Closure(Rung):
-    """With the full plan, so that searches do not differ by what those before have paid."""
+    """The full plan is made first, so that no search profits from the searches before it."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -35,7 +35,7 @@ class Closure(Rung):
         return plan + 4 * self.n + sum(x.indptr.nbytes + x.indices.nbytes for x in forms)
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         starts: Any = np.array([source], np.int32)
         levels = np.dtype(np.int32)
         tree = search(self.a, starts, mask=None, limit=None, levels=levels, parents=None)

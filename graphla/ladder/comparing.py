@@ -1,9 +1,9 @@
-"""Strategies against each other on one graph: timed from the same sources, each answer compared.
+"""Compare strategies on one graph: time them from the same sources, and compare their results.
 
-A search is timed on the host's clock, from the call of `Prepared.search`, which clears the state of
-the search before, until its levels are complete. What it reads is laid out before, and compiled:
-the first search of a strategy is not counted. Each strategy begins with a matrix of its own that
-holds rows alone, so that none is spared a form which another has made.
+A search is timed by the host's clock, from the call of `Prepared.search`, which resets the state of
+the previous search, until its levels are complete. Preparation and compilation are not included:
+the first search of a strategy does not count. Each strategy starts with its own matrix, which has
+only the form by rows, so that no strategy profits from a form that another one built.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from semirings.dtypes import BOOL
 from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 
 MOST = 1 << 20
-"""Sources that a comparison may draw."""
+"""Maximum number of sources of a comparison."""
 LIMIT = 0.4
-"""Seconds for the searches of a strategy, unless one says otherwise."""
+"""Seconds for the searches of a strategy, by default."""
 AGAIN = 0.25
-"""All sources within so many seconds: each is searched from again, and the better time counts."""
+"""If all searches take less than this many seconds, each runs again, and the better time counts."""
 
 
 def compare(
@@ -55,15 +55,16 @@ def compare(
     *,
     limit: float = LIMIT,
 ) -> Comparison:
-    """TEPS = edges of what a search reaches / its seconds, by each strategy from the same sources.
+    """TEPS = edges that a search reaches / its seconds, for each strategy from the same sources.
 
-    `strategies`: names of `STRATEGIES`, by default all that run where A is. `sources`: how many
-    vertices with an out-edge, drawn by `seed`, distinct where there are as many, of those that lead
-    to the vertex of most out-edges before others. A strategy that takes longer than `limit` seconds
-    searches from fewer, as its row says; one that does none is named as slow.
+    `strategies` are names of `STRATEGIES`; by default all that run on A's device. `sources` is the
+    number of start vertices, which are drawn by `seed` among the vertices with an out-edge. They
+    are distinct if there are enough, and those that reach the vertex with the most out-edges come
+    first. A strategy that exceeds `limit` seconds searches from fewer sources, as its row shows; a
+    strategy that completes no search is listed as slow.
 
-    Panic for a search whose levels are not those of the lowest rung; InvalidValue for a graph
-    without an edge, or a strategy that is none; DeviceUnavailable for one that needs a GPU.
+    Raises Panic if the levels of a search differ from those of the lowest rung; InvalidValue if the
+    graph has no edge, or a strategy does not exist; DeviceUnavailable if a strategy needs a GPU.
 
     >>> from graphla import generators, ladder
     >>> found = ladder.compare(generators.grid(30, 30), ["sequential", "closure"], sources=4)
@@ -75,7 +76,7 @@ def compare(
 
 
 class Contest:
-    """A graph, the sources, and what the lowest strategy found from each of them."""
+    """A graph, the sources, and the results of the first strategy from each source."""
 
     def __init__(self, A: Matrix | Graph, sources: int, seed: int) -> None:
         self._A = A = adjacency(A.matrix if isinstance(A, Graph) else A)
@@ -92,7 +93,7 @@ class Contest:
         )
 
     def chosen(self, names: Sequence[str] | None) -> list[str]:
-        """The strategies of the names, or all that run where A is, from the lowest rung upwards."""
+        """Return the named strategies, or all that run on A's device, from the lowest rung up."""
         device = self._A.device
         if names is None:
             return [name for name, each in STRATEGIES.items() if each.runs_on(device)]
@@ -110,15 +111,15 @@ class Contest:
         return [name for name in STRATEGIES if name in names]
 
     def row(self, name: str, limit: float = LIMIT) -> Row | None:
-        """What a strategy takes, the levels of each search compared with those found before.
+        """Time a strategy, and compare the levels of each search with those found before.
 
-        None where the limit, and as much again, was not enough for one search.
+        Return None if even twice the limit was not enough for one search.
         """
         limit = real("limit", limit, 0)
-        ready = self._prepared(name, limit)
+        ready = self._prepare(name, limit)
         try:
             if ready.warms_up:
-                self._timed(ready, 0)
+                self._time(ready, 0)
             taken = self._round(ready, limit)
         except OutOfTime:
             self._slow.append(name)
@@ -146,7 +147,7 @@ class Contest:
         )
 
     def of(self, rows: Sequence[Row | None]) -> Comparison:
-        """The rows with the facts that they share."""
+        """Return the rows together with the facts that they share."""
         A, timed = self._A, [row for row in rows if row is not None]
         if not timed:
             raise InvalidValue(f"limit is too short: no search was done by {', '.join(self._slow)}")
@@ -161,15 +162,15 @@ class Contest:
         )
 
     def _weigh(self, _: MatrixStore) -> np.ndarray:
-        """Ends of edges at each vertex, two to an edge; the out-degrees, for the host."""
+        """Count the edge ends at each vertex, two per edge; return the out-degrees on the host."""
         out = degrees(self._A)._store.dense().values
         self._out = out
         self._ends = out + loops(self._A)._store.bitmap().present if self._symmetric else 2 * out
         return backend(self._A.device).to_host(out)
 
-    def _prepared(self, name: str, limit: float) -> Prepared:
+    def _prepare(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
-        if ready.seconds < 10 * limit:  # again, for what it takes once all is compiled
+        if ready.seconds < 10 * limit:  # prepare again, to measure without compilation
             del ready
             ready = prepare(self._rows_alone(), name)
         return ready
@@ -183,17 +184,17 @@ class Contest:
         return Matrix._of(perform("ladder", alone, self._A._store))
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
-        """A search from each source, or from as many as the limit allows, but one at least."""
-        taken, begin = {0: self._timed(ready, 0, 2 * limit)}, time.perf_counter()
+        """Search from each source while the limit allows, but from at least one."""
+        taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
             left = limit - (time.perf_counter() - begin) - taken[0][0]
             if left < 0:
                 break
             with suppress(OutOfTime):
-                taken[k] = self._timed(ready, k, left)
+                taken[k] = self._time(ready, k, left)
         return taken
 
-    def _timed(self, ready: Prepared, k: int, within: float = inf) -> tuple[float, Search]:
+    def _time(self, ready: Prepared, k: int, within: float = inf) -> tuple[float, Search]:
         source = int(self.sources[k])
         begin = time.perf_counter()
         search = ready.search(source, within)
@@ -203,7 +204,7 @@ class Contest:
         return seconds, replace(search, levels=search.levels[:0], present=None)
 
     def _check(self, _: MatrixStore, name: str, k: int, search: Search) -> None:
-        """Hold what was found to what the first strategy found; or keep it, as the first."""
+        """Compare a result with that of the first strategy; keep it if it is the first."""
         do = backend(self._A.device)
         reached, levels = do.asarray(search.reached()), do.asarray(search.levels)
         levels = np.where(reached, levels.astype(np.int32), -1)
@@ -220,8 +221,8 @@ class Contest:
         if bool(wrong.any()):
             v = int(wrong.argmax())
             raise Panic(
-                f"{name} gives vertex {v} {_said(levels[v])} from source {source}, but "
-                f"{known.strategy} gives {_said(known.levels[v])}; in all "
+                f"{name} gives vertex {v} {_describe_level(levels[v])} from source {source}, but "
+                f"{known.strategy} gives {_describe_level(known.levels[v])}; in all "
                 f"{int(wrong.sum())} of {wrong.size} vertices differ"
             )
         if search.depth != known.depth:
@@ -239,7 +240,7 @@ class Contest:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What the first strategy found from a source: levels, -1 where no edge leads."""
+    """The result of the first strategy from one source; the level of unreached vertices is -1."""
 
     strategy: str
     levels: Array
@@ -247,7 +248,7 @@ class _Found:
     edges: int
     vertices: int
     entries: int
-    """Of the rows of these vertices."""
+    """Total number of entries in the rows of the reached vertices."""
 
 
 def _machine(device: str) -> str:
@@ -259,5 +260,5 @@ def _machine(device: str) -> str:
     return f"{card['name'].decode()} ({device})"
 
 
-def _said(level: Any) -> str:
+def _describe_level(level: Any) -> str:
     return "no level" if level < 0 else f"level {int(level)}"

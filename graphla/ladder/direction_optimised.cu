@@ -1,35 +1,31 @@
-// Direction-optimised: push while the frontier is small, pull while it is large.
+// Direction-optimized: push while the frontier is small, pull while it is large.
 //
-// Algebra  f<!p> = f A over the boolean semiring, by rows of A or by columns with early exit: one
-//          product in two spellings, and the switch between them.
-// A level  is a launch of vertex_push.cu or of vertex_pull.cu, as they are. Between them, where the
-//          rule may ask for it, this file's kernel counts what the rule weighs.
-// Rule     push to pull when the frontier grows, and more edges leave it than 1/ALPHA of those out
-// of
-//          vertices not reached: then pull, which stops at the first, reads less. Pull to push when
-//          it shrinks, and has less than 1/BETA of all vertices.
-// Counts   are exact where they decide. Push stores labels without asking who was first, and tells
-//          how many: at least as many as the level has vertices, of at most as many edges each as
-//          the vertex with most. While even that is not enough for pull, nothing is counted, so
-//          that small levels of deep graphs cost one launch; else one more launch counts, and reads
-//          n levels.
-// Push     could be a queue, as where the rule comes from, whose claims count by the way. With a
-// thread
-//          for each vertex the claims cost more than the sweeps that they spare: an atomic's way
-//          there and back for each vertex found, while the warp waits (two to three times the whole
-//          search on ego-Twitter and kron-20).
+// Algebra  f<!p> = f A over the Boolean semiring, by rows of A, or by columns with early exit: one
+//          product in two forms, and a switch between them.
+// A level  is a launch of vertex_push.cu or of vertex_pull.cu. Before a level at which the
+//          direction may change, the kernel of this file counts what the rule compares.
+// Rule     From push to pull if the frontier grows, and more than 1/ALPHA of the edges out of
+//          unreached vertices leave it. Then pull, which stops at its first hit, reads less. From
+//          pull to push if the frontier shrinks, and has fewer than 1/BETA of all vertices.
+// Counts   are exact when they decide. A push stores labels without checking which thread was
+//          first, and reports their number: an upper bound on the vertices of the level, each with
+//          at most the largest degree. While even this bound is too small for a pull, nothing is
+//          counted, so small levels of deep graphs cost one launch. Otherwise one more launch
+//          counts, and reads n levels.
+// Push     could use a queue, as in the paper, whose claims count as a side effect. With a thread
+//          per vertex the claims cost more than the sweeps that they save: a warp waits for the
+//          round trip of an atomic for each vertex found (two to three times the whole search on
+//          ego-Twitter and kron-20).
 // Wins     on graphs with hubs and few levels, where most edges are never read. An undirected graph
-//          has one form for both directions; others need rows and columns.
+//          has one form for both directions; other graphs need rows and columns.
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC
-// 2012;
-//          W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
-//          2022, section 15.3.
+//          2012; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
+//          edition, 2022, section 15.3.
 #include "tally.cuh"
 
 namespace graphla {
 
-/// counts: how many vertices a level has, the edges out of them, and those out of vertices not
-/// reached.
+/// Counts the vertices of a level, the edges out of them, and those out of unreached vertices.
 template <class Op, class Offset>
 __global__ void count_level(const i32 *__restrict__ levels, const Offset *__restrict__ indptr,
                             i64 n, i32 level, u64 *counts) {

@@ -1,4 +1,4 @@
-"""Direction-optimised: push or pull, level by level. Told in direction_optimised.cu."""
+"""Direction-optimized: push or pull, chosen at each level. See direction_optimised.cu."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from graphla.ladder.rung import Search
 from graphla.stores import MatrixStore
 
 ALPHA, BETA = 4, 24
-"""Of the rule: its authors chose 14 and 24, on CPUs. Here a pull lasts as long as the longest row
-of what is not reached, so that it must be worth more: by 14, 4 and 2 a search of cnr-2000, where
-rows are up to 18,235 long, takes 18.9, 7.8 and 4.3 ms; of kron-20 3.5, 3.6 and 7.6.
+"""Parameters of the rule. Its authors chose 14 and 24, on CPUs. Here a pull lasts as long as the
+longest row of an unreached vertex, so a pull must save more. With ALPHA = 14, 4 and 2, a search of
+cnr-2000 (rows of up to 18,235 entries) takes 18.9, 7.8 and 4.3 ms, and one of kron-20 3.5, 3.6 and
+7.6 ms.
 """
 
 
 class DirectionOptimised(CardRung):
     """f⟨¬p⟩ = f A by rows or by columns, with a dense frontier.
 
-    An undirected graph has one form for both.
+    An undirected graph has one form for both directions.
     """
 
     def __init__(self, a: MatrixStore) -> None:
@@ -31,7 +32,7 @@ class DirectionOptimised(CardRung):
         self.pull = load("vertex_pull.cu", "vertex_pull", NOTHING, offset)
         self.count = load("direction_optimised.cu", "count_level", NOTHING, offset)
         self.widest = int(xp.diff(self.rows.indptr).max()) if self.n else 0
-        """Edges out of the vertex that has most."""
+        """Number of edges out of the vertex with the most out-edges."""
 
     @property
     def held(self) -> int:
@@ -40,17 +41,17 @@ class DirectionOptimised(CardRung):
         return nbytes(self.rows, self.levels) + columns
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         depth, count, before, pulls = 0, 1, 0, False
-        left = self.rows.nvals  # at least so many edges leave what is not reached
+        left = self.rows.nvals  # lower bound on the edges out of unreached vertices
         while count:
-            most = count * self.widest  # so many leave the frontier
+            most = count * self.widest  # upper bound on the edges out of the frontier
             left -= most
             if pulls:
                 pulls = count >= before or count * BETA >= self.n
             elif most * ALPHA > left:
-                count, edges, left = self.counted(depth)
+                count, edges, left = self.measure_level(depth)
                 pulls = count > before and edges * ALPHA > left
             depth, before = depth + 1, count
             kernel, form = (self.pull, self.columns) if pulls else (self.push, self.rows)
@@ -59,8 +60,8 @@ class DirectionOptimised(CardRung):
             count = self.counters.read()[0]
         return self.found(depth)
 
-    def counted(self, level: int) -> list[int]:
-        """Vertices of a level, edges out of them, and those out of vertices not reached."""
+    def measure_level(self, level: int) -> list[int]:
+        """Count a level's vertices, the edges out of them, and those out of unreached vertices."""
         args = (self.levels, self.rows.indptr, np.int64(self.n), np.int32(level))
         self.launch(self.count, self.n, *args, self.counters.next())
         return self.counters.read()

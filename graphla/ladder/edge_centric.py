@@ -1,4 +1,4 @@
-"""Edge-centric: a launch a level over all edges. The technique is told in edge_centric.cu."""
+"""Edge-centric: one launch per level over all edges. See edge_centric.cu."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EdgeCentric(CardRung):
         return nbytes(self.sources, self.targets, self.levels)
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         m, depth, goes_on = self.targets.size, 0, True
         while goes_on:
@@ -36,5 +36,5 @@ class EdgeCentric(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Both ends of each edge and every level, once a level."""
+        """Both ends of each edge and every level are read once per level."""
         return depth * (8 * self.targets.size + 4 * self.n)

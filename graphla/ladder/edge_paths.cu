@@ -1,29 +1,28 @@
-// Shortest paths from one source, edge by edge: each sees whether it makes its target nearer.
+// Shortest paths from one source, edge by edge: each edge tests whether it improves its target.
 //
-// Algebra  d = d min (d min.+ A) until nothing goes down: Bellman-Ford, as an SpMV over blocked
-// COO. Layout   that of edge_tuned.cu, with a weight beside each edge. A distance takes four or
-// eight
-//          bytes where a level takes one; the greatest value stands where there is none yet.
-// A round  reads every edge, its weight, and the distances of both ends; at least (8 m + 4 n) bytes
-//          in 32 bits. What goes down in a round may be read in the same round.
-// Races    distances go down by atomic minimum. One read from a cache may be what it was when the
-//          kernel began, thus too great: whoever lowered it has told that a round follows, and the
-//          last round lowers nothing, so that it has read all as they are.
-// Limits   a sum below the least value, and an edge that leads to a vertex by too great a sum
-// alone,
-//          are told: both are errors. Negative weights may be; a cycle of them would go on for
-//          ever, so the host looks for one as rounds go on.
-// Wins     on broad graphs of few rounds; near ones before far ones (graphla.algorithms.sssp) wins
-//          elsewhere.
+// Algebra  d = d min (d min.+ A) until no distance decreases: Bellman-Ford, as an SpMV over blocked
+//          COO.
+// Layout   that of edge_tuned.cu, and a weight per edge. A distance takes four or eight bytes where
+//          a level takes one; the greatest value means "no distance".
+// A round  reads every edge, its weight, and the distances of both ends: at least (8 m + 4 n) bytes
+//          in 32 bits. A distance that decreases in a round may be read in the same round.
+// Races    Distances decrease by atomic minimum. A distance read from a cache may be as old as the
+//          start of the kernel, and thus too great. Then the thread that lowered it has reported
+//          that another round follows. The last round lowers nothing, so all its reads are current.
+// Limits   Two errors are reported: a sum below the least value, and a vertex that is reached only
+//          by a sum that is too great. Weights may be negative. A negative cycle would never end,
+//          so the host checks for one from time to time.
+// Wins     on broad graphs with few rounds; elsewhere near-far order (graphla.algorithms.sssp)
+//          wins.
 // Source   L. R. Ford, Network flow theory, 1956; R. Bellman, On a routing problem, 1958.
 #include "atomics.cuh"
 #include "edges.cuh"
 
 namespace graphla {
 
-enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // of what a round tells
+enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // indices of the flags that a round reports
 
-/// Distances of one dtype: where there is none, sums, and the atomic minimum.
+/// Distances of one dtype: the value for "no distance", sums, and the atomic minimum.
 template <class Distance> struct Distances {
   Distance *at;
   i64 *told;
@@ -40,7 +39,7 @@ template <class Distance> struct Distances {
     else atomicMin(&at[v], d);
   }
 
-  /// Whether v came nearer by an edge of weight w from where d is the distance.
+  /// Relaxes an edge of weight w into v from a vertex at distance d; returns whether v improved.
   DEVICE bool relax(Distance d, Distance w, i32 v) const {
     if (d == none()) return false;
     Distance sum;
@@ -62,7 +61,7 @@ template <class Distance> struct Distances {
   }
 };
 
-/// One round; told says whether something IMPROVED, a sum SANK too low, a vertex was LOST.
+/// Runs one round; told[] reports whether a distance IMPROVED, a sum SANK too low, one was LOST.
 template <class Op, class Distance, class Edge, bool BOTH>
 __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
                            const u64 *__restrict__ corners, const Distance *__restrict__ weights,

@@ -1,6 +1,4 @@
-"""Shortest paths on a card, a launch a round over edges in squares. The technique is told in
-edge_paths.cu.
-"""
+"""Shortest paths on a card, with one launch per round over edges in squares. See edge_paths.cu."""
 
 from __future__ import annotations
 
@@ -16,9 +14,9 @@ from graphla.ladder.edges import lay_out
 from graphla.stores import MatrixStore
 
 SIDE = 14
-"""Vertices of a block of distances, as a power of two."""
+"""log2 of the number of vertices in a block of distances."""
 LEAST = 16
-"""Edges of a chunk on average, below which blocks are given up."""
+"""If chunks have fewer edges than this on average, blocks are not used."""
 
 
 class EdgePaths:
@@ -39,12 +37,12 @@ class EdgePaths:
         return self.edges.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """No vertex has a distance but the source, 0."""
+        """Set all distances to none, except that of the source, which is 0."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Whether something improved, a sum sank too low, a vertex was lost to too great a sum."""
+        """Run one round; return whether a distance improved, a sum is too low, one is too high."""
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
         self._kernel(*self._shape, *args)

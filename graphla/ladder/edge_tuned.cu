@@ -1,51 +1,48 @@
-// Edge-centric, tuned: the same over edges that lie so that a level costs as few bytes as may be.
+// Edge-centric, tuned: the same over edges in a layout that minimizes the bytes read per level.
 //
-// Algebra  f<!p> = f A over the boolean semiring: a masked SpMV of A as blocked COO.
-// Layout   a level is one byte, 255 where a vertex is not reached (a search beyond level 254 goes
-// on
-//          with levels of 32 bits). An undirected edge is stored once, and both of its ends are
-//          tested; an edge from a vertex to itself is left out. Edges are sorted by blocks of
-//          targets, then of sources: the squares of the matrix. Inside a square both ends of an
-//          edge take 16 bits each, which is one word. Where squares would be all but empty, an edge
-//          is one word of 64 bits instead, in the order of the rows.
-// A level  a block of threads takes a run of chunks of 256 edges (1 KB), mostly of one column of
-//          squares, so that the levels which it reads at random, 64 KB, stay in its
-//          multiprocessor's cache. (To copy them to shared memory first was as fast, and slower
-//          where there are few edges.) A warp reads a chunk at once, all its edges before the
-//          levels of their ends (those of the sources lie side by side), and the edges of its next
-//          chunk before it tests these: many loads are on their way at a time. At least (4 m + n)
-//          bytes (8 m of words of 64 bits), of half of the m edges where the graph is undirected;
-//          as many times as there are launches.
+// Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV of A as blocked COO.
+// Layout   A level is one byte, 255 if the vertex is unreached. Beyond level 254 the search
+//          continues with 32-bit levels. An undirected edge is stored once, and both of its ends
+//          are tested; self-loops are left out. Edges are sorted by blocks of targets, then of
+//          sources: the squares of the matrix. Within a square both ends of an edge take 16 bits
+//          each, together one word. If squares would be nearly empty, an edge is one word of 64
+//          bits instead, in the order of the rows.
+// A level  Each block of threads takes a run of chunks of 256 edges (1 KB), mostly in one column of
+//          squares, so that the 64 KB of levels that it reads at random stay in the cache of its
+//          multiprocessor. (Copying them to shared memory first was as fast, and slower with few
+//          edges.) To have many loads in flight, a warp reads a whole chunk before the levels of
+//          its ends (those of the sources are adjacent), and the next chunk before it tests this
+//          one. At least (4 m + n) bytes per launch (8 m with words of 64 bits), where m is half
+//          the number of edges if the graph is undirected.
 // Races    as in edge_centric.cu.
-// Limits   none: more than 254 levels, or squares that do not pay, take a wider word.
-// Wins     where edge-centric does: on broad graphs of few levels.
-// Source   a thread an edge: Y. Jia et al., Edge v. Node Parallelism for Graph Centrality Metrics,
-// GPU
-//          Computing Gems, 2011; the blocks: A. Buluc et al., Parallel Sparse Matrix-Vector and
+// Limits   none: more than 254 levels, or squares that do not pay off, use a wider word.
+// Wins     where edge-centric does: on broad graphs with few levels.
+// Source   A thread per edge: Y. Jia et al., Edge v. Node Parallelism for Graph Centrality Metrics,
+//          GPU Computing Gems, 2011. The blocks: A. Buluc et al., Parallel Sparse Matrix-Vector and
 //          Matrix-Transpose-Vector Multiplication Using Compressed Sparse Blocks, SPAA 2009.
 #include "edges.cuh"
 
 namespace graphla {
 
-/// Edges of a chunk for each lane: all are on their way at a time.
+/// Number of edges of a chunk per lane; their loads are in flight at the same time.
 template <class Edge> constexpr int BATCH = LANE_BYTES / sizeof(Edge);
 
-/// Whether the edges of a warp's next chunk are loaded before it tests these: wide levels leave too
-/// few registers for it.
+/// Whether a warp loads the edges of its next chunk before it tests the current ones. With 32-bit
+/// levels too few registers are left for this.
 template <class Level> constexpr bool AHEAD = sizeof(Level) == 1;
 
-/// Whether levels of targets are read before it is known that they matter: they are near in a
-/// square, and of an edge whose ends are both tested they mostly do.
+/// Whether the levels of targets are read before it is known that they matter. Within a square they
+/// are near in memory, and if both ends of an edge are tested they mostly matter.
 template <class Edge, bool BOTH> constexpr bool NEAR = sizeof(Edge) == 4 && BOTH;
 
-/// What one level is about.
+/// The parameters of one level.
 template <class Level> struct Step {
   static constexpr Level UNREACHED = Level(-1);
   Level *levels;
   Level before, now;
 };
 
-/// The edges of a chunk that a lane has at hand.
+/// The edges of a chunk that one lane holds.
 template <class Edge> struct Batch {
   Edge edge[BATCH<Edge>];
   Square square;
@@ -56,11 +53,11 @@ template <class Edge> struct Batch {
     const i32 count = i32(starts[chunk + 1] - begin);
     square = Square(corners[chunk]);
 #pragma unroll
-    for (int k = 0; k < BATCH<Edge>; ++k)  // past the end the last one again, which does no harm
+    for (int k = 0; k < BATCH<Edge>; ++k)  // past the end, the last edge is read again: harmless
       edge[k] = load_once(&edges[begin + least(k * WARP + lane(), count - 1)]);
   }
 
-  /// Whether they labelled a vertex.
+  /// Tests these edges; returns whether they labeled a vertex.
   template <bool BOTH, class Level> DEVICE bool test(const Step<Level> &step) const {
     Level *const sources = step.levels + square.row, *const targets = step.levels + square.column;
     Level from[BATCH<Edge>], to[BATCH<Edge>];
@@ -85,7 +82,7 @@ template <class Edge> struct Batch {
   }
 };
 
-/// Level `depth` from level depth - 1; *found becomes 1 where it has a vertex.
+/// Computes level `depth` from level depth - 1; sets *found to 1 if the level has a vertex.
 template <class Op, class Level, class Edge, bool BOTH>
 __global__ void __launch_bounds__(EDGE_BLOCK)
     edge_tuned(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
@@ -109,7 +106,7 @@ __global__ void __launch_bounds__(EDGE_BLOCK)
   if (__syncthreads_or(labels) && threadIdx.x == 0) store_relaxed(found, i64(1));
 }
 
-/// Levels of one byte as levels of 32 bits: 255 becomes -1.
+/// Converts levels of one byte to 32 bits: 255 becomes -1.
 template <class Op>
 __global__ void widen_levels(const u8 *__restrict__ narrow, i64 n, i32 *levels) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid())

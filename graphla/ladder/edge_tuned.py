@@ -1,5 +1,6 @@
-"""Edge-centric, tuned: a launch a level over edges in squares. The technique is told in
-edge_tuned.cu, the layout in edges.py.
+"""Edge-centric, tuned: one launch per level over edges in squares.
+
+See edge_tuned.cu for the technique, and edges.py for the layout.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from graphla.ladder.rung import Search
 from graphla.stores import MatrixStore
 
 LAST = 254
-"""The greatest level in a byte."""
+"""The greatest level that fits a byte (255 means unreached)."""
 SIDE = 16
-"""Vertices of a block of levels, as a power of two."""
+"""log2 of the number of vertices in a block of levels."""
 LEAST = 16
-"""Edges of a chunk on average, below which blocks are given up."""
+"""If chunks have fewer edges than this on average, blocks are not used."""
 
 
 class EdgeTuned(CardRung):
@@ -33,12 +34,12 @@ class EdgeTuned(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the edges, the levels of one byte, and those of 32 bits where they were used."""
+        """Bytes of the edges, the levels of one byte, and the 32-bit levels if they were used."""
         wide = 0 if self.wide is None else self.wide.nbytes
         return self.edges.nbytes + self.narrow.nbytes + wide
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self._keep(self.narrow)
         self.begin(source)
         edges, depth, goes_on = self.edges, 0, True
@@ -54,13 +55,13 @@ class EdgeTuned(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Every edge and every level, once a level."""
+        """Every edge and every level are read once per level."""
         narrow = min(depth, LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * self.edges.words.nbytes + levels
 
     def _keep(self, levels: Array) -> None:
-        """From now on these are the levels."""
+        """Use this array for the levels from now on."""
         spec = levels.dtype, self.edges.words.dtype, self.edges.both
         self.levels = levels
         self._kernel = load("edge_tuned.cu", "edge_tuned", NOTHING, *spec)

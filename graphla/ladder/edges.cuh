@@ -1,8 +1,8 @@
-// Edges in squares of the matrix, chunk by chunk: how the threads of a grid share them.
+// Edges in squares of the matrix, in chunks, and how the threads of a grid share the chunks.
 //
-// Laid out by edges.py. Edge e of chunk c, for starts[c] <= e < starts[c + 1], lies in the square
-// whose first column and row are the halves of corners[c]; one word holds its source and target,
-// counted from there, in a half each. Corners ascend: squares of the same columns lie together.
+// edges.py lays them out. Edge e of chunk c, where starts[c] <= e < starts[c + 1], is in the square
+// whose first column and row are the halves of corners[c]. One word holds its source and target as
+// offsets from that corner, half a word each. Corners ascend, so squares of a column are adjacent.
 #ifndef GRAPHLA_EDGES
 #define GRAPHLA_EDGES
 #include "device.cuh"
@@ -11,27 +11,27 @@ namespace graphla {
 
 /// How warps read chunks of edges.
 enum EdgeShape {
-  LANE_BYTES = 32,   // of the words that a lane reads at once
-  EDGE_BLOCK = 1024  // threads of a block at most: many share what the squares of their chunks read
+  LANE_BYTES = 32,   // bytes of edge words that a lane reads at once
+  EDGE_BLOCK = 1024  // maximum threads per block; large blocks share the levels of their squares
 };
 
-/// Where the rows and columns of a chunk begin.
+/// The first row and column of a chunk's square.
 struct Square {
   i32 row, column;
   DEVICE Square() {}
   DEVICE explicit Square(u64 corner) : row(i32(u32(corner))), column(i32(corner >> 32)) {}
 };
 
-/// Counted from the square's row.
+/// Returns the source of an edge, as an offset from the square's first row.
 template <class Edge> DEVICE u32 source_of(Edge edge) { return u32(edge >> (4 * sizeof(Edge))); }
 
-/// Counted from the square's column.
+/// Returns the target of an edge, as an offset from the square's first column.
 template <class Edge> DEVICE u32 target_of(Edge edge) {
   return u32(edge & ((Edge(1) << (4 * sizeof(Edge))) - 1));
 }
 
-/// The chunks of this block, for its warps in turn: a run that lies side by side, so that what they
-/// read at a time is of few squares.
+/// The chunks of this block, which its warps share: a contiguous run, so that reads at one time are
+/// in few squares.
 struct Run {
   i64 begin, end;
   DEVICE explicit Run(i64 chunks) {

@@ -1,6 +1,6 @@
-"""The edges of a graph on a card, as the tuned kernels read them: in squares, chunk by chunk.
+"""The edges of a graph on a card, in chunks of squares, as the tuned kernels read them.
 
-The layout is told in edge_tuned.cu and edges.cuh.
+See edge_tuned.cu and edges.cuh for the layout.
 """
 
 from __future__ import annotations
@@ -19,40 +19,41 @@ from graphla.stores import MatrixStore
 
 LANE_BYTES, BLOCK = enumeration("edges.cuh", "EdgeShape")
 CHUNK = LANE_BYTES * WARP
-"""Bytes of the words that a warp reads at once."""
+"""Bytes of edge words that a warp reads at once."""
 FEW_THREADS = 256
-"""Threads of a block where larger blocks would leave half of the card without any."""
+"""Threads per block if larger blocks would leave half of the card idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Words of 32 bits in squares, or of 64 by rows."""
+    """Edges as 32-bit words in squares, or as 64-bit words by rows."""
 
-    words: Array  # uint32 or uint64: source and target, each a half
+    words: Array  # uint32 or uint64: source and target, half a word each
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: the first column and row of a chunk's square
-    both: bool  # whether an edge stands for its reverse as well
-    weights: Array | None  # one for each edge, in the same order
+    both: bool  # whether an edge also represents its reverse
+    weights: Array | None  # one per edge, in the same order
 
     @property
     def count(self) -> int:
-        """Edges that are stored."""
+        """Number of stored edges."""
         return self.words.size
 
     @property
     def chunks(self) -> np.int64:
-        """As kernels take it."""
+        """Number of chunks, as kernels take it."""
         return np.int64(self.corners.size)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all of it."""
+        """Bytes of all arrays."""
         weights = 0 if self.weights is None else self.weights.nbytes
         return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
 
     def shape(self, kernel: Kernel) -> tuple[int, int]:
-        """A grid that runs at once, or a smaller one, and threads of a block: each block has a run
-        of chunks of its own, a chunk or more for each warp.
+        """Return the blocks of a grid that runs at once, at most, and the threads per block.
+
+        Each block has its own run of chunks, with at least one chunk per warp.
         """
         processors = card().multiprocessors
         chunks = self.corners.size
@@ -64,10 +65,10 @@ class Edges:
 def lay_out(
     a: MatrixStore, side: int, least: float, weights: Any = None, loops: bool = False
 ) -> Edges:
-    """Each edge once, in squares of 2^side vertices (side <= 16: an end takes half a word), or by
-    rows where a chunk would be of fewer than `least` edges on average.
+    """Lay out each edge once, in squares of 2^side vertices (side <= 16: an end is half a word).
 
-    `weights` is the dtype of theirs; `loops` keeps edges of a vertex to itself.
+    If chunks would have fewer than `least` edges on average, edges are laid out by rows instead.
+    `weights` is the dtype of the weights; `loops` keeps self-loops.
     """
     sources, targets = rows_of(a.csr), a.csr.indices
     keep = sources < targets if a.is_symmetric else sources != targets
@@ -115,7 +116,7 @@ def _in_squares(
 
 
 def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
-    """Where chunks begin, and the end of the last; and the square of each. Of sorted squares."""
+    """Return the start of each chunk (and the last end), and its square; `squares` is sorted."""
     m = squares.size
     if not m:
         return xp.zeros(1, xp.int64), squares

@@ -1,8 +1,8 @@
-"""What a card draws while it works, told by the driver's own library (NVML).
+"""The power that a card draws while it works, from the driver's library (NVML).
 
-The library comes with the driver, so that nothing is to be installed. Cards of today count the
-joules they have taken since the driver was loaded; this counter advances in steps of up to 100 ms,
-so it is read all the while that work goes on, and the watts are those between two of its steps.
+The library comes with the driver, so nothing needs to be installed. Recent cards count the joules
+that they have used since the driver was loaded. The counter advances in steps of up to 100 ms, so a
+thread samples it during the work, and the power is computed between two of its steps.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from threading import Event, Thread
 from typing import Any
 
 REGION = 0.28
-"""Seconds of work at least, between the first step of the counter and the last."""
+"""Minimum seconds of work between the first and the last step of the counter."""
 PATIENCE = 2.0
-"""Seconds after which the counter is taken to stand still."""
+"""Seconds after which the counter is assumed to be stuck."""
 _INTERVAL = 0.004
 
 Joules = Callable[[], float | None]
 
 
 def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
-    """Those of the card while work() is called again and again; None where nobody tells them."""
+    """Return the card's mean power while work() is called repeatedly; None if it is unknown."""
     if joules is None or joules() is None:
         return None
     samples, done = list[tuple[float, float]](), Event()
@@ -46,7 +46,7 @@ def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
 
 
 def between_steps(samples: list[tuple[float, float]]) -> float | None:
-    """Watts of (seconds, joules): from the first step of the joules to the last."""
+    """Return the mean watts between the first and the last step of samples (seconds, joules)."""
     steps = _steps(samples)
     if len(steps) < 2:
         return None
@@ -55,7 +55,7 @@ def between_steps(samples: list[tuple[float, float]]) -> float | None:
 
 
 def _steps(samples: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    known = samples[: len(samples)]  # it grows meanwhile
+    known = samples[: len(samples)]  # a copy, because the list may grow meanwhile
     return [now for before, now in pairwise(known) if now[1] > before[1]]
 
 
@@ -74,7 +74,7 @@ def _watch(joules: Joules, samples: list[tuple[float, float]], done: Event) -> N
 
 
 def counter(device: str) -> Joules | None:
-    """What reads the joules that a device has taken so far; None where it does not tell them."""
+    """Return a function that reads the joules used by a device; None if it does not report them."""
     library = None if device == "cpu" else _library()
     if library is None:
         return None
@@ -94,7 +94,7 @@ def counter(device: str) -> Joules | None:
 
 @cache
 def _library() -> Any:
-    """NVML, made ready; None where there is none."""
+    """Return NVML, initialized; None if it is missing."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
         return None if library.nvmlInit_v2() else library

@@ -1,22 +1,21 @@
-// Frontier queue: a thread for each vertex of the frontier, which is a list; who labels lists.
+// Frontier queue: a thread per vertex of the frontier, which is a list; a thread that labels a
+// vertex appends it to the next list.
 //
-// Algebra  f<!p> = f A over the boolean semiring: SpMSpV, a matrix times a sparse vector, by rows
-// of
-//          A. The vector is the queue; that each index is in it once is what the claim sees to.
-// A level  reads the queue, and offsets, edges and neighbours' levels of the vertices in it; writes
-//          a level and a place in the queue for each vertex found. Nothing else of the n is
-//          touched. In all at least 12 bytes and two offsets for a vertex reached, 8 bytes for an
-//          edge of it.
-// Races    threads that find one vertex at a time all ask for its level by compare and swap: one of
-//          them gets it, and that one adds the vertex to the next queue. To look before asking
-//          would spare atomics for vertices long reached, but a thread waits for a swap no longer
-//          than for a look: on an H200 looks cost a fifth on a web graph, save a tenth on a random
-//          one, and nothing on a social one.
-// Limits   a vertex is claimed once, so that a queue of n places never overflows.
+// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, a matrix times a sparse vector, by rows
+//          of A. The queue is the vector; the claim ensures that it contains each index once.
+// A level  reads the queue, and the offsets, edges and neighbors' levels of its vertices; it writes
+//          a level and a queue entry for each vertex found, and touches nothing else of the n. In
+//          total at least 12 bytes and two offsets per reached vertex, and 8 bytes per edge of it.
+// Races    Threads that find a vertex at the same time all claim its level by compare and swap. One
+//          succeeds, and adds the vertex to the next queue. Reading the level first would save
+//          atomics for vertices reached long before, but a swap takes no longer than the read: on
+//          an H200 the reads cost a fifth on a web graph, save a tenth on a random one, and make no
+//          difference on a social one.
+// Limits   A vertex is claimed once, so a queue of n entries never overflows.
 // Wins     on deep graphs with narrow levels (roads, meshes), where a sweep over n would read far
-// more
-//          than the frontier. Its cost on broad levels: every vertex found adds to one counter, one
-//          atomic after another; and vertices come out in any order, so that their rows lie apart.
+//          more than the frontier. Broad levels cost more: every vertex found increments one
+//          counter, one atomic after another, and vertices are listed in any order, so that their
+//          rows are scattered.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.5.
@@ -24,7 +23,7 @@
 
 namespace graphla {
 
-/// Level `depth` from the list `frontier` of level depth - 1: its vertices, and how many.
+/// Lists and counts the vertices of level `depth`, from the list `frontier` of level depth - 1.
 template <class Op, class Offset>
 __global__ void frontier_queue(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const i32 *__restrict__ frontier, i64 count, i32 depth, i32 *levels,
@@ -34,7 +33,7 @@ __global__ void frontier_queue(const Offset *__restrict__ indptr, const i32 *__r
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached, or another's
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached before, or claimed by another
       next[atomicAdd(next_count, u64(1))] = w;
     }
   }

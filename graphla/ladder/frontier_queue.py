@@ -1,4 +1,4 @@
-"""Frontier queue: a launch a level over a list of vertices, told in frontier_queue.cu."""
+"""Frontier queue: one launch per level over a list of vertices. See frontier_queue.cu."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from graphla.stores import MatrixStore
 
 
 class FrontierQueue(CardRung):
-    """f⟨¬p⟩ = f A by rows, the frontier a list: two arrays, swapped each level (ping-pong).
+    """f⟨¬p⟩ = f A by rows, with the frontier as a list in two arrays, swapped at each level.
 
-    The host reads how long the next list is, and launches as many threads.
+    The host reads the length of the next list, and launches one thread per vertex in it.
     """
 
     def __init__(self, a: MatrixStore, each: int = 1) -> None:
@@ -27,7 +27,7 @@ class FrontierQueue(CardRung):
         self.kernel = self.compiled()
 
     def compiled(self) -> Kernel:
-        """The kernel of a level."""
+        """Return the kernel that runs a level."""
         return load("frontier_queue.cu", "frontier_queue", NOTHING, self.rows.indptr.dtype)
 
     @property
@@ -36,18 +36,18 @@ class FrontierQueue(CardRung):
         return nbytes(self.rows, self.levels, self.frontier, self.following)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """A vertex into a list and out of it, its level, two offsets; an edge, and a level."""
+        """Per vertex: list entry (written, read), level, two offsets. Per edge: index and level."""
         return (12 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def begin(self, source: int) -> None:
-        """The source is the frontier, at level 0."""
+        """Make the source the frontier, at level 0."""
         super().begin(source)
         np.frombuffer(self._first, np.int32, 1)[0] = source
         stream, place = xp.cuda.get_current_stream().ptr, self.frontier.data.ptr
         runtime.memcpyAsync(place, self._first.ptr, 4, runtime.memcpyHostToDevice, stream)
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         count, depth = 1, 0
         while count:
@@ -57,8 +57,9 @@ class FrontierQueue(CardRung):
         return self.found(depth)
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """Lists in `following` what comes after the `count` vertices at `depth`: how many, and how
-        many levels further on.
+        """List in `following` the vertices that come after the `count` vertices at `depth`.
+
+        Returns their number, and by how many levels they are farther.
         """
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))
         args += (np.int32(depth + 1), self.levels, self.following, self.counters.next())

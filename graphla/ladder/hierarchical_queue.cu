@@ -1,30 +1,26 @@
 // Hierarchical queue: a queue for each group of lanes, merged into the block's, merged into the
-// global.
+// global one.
 //
-// Algebra  f<!p> = f A over the boolean semiring: SpMSpV by rows of A, as in the frontier queue;
-// how
-//          the entries of the result are gathered is all that differs.
-// A level  reads and writes what a privatised queue does; the threads of a block share not one
-// counter
-//          but GROUPS of them. Neighbouring lanes find vertices at one time, so a thread's group is
-//          its index modulo GROUPS: those that would meet at a counter are spread over all.
-// Races    as in the frontier queue: one thread of all that find a vertex gets it by compare and
-// swap. Limits   each stage has its overflow. What does not fit a group's ROOM goes to the block's
-// queue at
-//          once; what does not fit the block's BLOCK_ROOM, then or when groups are merged into it,
-//          to the global queue, which has n places: no vertex is claimed twice.
-// Wins     where atomics in shared memory are slow, or many lanes of a warp find something at a
-// time.
-//          A card that adds the lanes of a warp up before it goes to shared memory has less to
-//          gain, and pays for the further merge.
+// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
+//          the only difference is how the entries of the result are gathered.
+// A level  reads and writes what a privatized queue does, but the threads of a block share GROUPS
+//          counters instead of one. Adjacent lanes find vertices at the same time, so a thread's
+//          group is its index modulo GROUPS, which spreads these lanes over all counters.
+// Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
+//          and swap.
+// Limits   Each stage may overflow. A vertex that does not fit a group's ROOM goes to the block's
+//          queue at once. One that does not fit the block's BLOCK_ROOM, then or when the groups are
+//          merged, goes to the global queue, which has n entries: no vertex is claimed twice.
+// Wins     where atomics in shared memory are slow, or many lanes of a warp find something at the
+//          same time. A card that combines the atomics of a warp in hardware gains less, and pays
+//          for the additional merge.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
-// 2010,
-//          section 4 (warp, block and grid level queues).
+//          2010, section 4 (warp, block and grid level queues).
 #include "device.cuh"
 
 namespace graphla {
 
-/// Level `depth` from the list `frontier` of level depth - 1: its vertices, and how many.
+/// Lists and counts the vertices of level `depth`, from the list `frontier` of level depth - 1.
 template <class Op, class Offset, int GROUPS, int ROOM, int BLOCK_ROOM>
 __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
                                    const i32 *__restrict__ indices,
@@ -33,8 +29,8 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
   SHARED(i32, groups, GROUPS * ROOM);
   SHARED(i32, queue, BLOCK_ROOM);
   SHARED(u32, asked,
-         GROUPS + 1);     // places, of each group and then of the block, those beyond room too
-  SHARED(u64, first, 1);  // of the block's range in the global queue
+         GROUPS + 1);     // entries requested, per group and by the block, including overflow
+  SHARED(u64, first, 1);  // start of the block's range in the global queue
   const u32 group = threadIdx.x % GROUPS;
   for (u32 k = threadIdx.x; k <= GROUPS; k += blockDim.x) asked[k] = 0;
   __syncthreads();
@@ -44,7 +40,7 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached, or another's
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached before, or claimed by another
       const u32 place = atomicAdd(&asked[group], 1u);
       if (place < ROOM) {
         groups[group * ROOM + place] = w;
@@ -56,7 +52,7 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
     }
   }
 
-  // Groups follow each other after what is in the block's queue already.
+  // The queues of the groups follow what the block's queue already holds.
   __syncthreads();
   u32 held = least(asked[GROUPS], u32(BLOCK_ROOM)), begin = 0, length = 0;
   for (u32 g = 0; g < GROUPS; ++g) {

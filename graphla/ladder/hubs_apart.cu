@@ -1,33 +1,28 @@
-// Hubs apart: a queue of vertices, a thread each, and beside it a queue of pieces of hubs, a warp
+// Hubs apart: a queue of vertices, with a thread each, and a queue of pieces of hubs, with a warp
 // each.
 //
-// Algebra  f<!p> = f A over the boolean semiring: SpMSpV, with the rows of most entries cut into
-// pieces
-//          of one length.
-// A level  reads the vertices and pieces in the queues, their offsets, their edges, and the
-// neighbours'
-//          levels; an atomic claims each vertex found, and another a place in a queue.
-//          In all at least 12 bytes and four offsets for a vertex reached, 8 bytes for an edge of
-//          it. No thread reads HUB edges or more in a row, nor a warp more than PIECE.
-// Races    many edges may lead to one vertex: the one whose compare-and-swap finds it not reached
-// puts
-//          it into a queue, so that it is there once.
-// Wins     where a few vertices have most of the edges (social and web graphs): with a thread for
-// each
-//          vertex, the level lasts as long as its largest hub. Where there are none, the degree of
-//          each vertex is looked up for nothing.
-// Source   Dynamic parallelism, where the thread that meets a hub launches a grid of its own for
-// it:
-//          W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition,
-//          2022, chapter 21. That rows are sorted by length into those for a thread, a warp and a
-//          block: D. Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012.
+// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, with the longest rows cut into pieces of
+//          equal length.
+// A level  reads the vertices and pieces in the queues, their offsets, edges, and neighbors'
+//          levels. One atomic claims each vertex found, and another one its place in a queue. In
+//          total at least 12 bytes and four offsets per reached vertex, and 8 bytes per edge of it.
+//          No thread reads HUB or more edges of a row, and no warp more than PIECE.
+// Races    Many edges may lead to one vertex. The thread whose compare-and-swap finds it unreached
+//          queues it, so that it is queued once.
+// Wins     where a few vertices have most of the edges (social and web graphs): with a thread per
+//          vertex, a level would last as long as its largest hub. Without hubs, the degree of each
+//          vertex is read without benefit.
+// Source   Dynamic parallelism, where the thread that meets a hub launches a grid for it: W. Hwu,
+//          D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, 2022,
+//          chapter 21. Rows sorted by length into those for a thread, a warp and a block: D.
+//          Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012.
 #include "device.cuh"
 
 namespace graphla {
 
-/// Where a level's vertices go: the hubs among them in pieces of PIECE edges, a vertex (upper half)
-/// and which piece of its edges (lower half); the others as they are. counts: of `vertices`, of
-/// `pieces`.
+/// The queues of a level. A hub is queued as pieces of PIECE edges: the vertex in the upper half of
+/// a word, the number of the piece in the lower half. Other vertices are queued as they are.
+/// counts[] holds the number of `vertices` and of `pieces`.
 template <int HUB, int PIECE> struct Queues {
   i32 *vertices;
   u64 *pieces, *counts;
@@ -42,7 +37,7 @@ template <int HUB, int PIECE> struct Queues {
   }
 };
 
-/// The queues of level 0.
+/// Fills the queues of level 0.
 template <class Op, class Offset, int HUB, int PIECE>
 __global__ void hubs_begin(const Offset *__restrict__ indptr, i32 source, i32 *next,
                            u64 *next_pieces, u64 *counts) {
@@ -51,15 +46,15 @@ __global__ void hubs_begin(const Offset *__restrict__ indptr, i32 source, i32 *n
   queues.add(source, i64(indptr[source + 1] - indptr[source]));
 }
 
-/// The queues of level `depth`, from those of level depth - 1: so many vertices, and so many
-/// pieces.
+/// Fills the queues of level `depth` from those of level depth - 1, which hold `count` vertices and
+/// `piece_count` pieces.
 template <class Op, class Offset, int HUB, int PIECE>
 __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                            const i32 *__restrict__ vertices, i64 count,
                            const u64 *__restrict__ pieces, i64 piece_count, i32 depth, i32 *levels,
                            i32 *next, u64 *next_pieces, u64 *counts) {
   const Queues<HUB, PIECE> queues = {next, next_pieces, counts};
-  const i64 by_warps = piece_count * WARP;  // threads: a warp for each piece
+  const i64 by_warps = piece_count * WARP;  // number of threads that work on pieces, a warp each
   for (i64 t = thread_in_grid(); t < by_warps + count; t += threads_in_grid()) {
     i64 e, end, step = 1;
     if (t < by_warps) {
@@ -73,8 +68,8 @@ __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restr
     }
     for (; e < end; e += step) {
       const i32 w = indices[e];
-      if (load_cached(&levels[w]) >= 0) continue;           // reached
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // another thread's
+      if (load_cached(&levels[w]) >= 0) continue;           // reached before
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // claimed by another thread
       queues.add(w, i64(indptr[w + 1] - indptr[w]));
     }
   }

@@ -1,4 +1,4 @@
-"""Hubs apart: a queue of vertices, and one of pieces of hubs. Told in hubs_apart.cu."""
+"""Hubs apart: a queue of vertices, and a queue of pieces of hubs. See hubs_apart.cu."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from graphla.stores import MatrixStore
 FILE = "hubs_apart.cu"
 
 HUB, PIECE = 64, 256
-"""Edges that make a vertex a hub, and of a piece of one, which a warp reads. On kron-20 a search
-takes 0.78 ms so; by 32 and 32 it takes 0.83, by 128 and 128 0.84, by 256 and 1024 0.93, by 1024
-and 1024 1.5, and with no hubs 32.
+"""Minimum degree of a hub, and the edges per piece of a hub, which one warp reads. With these
+values a search of kron-20 takes 0.78 ms; with 32 and 32 it takes 0.83, with 128 and 128 0.84, with
+256 and 1024 0.93, with 1024 and 1024 1.5, and without hubs 32.
 """
 
 WARP = 32
 
 
 class HubsApart(CardRung):
-    """f⟨¬p⟩ = f A by rows, the frontier two lists; a thread a vertex, a warp a piece of a hub."""
+    """f⟨¬p⟩ = f A by rows, the frontier as two lists: a thread per vertex, a warp per hub piece."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
         self.rows = a.csr
-        # Each vertex is queued once; a hub has a piece for each PIECE edges, and one for the rest.
+        # Each vertex is queued once. A hub has one piece per PIECE edges, and one for the rest.
         room = self.rows.nvals // PIECE + self.rows.nvals // HUB + 1
         self.vertices = [xp.empty(self.n, xp.int32) for _ in range(2)]
         self.pieces = [xp.empty(room, xp.uint64) for _ in range(2)]
@@ -41,11 +41,11 @@ class HubsApart(CardRung):
         return nbytes(self.rows, self.levels, *self.vertices, *self.pieces)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """As a frontier queue, and two more offsets of a vertex, for its degree."""
+        """The bytes of a frontier queue, and two more offsets per vertex, for its degree."""
         return (12 + 4 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         indptr, indices = self.rows.indptr, self.rows.indices
         queues = list(zip(self.vertices, self.pieces, strict=True))

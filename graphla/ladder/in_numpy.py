@@ -1,7 +1,7 @@
-"""Rungs on the CPU, by operations of NumPy on whole arrays: one where a card has a kernel.
+"""Rungs on the CPU, in NumPy: whole-array operations where a card would run a kernel.
 
-Each says in a few lines what its kernel does thread by thread. What a thread skips, an operation on
-an array computes all the same, so they teach more than they win.
+Each rung says in a few lines what its kernel does thread by thread. An array operation also
+computes what a thread would skip, so these rungs serve to explain rather than to win.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from graphla.stores import MatrixStore
 
 
 class NumPyRung(Rung):
-    """A search by levels, each of a few operations."""
+    """A search by levels, with a few array operations per level."""
 
     warms_up = False
     levels: Array
     depth: int
     operations: int
-    """On whole arrays, that the search has run."""
+    """Number of whole-array operations of the current search."""
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         goes_on = True
         while goes_on:
@@ -36,17 +36,17 @@ class NumPyRung(Rung):
         return Search(self.levels, self.depth, self.operations)
 
     def begin(self, source: int, dtype: Any = np.int32) -> None:
-        """No vertex is reached but the source, at level 0."""
+        """Mark all vertices as unreached, except the source, which is at level 0."""
         self.levels = np.full(self.n, unreached(np.dtype(dtype)), dtype)
         self.levels[source] = 0
         self.depth = self.operations = 0
 
     def step(self) -> bool:
-        """Level `depth` from the one before; whether it has a vertex."""
+        """Compute level `depth` from the one before; return whether it has a vertex."""
         raise NotImplementedError
 
     def push(self, rows: Csr, frontier: Array) -> bool:
-        """Label the targets of the frontier that are not reached: f⟨¬p⟩ = f A, by rows."""
+        """Label the unreached targets of the frontier: f⟨¬p⟩ = f A, by rows."""
         starts = rows.indptr[frontier]
         counts = rows.indptr[frontier + 1] - starts
         targets = rows.indices[ranges(starts, counts, int(counts.sum()))]
@@ -56,10 +56,10 @@ class NumPyRung(Rung):
         return targets.size > 0
 
     def pull(self, columns: Csr) -> bool:
-        """Label what has an in-neighbour in the last level: f⟨¬p⟩ = f A, by columns.
+        """Label the vertices with an in-neighbor in the last level: f⟨¬p⟩ = f A, by columns.
 
-        Of each vertex that waits one in-neighbour is read, then two more, then four: so none reads
-        twice as many as a thread that stops at the first.
+        The first pass reads one in-neighbor of each unreached vertex, the next two more, then four.
+        So it reads at most about twice as much as a thread that stops at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
@@ -84,7 +84,7 @@ class NumPyRung(Rung):
 
 
 class VertexPush(NumPyRung):
-    """As vertex_push.cu: the frontier is found in the levels, not kept."""
+    """The strategy of vertex_push.cu: the frontier is found in the levels, not stored."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -96,13 +96,13 @@ class VertexPush(NumPyRung):
         return _nbytes(self.rows) + 4 * self.n
 
     def step(self) -> bool:
-        """By the rows of the frontier."""
+        """Push along the rows of the frontier."""
         self.operations += 2
         return self.push(self.rows, np.flatnonzero(self.levels == self.depth - 1))
 
 
 class VertexPull(NumPyRung):
-    """As vertex_pull.cu."""
+    """The strategy of vertex_pull.cu."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -114,16 +114,16 @@ class VertexPull(NumPyRung):
         return _nbytes(self.columns) + 4 * self.n
 
     def step(self) -> bool:
-        """By the columns of what is not reached."""
+        """Pull by the columns of the unreached vertices."""
         return self.pull(self.columns)
 
 
 class DirectionOptimised(NumPyRung):
-    """As direction_optimised.cu: push while the frontier is small, pull while it is large."""
+    """The strategy of direction_optimised.cu: push a small frontier, pull a large one."""
 
     ALPHA, BETA = 14, 24
-    """S. Beamer's: pull when the edges out of the frontier are more than an ALPHA-th of those not
-    looked at; push again when vertices are fewer than a BETA-th of all."""
+    """S. Beamer's parameters: pull when the frontier has more than 1/ALPHA of the unexamined edges;
+    push again when it has fewer than 1/BETA of all vertices."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -133,17 +133,17 @@ class DirectionOptimised(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both forms, which may be one, of the degrees and the levels."""
+        """Bytes of both forms (perhaps the same one), the degrees and the levels."""
         forms = {id(form): form for form in (self.rows, self.columns)}.values()
         return sum(map(_nbytes, forms)) + self.degrees.nbytes + 4 * self.n
 
     def begin(self, source: int, dtype: Any = np.int32) -> None:
-        """By push, as one vertex is few."""
+        """Start with a push, since the frontier is one vertex."""
         super().begin(source, dtype)
         self._left, self._pulls, self._before = self.rows.nvals, False, 0
 
     def step(self) -> bool:
-        """By rows or by columns."""
+        """Push by rows or pull by columns."""
         frontier = np.flatnonzero(self.levels == self.depth - 1)
         edges = int(self.degrees[frontier].sum(dtype=np.int64))
         self._left -= edges
@@ -157,7 +157,7 @@ class DirectionOptimised(NumPyRung):
 
 
 class EdgeCentric(NumPyRung):
-    """As edge_centric.cu: every edge at every level."""
+    """The strategy of edge_centric.cu: test every edge at every level."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -169,11 +169,11 @@ class EdgeCentric(NumPyRung):
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Every edge and every level, once a level."""
+        """Every edge and every level are read once per level."""
         return depth * (8 * self.sources.size + 4 * self.n)
 
     def step(self) -> bool:
-        """Edges out of the last level, and of those the ones that lead to a vertex not reached."""
+        """Label the unreached targets of edges whose sources are in the last level."""
         targets = self.targets[self.levels[self.sources] == self.depth - 1]
         targets = targets[self.levels[targets] < 0]
         self.levels[targets] = self.depth
@@ -182,11 +182,13 @@ class EdgeCentric(NumPyRung):
 
 
 class EdgeTuned(NumPyRung):
-    """As edge_tuned.cu, but for the squares: levels in bytes, each undirected edge once, its ends
-    of 16 bits each where that is enough."""
+    """The strategy of edge_tuned.cu, without squares.
+
+    Levels are bytes, an undirected edge is stored once, and its ends have 16 bits each if possible.
+    """
 
     LAST = 254
-    """The greatest level in a byte."""
+    """The greatest level that fits a byte (255 means unreached)."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -198,21 +200,21 @@ class EdgeTuned(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both ends of each edge that is kept, and of the levels of one byte."""
+        """Bytes of both ends of each stored edge, and of the levels of one byte."""
         return self.sources.nbytes + self.targets.nbytes + self.n
 
     def begin(self, source: int, dtype: Any = np.uint8) -> None:
-        """In bytes."""
+        """Start with levels of one byte."""
         super().begin(source, dtype)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Every edge and every level, once a level."""
+        """Every edge and every level are read once per level."""
         narrow = min(depth, self.LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * (self.sources.nbytes + self.targets.nbytes) + levels
 
     def step(self) -> bool:
-        """Both ends of each edge are tested where it stands for its reverse as well."""
+        """Test each edge, in both directions if it also represents its reverse."""
         if self.depth == self.LAST + 1:
             none = self.levels == unreached(self.levels.dtype)
             self.levels = self.levels.astype(np.int32)
@@ -228,7 +230,7 @@ class EdgeTuned(NumPyRung):
 
 
 class EdgePaths:
-    """As edge_paths.cu: shortest paths, every edge at every round."""
+    """The shortest paths of edge_paths.cu: relax every edge in every round."""
 
     def __init__(self, a: MatrixStore, dtype: np.dtype[Any], none: Any) -> None:
         self.sources, self.targets = row_of_entry(a.csr), a.csr.indices
@@ -243,12 +245,12 @@ class EdgePaths:
         return ends + self.weights.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """No vertex has a distance but the source, 0."""
+        """Set all distances to none, except that of the source, which is 0."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Whether something improved, a sum sank too low, a vertex was lost to too great a sum."""
+        """Run one round; return whether a distance improved, a sum is too low, one is too high."""
         d, w, targets = self.distances[self.sources], self.weights, self.targets
         with np.errstate(all="ignore"):
             sums = d + w

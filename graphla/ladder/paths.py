@@ -1,5 +1,7 @@
-"""Shortest paths from one source by the list of edges: Bellman and Ford's rounds, as the rungs
-that go edge by edge run them. graphla.algorithms has quicker ways (`sssp`) and more answers.
+"""Shortest paths from one source over a list of edges, in the rounds of Bellman and Ford.
+
+The edge-centric rungs run these rounds. graphla.algorithms has faster functions (`sssp`), which
+return more.
 """
 
 from __future__ import annotations
@@ -24,12 +26,12 @@ from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 PATIENCE = 1024
-"""Rounds after which a cycle of negative weight is first looked for, where weights may be so and
-there are as many vertices: without one, the last improves before there are as many rounds."""
+"""Rounds after which a cycle of negative weight is first looked for, if weights may be negative: at
+most n for n vertices, since round n changes nothing without such a cycle."""
 
 
 class Rounds(Protocol):
-    """Distances of a graph at work, round by round."""
+    """The distances of a running computation on a graph, which proceeds in rounds."""
 
     distances: Array
 
@@ -39,18 +41,18 @@ class Rounds(Protocol):
         ...
 
     def begin(self, source: int) -> None:
-        """No vertex has a distance but the source, 0."""
+        """Set all distances to none, except that of the source, which is 0."""
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Whether something improved, a sum sank too low, a vertex was lost to too great a sum."""
+        """Run one round; return whether a distance improved, a sum is too low, one is too high."""
         ...
 
 
 class Paths:
-    """A weighted graph made ready for shortest paths from many sources, by its list of edges.
+    """A weighted graph prepared for shortest paths from many sources, as a list of edges.
 
-    Vertices are numbers here, a Graph's as well.
+    Vertices are numbers, even if the graph is a Graph with labels.
     """
 
     def __init__(
@@ -67,9 +69,9 @@ class Paths:
         self._may_cycle = _extent(self._A, self.dtype)[0] < 0
         self._rounds = perform("ladder sssp", self._lay_out, self._A._store)
         self.rounds = 0
-        """Over all edges, that the last search took."""
+        """Number of rounds over all edges in the last search."""
         self.seconds = time.perf_counter() - begin
-        """That making it ready took."""
+        """Seconds that the preparation took."""
 
     @property
     def held(self) -> int:
@@ -77,9 +79,9 @@ class Paths:
         return self._rounds.held
 
     def sssp(self, source: Any) -> Vector:
-        """The distance of each vertex that edges lead to from `source`; no entry for others."""
+        """Return the distance of each vertex that is reachable from `source`."""
         start = validation.vertex(source, self._A.nrows)
-        return Vector._of(perform("ladder sssp", self._found, self._A._store, start))
+        return Vector._of(perform("ladder sssp", self._search, self._A._store, start))
 
     def _lay_out(self, a: MatrixStore) -> Rounds:
         np_type, none = self.dtype.np_type, self._none
@@ -94,11 +96,11 @@ class Paths:
 
     @property
     def _none(self) -> Any:
-        """What stands where there is no distance."""
+        """The value that means "no distance"."""
         np_type = self.dtype.np_type
         return np_type.type(np.inf) if self.dtype.is_float else np.iinfo(np_type).max
 
-    def _found(self, a: MatrixStore, source: int) -> VectorStore:
+    def _search(self, a: MatrixStore, source: int) -> VectorStore:
         rounds, goes_on, lost = self._rounds, True, False
         patience = min(PATIENCE, a.nrows)
         rounds.begin(source)
@@ -107,7 +109,7 @@ class Paths:
             self.rounds += 1
             goes_on, sank, lost = rounds.round()
             if sank or (goes_on and self._may_cycle and self.rounds == patience):
-                bellman_ford(self._A, source)  # which tells of a cycle
+                bellman_ford(self._A, source)  # raises if there is a negative cycle
                 patience *= 2
             if sank:
                 self._refuse(source, "less than", -1)
@@ -127,15 +129,15 @@ class Paths:
 
 @graph_algorithm(vertices=("source",), lengths="weight")
 def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any = None) -> Vector:
-    """d = d min (d min.+ A), until no distance goes down: shortest paths, a round over all edges.
+    """d = d min (d min.+ A), until no distance decreases: shortest paths by rounds over all edges.
 
-    As `graphla.algorithms.bellman_ford`: weights may lie below 0, a cycle of negative weight that
-    the source reaches raises InvalidValue, and a distance that does not fit OverflowError. Without
-    `weight` each edge counts 1. Distances are INT64 of integers and FP64 of floating weights, or,
-    in half of the memory, `dtype` INT32 or FP32. An integer distance must be less than the greatest
-    value, which stands where there is none.
+    Weights may be negative, as in `graphla.algorithms.bellman_ford`. A cycle of negative weight
+    that the source reaches raises InvalidValue; a distance that overflows raises OverflowError.
+    Without `weight` each edge has length 1. Distances are INT64 for integer weights and FP64 for
+    floating-point weights; `dtype` INT32 or FP32 needs half of the memory. An integer distance must
+    be less than the greatest value of its type, which means "no distance".
 
-    InvalidValue for weights that are infinite or no numbers, or that do not fit `dtype`.
+    Raises InvalidValue if a weight is infinite or NaN, or does not fit `dtype`.
 
     >>> from graphla import Matrix, ladder
     >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 5, -2], nrows=4, ncols=4)
@@ -147,7 +149,7 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
 
 
 def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
-    """That of the distances: INT64 or FP64, or the one that is asked for, if weights fit it."""
+    """Return the dtype of the distances: INT64 or FP64, or the given one if the weights fit it."""
     if given is None:
         given = wide
     names = ("FP32", "FP64") if wide == "FP64" else ("INT32", "INT64")
@@ -162,7 +164,7 @@ def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
 
 
 def _range(dtype: DataType) -> tuple[Any, Any]:
-    """The least and the greatest distance."""
+    """Return the least and the greatest distance of a dtype."""
     if dtype.is_float:
         info = np.finfo(dtype.np_type)
         return info.min, info.max
@@ -171,7 +173,7 @@ def _range(dtype: DataType) -> tuple[Any, Any]:
 
 
 def _extent(A: Matrix, dtype: DataType) -> tuple[Any, Any]:
-    """The least and the greatest weight; 0 of a graph without edges."""
+    """Return the least and the greatest weight; both are 0 for a graph without edges."""
     if not A.nvals:
         return 0, 0
     return perform("extent", MatrixStore.extent, A._store, lookup_dtype(dtype))

@@ -1,4 +1,4 @@
-"""A strategy made ready for a graph, and breadth-first search by it."""
+"""Prepare a strategy for a graph, and run breadth-first searches by it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from semirings.dtypes import INT32
 
 
 class Prepared:
-    """A strategy made ready for a graph, for many searches: what it reads is laid out once.
+    """A strategy prepared for many searches of one graph; the data that it reads is laid out once.
 
-    One search at a time: the next writes over its state.
+    Run one search at a time: each search overwrites the state of the previous one.
     """
 
     def __init__(self, A: Matrix, strategy: Strategy) -> None:
         self.strategy = strategy
         self.seconds = 0.0
-        """That making it ready took."""
+        """Seconds that the preparation took."""
         self._store = A._store
         self._device = A.device
         begin = time.perf_counter()
@@ -40,23 +40,25 @@ class Prepared:
 
     @property
     def held(self) -> int:
-        """Bytes of what it reads and of its state."""
+        """Bytes of the data that it reads and of its state."""
         return self._rung.held
 
     @property
     def warms_up(self) -> bool:
-        """Whether the first search takes longer than others, as it compiles what it runs."""
+        """Whether the first search takes longer than others, because it compiles its code."""
         return self._rung.warms_up
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Bytes that a search moves at least, of one that reached so many vertices, with so many
-        entries in their rows, in `depth` levels; None where it cannot say."""
+        """Return the minimum bytes that a search moves, or None if the strategy cannot tell.
+
+        The search reached `vertices` vertices with `edges` entries in their rows in `depth` levels.
+        """
         return self._rung.moves(vertices, edges, depth)
 
     def search(self, source: int, within: float = inf) -> Search:
-        """One search, and what it took; its levels hold until the next one.
+        """Run one search and return its result; its levels are valid until the next search.
 
-        OutOfTime after so many seconds, of a rung on the CPU that looks at the clock.
+        A rung on the CPU that checks the clock raises OutOfTime after `within` seconds.
         """
         start = validation.vertex(source, self._store.nrows)
         self._rung.deadline = time.perf_counter() + within
@@ -66,7 +68,7 @@ class Prepared:
         return self._rung.search(source)
 
     def bfs(self, source: Any) -> Vector:
-        """The level of each vertex that edges lead to from `source`; no entry for others."""
+        """Return the level of each vertex that is reachable from `source`."""
         start = validation.vertex(source, self._store.nrows)
 
         def found(_: Any) -> VectorStore:
@@ -74,24 +76,24 @@ class Prepared:
             search, do = self._rung.search(start), backend(self._device)
             present, levels = do.asarray(search.reached()), do.asarray(search.levels)
             if search.present is None or levels.dtype != np.int32:
-                levels = levels.astype(np.int32)  # a copy: the next search writes over its own
-            count = int(present.sum())  # which waits for both
+                levels = levels.astype(np.int32)  # copy, because the next search overwrites it
+            count = int(present.sum())  # waits for both arrays
             storage = BitmapVector(present.size, present, levels, count)
             return VectorStore(self._store.device, INT32, storage)
 
         return Vector._of(perform(f"ladder {self.strategy.name}", found, self._store))
 
     def wait(self) -> None:
-        """Until the card has nothing more to do for it."""
+        """Wait until the card has finished all work."""
         if self._device != "cpu":
             streams(self._device).wait()
 
 
 def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
-    """prepare(A, strategy).bfs(s) = bfs(A, s, strategy=strategy), what it reads laid out once.
+    """prepare(A, strategy).bfs(s) = bfs(A, s, strategy=strategy), with the data laid out only once.
 
-    Vertices are numbers here, a Graph's as well. InvalidValue for a strategy that is none;
-    DeviceUnavailable for one that needs a GPU where A is on the CPU.
+    Vertices are numbers, even if A is a Graph with labels. Raises InvalidValue if the strategy does
+    not exist, and DeviceUnavailable if it needs a GPU and A is on the CPU.
     """
     A = A.matrix if isinstance(A, Graph) else A
     return Prepared(validation.adjacency(A), lookup(strategy))
@@ -101,12 +103,12 @@ def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
 def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
     """l⟨f⟩ = depth;  f⟨¬l, r⟩ = f any.pair A, until f is empty: levels, by one rung of the ladder.
 
-    An edge i -> j is an entry A(i, j), whatever its value. `strategy` is one of `STRATEGIES`; all
-    give the same INT32 levels, with no entry where no edge leads. For many searches of one graph
-    `prepare(A, strategy)` lays out once what this lays out at every call.
+    An edge i -> j is an entry A(i, j), whatever its value. `strategy` is one of `STRATEGIES`. All
+    strategies give the same INT32 levels; an unreachable vertex has no entry. For many searches of
+    one graph use `prepare(A, strategy)`, which lays out the data only once.
 
-    InvalidValue for a strategy that is none; DeviceUnavailable for one that needs a GPU where A is
-    on the CPU.
+    Raises InvalidValue if the strategy does not exist, and DeviceUnavailable if it needs a GPU and
+    A is on the CPU.
 
     >>> from graphla import Matrix, ladder
     >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 3, 3, 0], 1, nrows=5, ncols=5)

@@ -1,18 +1,16 @@
-// Privatised queue: a queue for each block in shared memory, of which the global one gets a copy.
+// Privatized queue: a queue for each block in shared memory, copied into the global queue.
 //
-// Algebra  f<!p> = f A over the boolean semiring: SpMSpV by rows of A, as in the frontier queue;
-// how
-//          the entries of the result are gathered is all that differs.
-// A level  reads and writes what a frontier queue does, but adds to the global counter once a
-// block,
-//          not once a vertex: a vertex's place comes from a counter in shared memory, and the block
-//          reserves a range for all that it holds. The copy into the range is coalesced.
-// Races    as in the frontier queue: one thread of all that find a vertex gets it by compare and
-// swap. Limits   what does not fit the block's ROOM goes to the global queue at once, place by
-// place; that
-//          one has n places, and no vertex is claimed twice.
-// Wins     over the frontier queue on broad levels, where one counter for the whole card is what
-//          threads wait for; on narrow levels its two barriers buy nothing.
+// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
+//          the only difference is how the entries of the result are gathered.
+// A level  reads and writes what a frontier queue does, but adds to the global counter once per
+//          block, not once per vertex. A counter in shared memory gives each vertex its place, and
+//          the block reserves a range for all its vertices. The copy into the range is coalesced.
+// Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
+//          and swap.
+// Limits   A vertex that does not fit the block's ROOM goes to the global queue at once. That queue
+//          has n entries, and no vertex is claimed twice.
+// Wins     over the frontier queue on broad levels, where threads wait for the single counter of
+//          the card; on narrow levels its two barriers gain nothing.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.6.
@@ -20,14 +18,14 @@
 
 namespace graphla {
 
-/// Level `depth` from the list `frontier` of level depth - 1: its vertices, and how many.
+/// Lists and counts the vertices of level `depth`, from the list `frontier` of level depth - 1.
 template <class Op, class Offset, int ROOM>
 __global__ void privatised_queue(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                  const i32 *__restrict__ frontier, i64 count, i32 depth,
                                  i32 *levels, i32 *next, u64 *next_count) {
   SHARED(i32, queue, ROOM);
-  SHARED(u32, asked, 1);  // places asked for, those beyond ROOM too
-  SHARED(u64, first, 1);  // of the block's range in the global queue
+  SHARED(u32, asked, 1);  // entries requested, including those beyond ROOM
+  SHARED(u64, first, 1);  // start of the block's range in the global queue
   if (threadIdx.x == 0) asked[0] = 0;
   __syncthreads();
 
@@ -36,7 +34,7 @@ __global__ void privatised_queue(const Offset *__restrict__ indptr, const i32 *_
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached, or another's
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached before, or claimed by another
       const u32 place = atomicAdd(asked, 1u);
       if (place < ROOM) queue[place] = w;
       else next[atomicAdd(next_count, u64(1))] = w;

@@ -1,4 +1,4 @@
-"""Privatised queue: a queue for each block in shared memory, told in privatised_queue.cu."""
+"""Privatized queue: a queue for each block, in shared memory. See privatised_queue.cu."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.ladder.frontier_queue import FrontierQueue
 
 ROOM = 2048
-"""Vertices that a block's queue holds: 8 KB, so that shared memory bounds no occupancy. From 512 to
-8,192, in blocks of 128 to 1,024 threads, a search takes the same within 5 %.
+"""Capacity of a block's queue, in vertices: 8 KB, so that shared memory does not limit occupancy.
+From 512 to 8,192, in blocks of 128 to 1,024 threads, a search takes the same time within 5 %.
 """
 
 
 class PrivatisedQueue(FrontierQueue):
-    """f⟨¬p⟩ = f A by rows, each block gathering what it finds."""
+    """f⟨¬p⟩ = f A by rows; each block gathers the vertices that it finds."""
 
     def compiled(self) -> Kernel:
-        """The kernel of a level."""
+        """Return the kernel that runs a level."""
         offset = self.rows.indptr.dtype
         return load("privatised_queue.cu", "privatised_queue", NOTHING, offset, ROOM)

@@ -1,4 +1,4 @@
-"""What was measured: a row for each strategy, and the rows as a table."""
+"""The measurements: a row for each strategy, and a table of rows."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a strategy took, search by search.
+    """The measurements of a strategy, search by search.
 
-    Its speeds are in TEPS: edges traversed per second, each edge counted once however often a
+    Speeds are in TEPS, traversed edges per second. Each edge counts once, however often the
     strategy reads it.
     """
 
     strategy: str
     edges: Sequence[int]
-    """Of what each search reached."""
+    """Number of edges that each search reached."""
     seconds: Sequence[float]
     levels: Sequence[int]
     launches: Sequence[int]
-    """Of kernels, or of whole-array operations on the CPU."""
+    """Number of kernel launches, or of whole-array operations on the CPU."""
     moved: Sequence[int] | None
-    """Bytes that each search has to move at least; None where the strategy cannot say."""
+    """Minimum bytes that each search must move; None if the strategy cannot tell."""
     held: int
-    """Bytes of what it reads and of its state."""
+    """Bytes of the data that it reads and of its state."""
     preparing: float
-    """Seconds to lay out what it reads, once for all searches."""
+    """Seconds to lay out that data, once for all searches."""
     watts: float | None = None
-    """What the card draws while it searches; None where nobody tells, or the CPU searches."""
+    """Power of the card during the searches; None if it is unknown, or the CPU searches."""
 
     @property
     def teps(self) -> list[float]:
-        """Of each search."""
+        """TEPS of each search."""
         return [edges / seconds for edges, seconds in zip(self.edges, self.seconds, strict=True)]
 
     @property
@@ -54,17 +54,17 @@ class Row:
 
     @property
     def harmonic_mean(self) -> float:
-        """TEPS: searches / sum(1 / teps), the right mean of speeds over one and the same work."""
+        """TEPS: searches / sum(1 / teps), the appropriate mean of speeds for equal work."""
         return harmonic_mean(self.teps)
 
     @property
     def time(self) -> float:
-        """Seconds of a search, on average."""
+        """Mean seconds per search."""
         return fmean(self.seconds)
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second: the least that was to be moved, over the time it took."""
+        """Bytes per second: the minimum bytes to be moved, divided by the time."""
         return None if self.moved is None else sum(self.moved) / sum(self.seconds)
 
     @property
@@ -73,7 +73,7 @@ class Row:
         return None if not self.watts else self.harmonic_mean / self.watts
 
     def facts(self) -> dict[str, Any]:
-        """Its row of a table, in SI units; None where something is not told."""
+        """Return its row of a table, in SI units; unknown values are None."""
         return {
             "strategy": self.strategy,
             "searches": len(self.seconds),
@@ -95,18 +95,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Strategies side by side on one graph: every search of each found the levels of the others."""
+    """Strategies side by side on one graph; all their searches found the same levels."""
 
     machine: str
-    """Where they ran: a card by its name, or the CPU."""
+    """Where they ran: the name of a card, or the CPU."""
     vertices: int
     entries: int
     symmetric: bool
-    """Whether each edge leads both ways: then the two entries of one are one edge traversed."""
+    """Whether each edge has a reverse; then its two entries count as one traversed edge."""
     sources: Sequence[int]
     rows: Sequence[Row]
     slow: Sequence[str] = ()
-    """Strategies that were not done with one search when their time was over."""
+    """Strategies that completed no search within the time limit."""
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -120,12 +120,12 @@ class Comparison:
 
     @property
     def fastest(self) -> Row:
-        """The row of the greatest harmonic mean."""
+        """The row with the greatest harmonic mean."""
         return max(self.rows, key=lambda row: row.harmonic_mean)
 
     @property
     def counted(self) -> str:
-        """Which edges TEPS count."""
+        """A description of the edges that TEPS count."""
         if self.symmetric:
             return "undirected edges of the source's component, each once"
         return "edges out of the vertices that the source reaches"

@@ -1,4 +1,4 @@
-"""What a rung of the ladder is, and what a search on it tells."""
+"""The interface of a rung of the ladder, and of its results."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from graphla.compilers import nvrtc
 from graphla.formats import Array
 from graphla.stores import MatrixStore
 
-nvrtc.register(Path(__file__).parent)  # a rung's kernel lies next to its Python file
+nvrtc.register(Path(__file__).parent)  # a rung's kernel is next to its Python file
 
 
 def unreached(dtype: np.dtype[Any]) -> int:
-    """What stands in levels of the dtype where no edge leads: -1, or 255 in a byte."""
+    """Return the level of an unreached vertex in a dtype: -1, or 255 in a byte."""
     return -1 if dtype.kind == "i" else int(np.iinfo(dtype).max)
 
 
 class OutOfTime(Exception):
-    """A search has not come to its end when it should have."""
+    """A search exceeded its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What one search found, and what it took."""
+    """The result of one search, and its costs."""
 
     levels: Array
-    """One integer a vertex, where the rung is at work; the dtype's own -1 (255 of a byte) where it
-    was not reached. The next search on the rung writes over it."""
+    """The level of each vertex, on the rung's device; unreached vertices have -1 (255 in a byte).
+    The next search of the rung overwrites the array."""
     depth: int
-    """Levels that have vertices, the source's among them."""
+    """Number of levels with vertices, including the source's level."""
     launches: int = 0
-    """Of kernels, or of whole-array operations on the CPU."""
+    """Number of kernel launches, or of whole-array operations on the CPU."""
     present: Array | None = None
-    """bool[n]: where it was reached, of a rung that says so beside the levels; then levels mean
-    nothing elsewhere, and both are the caller's to keep."""
+    """bool[n]: whether each vertex was reached, if the rung returns this separately. Then the
+    levels of other vertices are arbitrary, and the caller owns both arrays."""
 
     def reached(self) -> Array:
-        """bool[n]: where it was reached."""
+        """Return bool[n]: whether each vertex was reached."""
         if self.present is not None:
             return self.present
         return self.levels != unreached(self.levels.dtype)
 
 
 class Rung:
-    """A strategy made ready for the graph of a: the forms that it reads, and room for its state."""
+    """A strategy prepared for a graph: the forms of `a` that it reads, and memory for its state."""
 
     deadline = inf
-    """When, by `perf_counter`, a search gives up with OutOfTime: one of Python's and NumPy's, which
-    may take minutes, looks at it level by level."""
+    """The value of `perf_counter` at which a search raises OutOfTime. Searches in Python and NumPy,
+    which may take minutes, check it at each level."""
 
     warms_up = True
-    """Whether the first search takes longer than others, as it loads or compiles what it runs."""
+    """Whether the first search takes longer than others, because it loads or compiles code."""
 
     def __init__(self, a: MatrixStore) -> None:
         self.a = a
@@ -64,21 +64,22 @@ class Rung:
 
     @property
     def held(self) -> int:
-        """Bytes of what it reads and of its state, where it is at work."""
+        """Bytes of the data that it reads and of its state, on its device."""
         raise NotImplementedError
 
     def look_at_clock(self) -> None:
-        """Give up where the time is over."""
+        """Raise OutOfTime if the deadline has passed."""
         if perf_counter() > self.deadline:
             raise OutOfTime
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`; done when it returns."""
+        """Return the levels of all vertices that are reachable from `source`, once complete."""
         raise NotImplementedError
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Bytes that a search reads and writes at least, by the count that the head of the rung's
-        kernel gives, of one that reached so many vertices, with so many entries in their rows, in
-        `depth` levels. None where it hangs on more than that.
+        """Return the minimum bytes that a search reads and writes, or None if it cannot tell.
+
+        The head of the rung's kernel has the formula. The search reached `vertices` vertices, with
+        `edges` entries in their rows, in `depth` levels.
         """
         return None

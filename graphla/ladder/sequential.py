@@ -1,9 +1,9 @@
 """Sequential: breadth-first search with a queue, on one thread of the CPU.
 
-Algebra  f⟨¬p⟩ = f A over the boolean semiring: a sparse matrix times a sparse vector, serially.
+Algebra  f⟨¬p⟩ = f A over the Boolean semiring: a sparse matrix times a sparse vector, serially.
 A level  reads the offsets and edges of the vertices in the frontier, and the levels of their
-         neighbours; two arrays hold the last level and the next, and are swapped (ping-pong).
-Wins     on small and deep graphs, where to start a GPU's threads costs more than their work.
+         neighbors. Two arrays hold the last level and the next one; they are swapped (ping-pong).
+Wins     on small and deep graphs, where starting a GPU's threads costs more than their work.
 Source   E. F. Moore, The shortest path through a maze, 1959; C. Y. Lee, 1961.
 """
 
@@ -20,7 +20,7 @@ from graphla.stores import MatrixStore
 
 
 class Sequential(Rung):
-    """Compiled by Numba where it is installed, else as plain Python."""
+    """A search compiled by Numba if it is installed, otherwise in plain Python."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -43,11 +43,11 @@ class Sequential(Rung):
         return sum(array.nbytes for array in self._arrays)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """A vertex into a list and out of it, its level, two offsets; an edge, and a level."""
+        """Per vertex: list entry (written, read), level, two offsets. Per edge: index and level."""
         return (12 + 2 * self._indptr.itemsize) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         if self._loop is not None:
             return Search(self._levels, int(self._loop(*self._arrays, source)))
         return Search(self._levels, self._by_python(source))

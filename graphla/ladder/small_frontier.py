@@ -1,4 +1,4 @@
-"""Small frontier: one block for level after level of few vertices, told in small_frontier.cu."""
+"""Small frontier: one block runs consecutive levels of few vertices. See small_frontier.cu."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from graphla.ladder.privatised_queue import PrivatisedQueue
 from graphla.stores import MatrixStore
 
 THREADS = 1024
-"""Of the one block. A search of a road network takes 3.0 ms with 1,024, 4.2 with 512."""
+"""Threads of the block. A search of a road network takes 3.0 ms with 1,024, 4.2 ms with 512."""
 ROOM = 4096
-"""Vertices that its queue holds, of which there are two: 32 KB. With 1,024, less than the broadest
-levels of a mesh have, a search there takes half as long again.
+"""Capacity of each of its two queues, in vertices: 32 KB in total. With 1,024, which is less than
+the broadest levels of a mesh, a search of the mesh takes 1.5 times as long.
 """
 FEW = 4096
-"""Vertices of a level at which the block takes over: ROOM at most."""
+"""The block takes over at levels of at most this many vertices (at most ROOM)."""
 MOST = 1 << 14
-"""Levels of one launch: some 0.1 s, after which the host hears Ctrl-C."""
+"""Levels per launch: about 0.1 s, after which the host can handle Ctrl-C."""
 
 
 class SmallFrontier(PrivatisedQueue):
-    """f⟨¬p⟩ = f A until f is empty, in one launch while f is small."""
+    """f⟨¬p⟩ = f A until f is empty, in one launch as long as f is small."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
@@ -29,11 +29,11 @@ class SmallFrontier(PrivatisedQueue):
         self.alone = load("small_frontier.cu", "small_frontier", NOTHING, offset, ROOM)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """As if no list left shared memory."""
+        """The bytes that move if no list leaves shared memory."""
         return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """As many levels as the block can by itself, or one by the privatised queue."""
+        """Run as many levels as the block can by itself, or one by the privatized queue."""
         if count > FEW:
             return super().expand(count, depth)
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))

@@ -1,4 +1,4 @@
-"""Where the searches of a comparison begin."""
+"""Choose the vertices at which the searches of a comparison start."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphla.sparse import Matrix
 
 
 def drawn(A: Matrix, degrees: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """`count` vertices with an out-edge, at random, distinct where there are as many; int64.
+    """Draw `count` vertices with an out-edge at random, as int64; distinct if there are enough.
 
-    At first of those that lead to the vertex of most out-edges: from each of them a search reaches
-    at least what that one does. In a web or a citation graph others soon end, and their speed would
-    tell of the time to begin alone. `degrees` are those of the rows of A, on the host.
+    Vertices that reach the vertex with the most out-edges come first: a search from them covers at
+    least what that vertex reaches. In a web or citation graph other searches soon end, so that
+    their speed would only measure the cost of starting. `degrees` are the out-degrees, on the host.
     """
     order = np.random.default_rng(seed).permutation(np.flatnonzero(degrees))
     leads = np.zeros(degrees.size, bool)

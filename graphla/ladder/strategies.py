@@ -1,4 +1,4 @@
-"""The rungs by name: what each is, as algebra, and the class that runs it on the CPU or a card."""
+"""The rungs by name: their idea, their algebra, and the class that runs them on each device."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from semirings.exceptions import DeviceUnavailable, InvalidValue
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A rung: its name, what it is and does as algebra, and "module.Class" for each device."""
+    """A rung: its name, idea and algebra, and its "module.Class" for each device."""
 
     name: str
     idea: str
@@ -20,11 +20,11 @@ class Strategy:
     cuda: str = ""
 
     def runs_on(self, device: str) -> bool:
-        """Whether there is a form of it for the device."""
+        """Return whether there is an implementation for the device."""
         return bool(self._place(device))
 
     def rung(self, device: str) -> type[Rung]:
-        """The class that is made ready for a graph."""
+        """Return the class that is prepared for a graph."""
         place = self._place(device)
         if not place:
             able = ", ".join(name for name, other in STRATEGIES.items() if other.runs_on(device))
@@ -40,7 +40,7 @@ class Strategy:
 
 
 def lookup(name: object) -> Strategy:
-    """The strategy of a name."""
+    """Return the strategy with this name."""
     found = STRATEGIES.get(name) if isinstance(name, str) else None
     if found is None:
         raise InvalidValue(f"strategy is {name!r}, but the rungs are {', '.join(STRATEGIES)}")
@@ -50,79 +50,79 @@ def lookup(name: object) -> Strategy:
 _LADDER = (
     Strategy(
         "sequential",
-        "a queue on one CPU thread, two arrays swapped each level",
+        "a queue on one CPU thread: two arrays that are swapped at each level",
         "SpMSpV, serial",
         cpu="sequential.Sequential",
         cuda="sequential.Sequential",
     ),
     Strategy(
         "vertex-push",
-        "a thread a vertex; those of the last level label their neighbours",
+        "a thread per vertex; vertices of the last level label their neighbors",
         "masked SpMV by rows, dense frontier",
         cpu="in_numpy.VertexPush",
         cuda="vertex_push.VertexPush",
     ),
     Strategy(
         "vertex-pull",
-        "a thread a vertex not reached, which looks for one in-neighbour of the last level",
-        "masked SpMV by columns, each with an early exit",
+        "a thread per unreached vertex, which looks for an in-neighbor in the last level",
+        "masked SpMV by columns with early exit",
         cpu="in_numpy.VertexPull",
         cuda="vertex_pull.VertexPull",
     ),
     Strategy(
         "direction-optimised",
         "push while the frontier is small, pull while it is large, by Beamer's rule",
-        "masked SpMV by rows, or by columns with an early exit",
+        "masked SpMV by rows, or by columns with early exit",
         cpu="in_numpy.DirectionOptimised",
         cuda="direction_optimised.DirectionOptimised",
     ),
     Strategy(
         "edge-centric",
-        "a thread an edge; one out of the last level labels a target not yet reached",
+        "a thread per edge; edges out of the last level label unreached targets",
         "masked SpMV of a list of edges (COO)",
         cpu="in_numpy.EdgeCentric",
         cuda="edge_centric.EdgeCentric",
     ),
     Strategy(
         "edge-tuned",
-        "levels in bytes, each undirected edge once, in one word, in squares that fit a cache",
+        "levels in bytes; an undirected edge is one word, in squares that fit a cache",
         "masked SpMV, blocked COO",
         cpu="in_numpy.EdgeTuned",
         cuda="edge_tuned.EdgeTuned",
     ),
     Strategy(
         "frontier-queue",
-        "a thread a vertex of a list; a claim by compare and swap, one counter for the next list",
+        "a thread per vertex of a list; claims by compare and swap, one counter for the next list",
         "SpMSpV by rows",
         cuda="frontier_queue.FrontierQueue",
     ),
     Strategy(
         "privatised-queue",
-        "a list for each block in shared memory; a block reserves its range of the next list once",
+        "a list per block in shared memory; each block reserves one range of the next list",
         "SpMSpV by rows",
         cuda="privatised_queue.PrivatisedQueue",
     ),
     Strategy(
         "hierarchical-queue",
-        "lists of groups of lanes, merged into the block's, merged into the next list",
+        "lists of groups of lanes, merged into the block's list, then into the next list",
         "SpMSpV by rows",
         cuda="hierarchical_queue.HierarchicalQueue",
     ),
     Strategy(
         "small-frontier",
-        "one block runs level after level while the frontier fits it; else a privatised queue",
+        "one block runs level after level while the frontier fits; otherwise a privatized queue",
         "the loop of SpMSpV, inside the kernel",
         cuda="small_frontier.SmallFrontier",
     ),
     Strategy(
         "hubs-apart",
-        "a list of vertices, and one of pieces of those with many edges, a warp each",
+        "a list of vertices, and a list of pieces of long rows with a warp per piece",
         "SpMSpV, long rows cut into pieces",
         cuda="hubs_apart.HubsApart",
     ),
     Strategy(
         "closure",
-        "the whole search in one launch, push or pull by level",
+        "the whole search in one launch, push or pull at each level",
         "the fixpoint",
         cpu="closure.Closure",
         cuda="closure.Closure",

@@ -1,11 +1,11 @@
-// Sums over a grid: each block adds up what its threads have counted, and tells it by one atomic.
+// Sums over a grid: each block adds up the counts of its threads, and adds the sum by one atomic.
 #ifndef GRAPHLA_TALLY
 #define GRAPHLA_TALLY
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// *sum grows by the x of all threads of the block; all of them call.
+/// Adds the x of all threads of the block to *sum; all threads must call this function.
 DEVICE void add_in_block(u64 x, u64 *sum) {
   SHARED(u64, scratch, WARP + 1);
   u64 total;

@@ -1,29 +1,25 @@
-// Vertex pull, or bottom-up: a thread for each vertex not yet reached; it looks through its
-// in-neighbours until it finds one of the last level.
+// Vertex pull, or bottom-up: a thread per unreached vertex, which searches its in-neighbors until
+// it finds one in the last level.
 //
-// Algebra  f<!p> = A' f over the boolean semiring: a masked SpMV by columns of A (CSC), where a row
-// of
-//          the product ends at its first true term, the terminal of `or`.
-// A level  reads n levels, and of each vertex that is not reached its offsets, and edges with their
-//          neighbours' levels: up to the first of the last level, or all of them where there is
-//          none. How many bytes that is hangs on where in its row each vertex finds the first.
-// Races    none that matter: a vertex is labelled by its own thread alone. One that reads a level
-// as
-//          it is stored, or from a cache, sees "not reached" or `depth`, and neither is depth - 1.
-// Wins     on the broad middle levels of graphs with hubs, where most vertices have not been
-// reached
-//          and one of their first in-neighbours has. While the frontier is small nearly all edges
-//          are read in vain, and at every level again.
+// Algebra  f<!p> = A' f over the Boolean semiring: a masked SpMV by columns of A (CSC), in which a
+//          row of the product ends at its first true term, the terminal value of `or`.
+// A level  reads n levels and, for each unreached vertex, its offsets, and its edges with their
+//          neighbors' levels: up to the first in the last level, or all of them if there is none.
+//          The number of bytes depends on where in its row each vertex finds the first one.
+// Races    are harmless: only its own thread labels a vertex. A thread that reads a level while it
+//          is stored, or from a cache, sees "unreached" or `depth`, and neither is depth - 1.
+// Wins     on the broad middle levels of graphs with hubs, where most vertices are unreached and
+//          one of their first in-neighbors is in the frontier. While the frontier is small, nearly
+//          all edges are read without success, and again at every level.
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC
-// 2012,
-//          section III; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
-//          edition, 2022, section 15.3.
+//          2012, section III; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel
+//          Processors, 4th edition, 2022, section 15.3.
 #include "tally.cuh"
 
 namespace graphla {
 
-/// Level `depth` from level depth - 1; *labels grows by how many vertices it has. indptr and
-/// indices are those of the columns.
+/// Computes level `depth` from level depth - 1, and adds its number of vertices to *labels. indptr
+/// and indices are those of the columns.
 template <class Op, class Offset>
 __global__ void vertex_pull(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                             i64 n, i32 depth, i32 *levels, u64 *labels) {

@@ -1,4 +1,4 @@
-"""Vertex pull: a launch a level over all vertices. The technique is told in vertex_pull.cu."""
+"""Vertex pull: one launch per level over all vertices. See vertex_pull.cu."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphla.stores import MatrixStore
 
 
 class VertexPull(CardRung):
-    """f⟨¬p⟩ = f A by columns, each of which ends at its first neighbour in the frontier."""
+    """f⟨¬p⟩ = f A by columns; each column ends at its first neighbor in the frontier."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -24,7 +24,7 @@ class VertexPull(CardRung):
         return nbytes(self.columns, self.levels)
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         n, depth, found = np.int64(self.n), 0, 1
         while found:

@@ -1,18 +1,15 @@
-// Vertex push, or top-down: a thread for each vertex; those of the last level label their
-// neighbours.
+// Vertex push, or top-down: a thread per vertex; vertices of the last level label their neighbors.
 //
-// Algebra  f<!p> = f A over the boolean semiring: a masked SpMV by rows of A with a dense frontier.
-//          The frontier is not a list: a vertex is in it where its level says so.
-// A level  reads n levels, and offsets, edges and neighbours' levels of the vertices in the
-// frontier.
-//          In all at least 4 n bytes a level, 4 and two offsets for a vertex reached, 8 for an edge
-//          of it.
-// Races    two threads may label one vertex at a time, both with the same depth: whichever store
-//          comes last changes nothing, so that no atomic is needed (an idempotent store). A level
-//          read from a cache may be what it was when the kernel began: then one more label is
-//          stored.
-// Wins     on few, broad levels of small degrees. Deep graphs pay n reads for each of their levels,
-//          and one hub keeps a thread busy while 31 lanes beside it wait.
+// Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV by rows of A with a dense frontier.
+//          The frontier is not a list: the level of a vertex tells whether it is in the frontier.
+// A level  reads n levels, and the offsets, edges and neighbors' levels of the vertices in the
+//          frontier. In total at least 4 n bytes per level, 4 bytes and two offsets per reached
+//          vertex, and 8 bytes per edge of it.
+// Races    Two threads may label a vertex at the same time, both with the same depth. The order of
+//          the stores does not matter, so no atomic is needed (an idempotent store). A level read
+//          from a cache may be as old as the start of the kernel; then one more label is stored.
+// Wins     on graphs with few, broad levels and small degrees. Deep graphs read n levels at each of
+//          their levels, and one hub keeps a thread busy while the 31 other lanes wait.
 // Source   P. Harish, P. J. Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA,
 //          HiPC 2007; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.3.
@@ -20,8 +17,8 @@
 
 namespace graphla {
 
-/// Level `depth` from level depth - 1. *labels grows by how many were stored: as many as the level
-/// has vertices or, where threads labelled one at a time, more.
+/// Computes level `depth` from level depth - 1, and adds the number of labels stored to *labels: at
+/// least the vertices of the level, and more if threads labeled one at the same time.
 template <class Op, class Offset>
 __global__ void vertex_push(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                             i64 n, i32 depth, i32 *levels, u64 *labels) {

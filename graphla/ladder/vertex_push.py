@@ -1,4 +1,4 @@
-"""Vertex push: a launch a level over all vertices. The technique is told in vertex_push.cu."""
+"""Vertex push: one launch per level over all vertices. See vertex_push.cu."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class VertexPush(CardRung):
         return nbytes(self.rows, self.levels)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """All levels, once a level; of a vertex two offsets, its level; an edge, and a level."""
+        """Per level: all levels. Per vertex: 2 offsets and its level. Per edge: index and level."""
         offsets = 2 * self.rows.indptr.itemsize
         return depth * 4 * self.n + (4 + offsets) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:
-        """The levels of all that edges lead to from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         n, depth, found = np.int64(self.n), 0, 1
         while found:

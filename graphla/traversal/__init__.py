@@ -1,4 +1,4 @@
-"""Whole traversals: `closure`, one operation for all its rounds."""
+"""Whole traversals: `closure` runs all its rounds as one operation."""
 
 from graphla.traversal.closure import closure
 

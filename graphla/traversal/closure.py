@@ -1,4 +1,4 @@
-"""`closure`: what it takes, and what it refuses before any work."""
+"""The public function `closure`, and the checks of its arguments."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def solve(
     target: int | None = None,
     most: Any = None,
 ) -> Fixpoint[Any, Any]:
-    """Like `closure`, with options of the evaluation that its users do not see.
+    """Compute `closure`, with options of the evaluation that its users do not see.
 
     Values within `delta` of the best one are near; by default the backend chooses it. If only the
     value at `target`, or only values that are no worse than `most`, are needed, the evaluation may
@@ -225,12 +225,12 @@ _OF_TRUTH = ("land", "lor", "lxor", "lxnor")
 
 
 def _choose_types(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
-    """The semiring on x and A, such that its results are again what it multiplies."""
+    """Return the semiring typed for x and A; its results must have the type of its operand x."""
     op = semiring_of(semiring, x, a)
     dtype = op.return_type
     if op.type is dtype or op.is_positional:
         return op
-    # What comes out is multiplied in the next round: of x, that is what goes in.
+    # The results of a round are the operands of the next one, so x must have their type.
     again = op.semiring[dtype, op.type2]
     if again.type is not dtype and op.binaryop.name in _OF_TRUTH:
         again = op.semiring[dtype]

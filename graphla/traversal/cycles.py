@@ -1,7 +1,8 @@
-"""Whether a closure has no end: a cycle of parents that goes on improving, turn after turn.
+"""Find out whether a closure never ends because a cycle of parents improves at every turn.
 
-As long as the parents of improvements form a forest, no cycle improves. The converse does not hold
-(under min.min, say, a cycle may improve once and then rest): so each cycle of parents is walked.
+As long as the parents of improvements form a forest, no cycle improves. The converse does not hold:
+under min.min, for example, a cycle may improve once and then stop. So each cycle of parents is
+walked.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
 TURNS = 1000
-"""Improving so often in a row, a cycle is taken to go on."""
+"""A cycle that improves in this many turns in a row is assumed to improve forever."""
 STEPS = 50_000
-"""Edges walked at most for one cycle: of a longer one fewer turns are asked."""
+"""Maximum number of edges that are walked per cycle; long cycles are walked fewer times."""
 CYCLES = 32
 ROUNDED = 2
 """A cycle that improves only by rounding is refused after ROUNDED times the usual rounds."""
@@ -39,7 +40,7 @@ class EndlessCycle(InvalidValue):
 
 
 def endless(closed: ClosureResult, out: Csr, op: TypedSemiring, device: str) -> list[int] | None:
-    """A cycle that goes on improving, in the order of its edges; None where parents show none."""
+    """Return a cycle that improves forever, in the order of its edges; None if there is none."""
     do = backend(device)
     values, present = do.to_host(closed.values.values), do.to_host(closed.values.present)
     parents = _parents(closed, do)
@@ -68,10 +69,10 @@ def _parents(closed: ClosureResult, do: Any) -> np.ndarray:
 
 
 def _cycles(parents: np.ndarray) -> list[list[int]]:
-    """The cycles of two vertices or more among parents, each in the order of its edges."""
+    """Return the cycles of at least two vertices in `parents`, each in the order of its edges."""
     up = parents
     for _ in range(int(parents.size).bit_length()):
-        up = up[up]  # after n steps or more: a root, or a vertex of a cycle
+        up = up[up]  # at the end, n or more steps up: a root, or a vertex of a cycle
     found: list[list[int]] = []
     seen: set[int] = set()
     for v in np.unique(up[up != parents[up]]).tolist():
@@ -91,7 +92,7 @@ def _weight(do: Any, out: Csr, u: int, v: int) -> Any:
 
 
 def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
-    """Whether each turn around the cycle gives its first vertex a new value, up to infinity."""
+    """Return whether each turn around the cycle gives its first vertex a new value, forever."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
     if better and op.binaryop.name == "plus":
         # Use the exact sum: with rounded sums, one turn around one of several cycles may change
@@ -111,7 +112,7 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
         for u, v, a in edges:
             x = at[u].astype(types[0])
             if fits_not is not None and fits_not.numpy(x, a)[0]:
-                return turn > 0  # it has gone on until nothing fits any more
+                return turn > 0  # the values have improved until they overflow
             at[v] = add(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):
             return bool(np.isinf(at[0]) and np.isfinite(values).any())

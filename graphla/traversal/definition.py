@@ -1,9 +1,9 @@
 """The definition of closures: a loop of masked products on matrices and vectors.
 
-The evaluation (`graphla.traversal.closure`) is held to these by property tests; they also serve
-where no device has a loop of its own. Nothing is assumed of ⊗: as ⊕ is idempotent, a term of an
-entry that did not change is already in what it was added to, so that multiplying the changed
-entries alone gives the same x, round by round.
+Property tests compare the evaluation (`graphla.traversal.closure`) with this definition, which also
+runs if no device has its own loop. ⊗ may be any operator: since ⊕ is idempotent, the terms of an
+entry that did not change are already in x. So multiplying only the changed entries gives the same
+x in each round.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from semirings.semiring import any_second, min_secondi
 from semirings.structures import TypedSemiring
 
 _is_same = binary.register_anonymous(lambda x, y: (x == y) | ((x != x) & (y != y)), "is_same")
-"""Whether two values are one, where NaN is NaN."""
+"""Whether two values are equal, where NaN equals NaN."""
 
 
 class Fixpoint(NamedTuple):
-    """x after some rounds, and what there is to say about them."""
+    """The result of some rounds of a closure."""
 
     values: Vector
     parents: Vector | None
-    changed: Vector  # the entries that the last round changed: none where x rests
-    lost: Vector  # an entry where a term did not fit its integer dtype, and was left out
+    changed: Vector  # the entries that the last round changed; none if x has converged
+    lost: Vector  # has an entry where a term overflowed its integer dtype and was left out
     rounds: int
 
 
@@ -44,8 +44,8 @@ def closure(
 ) -> Fixpoint:
     """x⟨m⟩ = x ⊕ xA, until nothing changes or `limit` products have run.
 
-    Each round reads x and writes x': after k rounds x holds what paths of at most k edges give. A
-    start is its own parent, each other entry has the least k whose term gave it its value.
+    Each round reads x and writes x'. After k rounds x holds the result of paths of at most k edges.
+    A start is its own parent; the parent of any other entry is the least k whose term equals it.
     """
     x = x.dup(op.return_type)
     parent = indexunary.index(x).new() if parents else None
@@ -70,11 +70,11 @@ def closure(
 
 
 def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector, Vector | None]:
-    """t⟨m⟩ = x ⊕.⊗ A of the terms that fit, and where others did not."""
+    """t⟨m⟩ = x ⊕.⊗ A over the terms that fit the dtype; also return where terms did not fit."""
     fits_not = overflowing(op.binaryop)
     if fits_not is None:
         return op(x @ A).new(mask=mask), None
-    # L(k, v) = whether x(k) ⊗ A(k, v) fits not; T⟨¬L⟩ = x(k) ⊗ A(k, v); t⟨m⟩ = ⊕ over k of T
+    # L(k, v) = whether x(k) ⊗ A(k, v) overflows; T⟨¬L⟩ = x(k) ⊗ A(k, v); t⟨m⟩ = ⊕ over k of T
     too_great = select.valueeq(_terms(x, A, op, fits_not.op), True).new()
     terms = _terms(x, A, op, op.binaryop.op).new(mask=~too_great.S)
     t = terms.reduce_columnwise(op.monoid).new(mask=mask)

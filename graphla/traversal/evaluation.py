@@ -1,13 +1,13 @@
-"""The least solution of x = x ⊕ xA, by the quickest way that the laws of ⊕ and ⊗ allow.
+"""Compute the least solution of x = x ⊕ xA in the fastest way that the laws of ⊕ and ⊗ allow.
 
-1. Where all starts are equal, A is iso-valued and the multiply never improves, an entry is as good
-   as it is near: a breadth-first search, whose levels become values by a table.
-2. Where the multiply never improves and ⊕ is min or max, near entries are multiplied before far
-   ones; where it distributes, any entry that improved.
-3. Else, and under a limit, rounds from one buffer into another.
+1. If all starts are equal, A is iso-valued and ⊗ never improves a value, then nearer entries are
+   better: a breadth-first search gives levels, and a table turns levels into values.
+2. If ⊗ never improves a value and ⊕ is min or max, near entries are multiplied before far ones. If
+   ⊗ only distributes over ⊕, entries that improved are multiplied in any order.
+3. Otherwise, and under a limit, rounds run from one buffer into another.
 
-A multiply of integers leaves out what does not fit. Where it never improves that matters only to a
-vertex without a better way: to one that edges lead to, and that has no value in the end.
+An integer product that overflows is left out. If ⊗ never improves a value, this matters only to a
+vertex without a better path: one that is reachable, but has no value in the end.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from semirings.structures import TypedSemiring
 
 FOREVER = 2**31 - 1
 PATIENCE = 1024
-"""Rounds after which a closure that might have no end is first looked at, unless it is small."""
+"""Rounds after which a closure that might never end is first checked, if the matrix is large."""
 FEW = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A closure, its operands checked and of the semiring's types, with entries."""
+    """A closure whose operands are checked, have the semiring's types, and are not empty."""
 
     x: VectorStore
     a: MatrixStore
@@ -55,7 +55,7 @@ class Task:
 
     @property
     def do(self) -> Any:
-        """The backend."""
+        """The backend of A's device."""
         return backend(self.a.device)
 
 
@@ -75,7 +75,7 @@ def evaluate(task: Task) -> ClosureResult:
 
 
 def _extent(task: Task) -> tuple[Any, Any]:
-    """The least and the greatest value of x; NaN where one is NaN."""
+    """Return the least and the greatest value of x; NaN if a value is NaN."""
     x, do, dtype = task.x, task.do, task.x.dtype
     v = x.sparse(sorted=False) if x.has_sparse else x.at_hand
     if is_iso(v.values) or (isinstance(v, SparseVector) and v.nvals <= FEW):
@@ -86,7 +86,7 @@ def _extent(task: Task) -> tuple[Any, Any]:
 
 
 def is_iso_valued(task: Task) -> bool:
-    """Whether all values of A that are read are one."""
+    """Return whether all values of A are equal, or none is read."""
     a = task.a
     return not task.op.binaryop.reads_y or is_iso((a.csr if a.has_csr else a.csc).values)
 
@@ -95,7 +95,7 @@ def is_iso_valued(task: Task) -> bool:
 
 
 def _by_search(task: Task, start: Any) -> ClosureResult:
-    """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    """Search, and turn levels into values: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, a, do = task.op, task.a, task.do
     weight = weight_of(task)
     rest, _ = values_by_level(op, start, weight, 1)
@@ -118,7 +118,7 @@ def _by_search(task: Task, start: Any) -> ClosureResult:
 
 
 def _reach(task: Task, levels: Any, parents: bool) -> BfsResult:
-    """Which vertices edges lead to from the entries of x."""
+    """Search from the entries of x; return which vertices are reached."""
     told = partial(record_levels, "closure", str(task.op), "level")
     return search(
         task.a,
@@ -132,7 +132,7 @@ def _reach(task: Task, levels: Any, parents: bool) -> BfsResult:
 
 
 def weight_of(task: Task) -> np.ndarray:
-    """The one value of A, on the host."""
+    """Return the common value of A's entries, on the host."""
     op = task.op
     weight = task.a.extent(op.type2)[0] if op.binaryop.reads_y else 0
     return np.array([weight], op.type2.np_type)
@@ -141,7 +141,7 @@ def weight_of(task: Task) -> np.ndarray:
 def values_by_level(
     op: TypedSemiring, start: Any, weight: np.ndarray, depth: int
 ) -> tuple[np.ndarray, int]:
-    """v(0) to v(depth), and how many of them fit: v(d + 1) = v(d) ⊗ weight."""
+    """Return v(0), ..., v(depth), v(d + 1) = v(d) ⊗ weight, and how many of them fit the dtype."""
     dtype = op.return_type.np_type
     ufunc = simple_ufunc(op.binaryop.expression, ("x", "y"))
     table = np.full(depth + 1, start, dtype)
@@ -167,7 +167,7 @@ def values_by_level(
 
 
 def _solve(task: Task, way: Evaluation) -> ClosureResult:
-    """Until nothing improves; a cycle that has no end is refused."""
+    """Run until nothing improves; refuse a cycle that improves forever."""
     turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
         turns = patience
@@ -193,7 +193,7 @@ def _solve(task: Task, way: Evaluation) -> ClosureResult:
 
 
 def _merge_parents(task: Task, before: Any, after: Any) -> Any:
-    """The parents of what improved since, and else those before."""
+    """Return the new parents of entries that improved since, and the old parents of the others."""
     if before is None:
         return after
     vertices = np.arange(after.size, dtype=after.dtype, like=after)
@@ -226,7 +226,7 @@ def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
 
 
 def _by_products(task: Task, turns: int) -> ClosureResult:
-    """The definition, where a direction is forced or no loop knows the multiply."""
+    """Run the definition, if a direction is forced or no loop supports the operators."""
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)
     with config.set(autocompute=True):
@@ -268,7 +268,7 @@ def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
 
 
 def _look_for_cycle(task: Task) -> None:
-    """Refuse a cycle that improves until nothing can be better: it shows some rounds before."""
+    """Refuse a cycle that improves until values overflow; parents show it some rounds earlier."""
     turns = 2
     while task.limit is None:
         closed = _run(replace(task, parents=True), ROUNDS, turns)
@@ -280,7 +280,7 @@ def _look_for_cycle(task: Task) -> None:
 
 
 def _ran_off(task: Task, way: Evaluation, closed: ClosureResult, extent: tuple[Any, Any]) -> bool:
-    """Whether a value became infinite, though none of x and A is."""
+    """Return whether a value became infinite although x and A are finite."""
     op, v = task.op, closed.values
     if way.never_improves or not op.return_type.is_float:
         return False
@@ -290,7 +290,7 @@ def _ran_off(task: Task, way: Evaluation, closed: ClosureResult, extent: tuple[A
 
 
 def _refuse_overflow(task: Task, way: Evaluation, closed: ClosureResult) -> None:
-    """Some terms did not fit: that matters to whom edges lead to, and who has no value."""
+    """Raise OverflowError if the terms that overflowed matter: a reached vertex has no value."""
     if way.never_improves:
         tree = _reach(task, None, False)
         if tree.reached > closed.values.nvals:
@@ -303,7 +303,7 @@ def _refuse_overflow(task: Task, way: Evaluation, closed: ClosureResult) -> None
 
 
 def refuse_value(task: Task, v: int) -> NoReturn:
-    """The value that vertex v would have does not fit."""
+    """Raise OverflowError: the value of vertex v does not fit the dtype."""
     raise OverflowError(
         f"the closure under {task.op!r} has a value at {v} that {task.op.return_type} does not hold"
     )

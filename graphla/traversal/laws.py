@@ -1,11 +1,11 @@
-"""Which evaluation the laws allow: what is declared of a semiring, where its operands lie.
+"""Choose an evaluation by the laws that are declared for a semiring on the range of its operands.
 
 Let x ⊕ y pick one of x and y. Then
 
-- if (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), the least fixpoint is what improving entries in any order come
-  to; else it is what rounds come to, in their order;
-- if 1 ⊕ a = 1 besides for every value a of A, where 1 is the unit of ⊗, then x ⊕ (x ⊗ a) = x: the
-  multiply never improves, so that the best of the pending entries is final, and each cycle ends.
+- if (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), improving entries in any order converges to the least
+  fixpoint; otherwise rounds in their order define it;
+- if also 1 ⊕ a = 1 for every value a of A, where 1 is the unit of ⊗, then x ⊕ (x ⊗ a) = x: ⊗ never
+  improves a value, so the best pending entry is final, and every cycle ends.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ OF_SUMS = laws.NO_SUM_OVERFLOWS
 
 
 class Evaluation(NamedTuple):
-    """How a closure may be computed, and whether its multiply never improves."""
+    """How a closure may be computed, and whether its ⊗ never improves a value."""
 
     how: How
     never_improves: bool
 
     @property
     def distributes(self) -> bool:
-        """Whether better operands give no worse products."""
+        """Whether ⊗ distributes, so that better operands give no worse products."""
         return self.how != "rounds"
 
 
@@ -40,7 +40,7 @@ ROUNDS = Evaluation("rounds", False)
 
 
 def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evaluation:
-    """What the laws allow for a matrix with entries and a start between `low` and `high`."""
+    """Return the evaluation for a matrix with entries, and starts between `low` and `high`."""
     least, greatest = a.extent(op.type2) if op.binaryop.reads_y else (low, high)
     domain = _distributes_on(op, "right_distributive")
     if domain is None or not _lie(domain, op.return_type, (low, high, least, greatest)):
@@ -52,7 +52,7 @@ def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evalua
 
 
 def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
-    """Whether x ⊕ (x ⊗ a) = x for all a between two values, a law of ⊗ being declared for them."""
+    """Return whether x ⊕ (x ⊗ a) = x for all a in a range, by the laws declared for it."""
     if not op.binaryop.reads_y:
         return op.binaryop.name == "first"
     unit = _unit(op)
@@ -63,7 +63,7 @@ def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _unit(op: TypedSemiring) -> Any:
-    """The value with 1 ⊗ a = a, which a monoid of the same operator knows."""
+    """Return the value 1 with 1 ⊗ a = a, if a monoid with the operator ⊗ defines it."""
     of_multiply = op.binaryop.op.monoid
     if of_multiply is None or op.return_type not in of_multiply:
         return None
@@ -72,14 +72,14 @@ def _unit(op: TypedSemiring) -> Any:
 
 @lru_cache(maxsize=1024)
 def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
-    """Where a semiring distributes, as it is declared; None where nothing is."""
+    """Return the domain on which a semiring is declared to distribute, or None."""
     alike = op.semiring[
         op.return_type
-    ]  # a value that is not read, or only given, may have any type
+    ]  # a value that is not read, or only passed on, may have any type
     declared = laws.law(alike, side)
     if declared is None or declared.domain.agreement != "exact":
         return None
-    # What does not fit is left out of a closure, and told.
+    # Closures leave out and report values that overflow, so overflow is no obstacle.
     unless = {OF_SUMS: laws.EVERYWHERE, OF_PRODUCTS: laws.NONNEGATIVE, laws.NOWHERE: None}
     return unless.get(declared.domain, declared.domain)
 
@@ -105,7 +105,7 @@ def check_sum(monoid: TypedMonoid) -> None:
 
 
 def _picks(monoid: TypedMonoid) -> bool:
-    """Whether x ⊕ y is x or y: declared, or of a user's monoid tried."""
+    """Return whether x ⊕ y is x or y: as declared, or as tests of a user's monoid show."""
     if laws.declared(monoid):
         return laws.holds(monoid, "selective") and laws.holds(monoid, "idempotent")
     return monoid.is_idempotent and laws.check(monoid, laws=["selective"]).ok

@@ -1,4 +1,4 @@
-"""Breadth-first searches from many starts, each by itself: what each reaches, and how far away.
+"""Breadth-first searches from many starts: the vertices that each reaches, and their levels.
 
 Searches run many at once, one bit each (`multi_source_bfs` of the backends). They read a matrix by
 rows and by columns: the form by columns is made once enough searches run.
@@ -30,14 +30,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ManyTuning:
-    """How many searches run at a time, and how their levels are added up."""
+    """Parameters of searches from many starts."""
 
     pull: int = 8
-    """Number of searches from which pull is worth making the form that it needs."""
+    """Minimum number of searches for which building the form that pull needs pays off."""
     parts: int = 256
     """Number of parts in which a long column is added up."""
     table: int = 1 << 26
-    """Most levels that `pairs` holds at a time; it runs at least 64 searches at a time."""
+    """Maximum number of levels that `pairs` holds at a time; at least 64 searches run at a time."""
 
 
 TUNING = ManyTuning()
@@ -46,9 +46,9 @@ TUNING = ManyTuning()
 def levels(
     A: Matrix, starts: np.ndarray, *, dtype: Any, mask: Any = None, limit: int | None = None
 ) -> Array:
-    """L(i, v) = how many edges v is away from start i; -1, or 255 in a byte, if it is not reached.
+    """L(i, v) = the number of edges from start i to v; -1, or 255 in a byte, if v is not reached.
 
-    An array of the device, in which the levels of a vertex lie together.
+    Returns an array of the device, in which the levels of a vertex are adjacent.
     """
     wanted = lookup_dtype(dtype).np_type
 
@@ -95,7 +95,7 @@ def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) 
 
 
 def _sum_columns(table: Array) -> Array:
-    """Return the sums of a few long columns, added up in parts: a GPU adds these at once."""
+    """Return the sums of a few long columns, in parts, which a GPU adds in parallel."""
     rows, columns = table.shape
     parts = current(TUNING).parts
     whole = rows // parts * parts
@@ -116,7 +116,7 @@ def _reach(A: Matrix, starts: np.ndarray) -> Reach:
 
 
 def pairs(A: Matrix) -> Matrix:
-    """R(i, j) = true where j can be reached from i, as i can from itself."""
+    """R(i, j) = true if j is reachable from i; every vertex reaches itself."""
     n = A.nrows
     batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
     columns, counts = [], []
@@ -133,7 +133,7 @@ def pairs(A: Matrix) -> Matrix:
 def as_matrix(
     found: Array, device: str, values: Callable[[Array], Array] | None = None, dtype: Any = "INT32"
 ) -> Matrix:
-    """L(i, v), or its value by `values`, where start i reaches v; `found` are levels as int32."""
+    """L(i, v) = found(i, v), or values of it, where start i reaches v; `found` has int32 levels."""
     count, n = found.shape
     if not found.flags.c_contiguous:
         found = found.copy("C")
@@ -150,7 +150,7 @@ def as_matrix(
 
 
 def _columns(flags: Array) -> Array:
-    """Return the column of each place of a table."""
+    """Return the column of each element of a table."""
     return np.broadcast_to(np.arange(flags.shape[1], dtype=np.int32, like=flags), flags.shape)
 
 

@@ -1,7 +1,7 @@
-"""The closure of a Matrix: each row is a start of its own.
+"""The closure of a Matrix: the closure of each of its rows.
 
-Where an entry is as good as it is near (see `evaluation`) and each row has one start, rows are
-searched from together, and levels become values by a table; else they are closed one after another.
+If nearer entries are better (see `evaluation`) and each row has one start, the searches of all rows
+run together, and a table turns levels into values. Otherwise rows are closed one after another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from semirings.structures import TypedSemiring
 
 
 class _Row(NamedTuple):
-    """The entries of one row of the result, and the parents of each, where they are asked for."""
+    """The entries of one row of the result, and their parents if they are wanted."""
 
     indices: Array
     values: Array
@@ -47,7 +47,7 @@ class _Row(NamedTuple):
 def closure_of_rows(
     x: Matrix, A: Matrix, op: TypedSemiring, *, mask: Any, limit: int | None, parents: bool
 ) -> tuple[Matrix, Matrix | None]:
-    """X⟨m⟩ = X ⊕ XA ⊕ XA² ...: row i is the closure of row i of X; the mask is that of each row."""
+    """X⟨m⟩ = X ⊕ XA ⊕ XA² ...: row i is the closure of row i of X; the mask applies to each row."""
     if x.ncols != A.nrows:
         raise DimensionMismatch(f"x has {x.ncols} columns, but A has {A.nrows} rows")
     if x.device != A.device:
@@ -77,7 +77,7 @@ def closure_of_rows(
 
 
 def _is_search(task: Task, starts: Csr) -> bool:
-    """Whether an entry is as good as it is near to the one start of its row, whatever the row."""
+    """Return whether each row has one start, and entries nearer to it are better in every row."""
     op, do = task.op, task.do
     has_one = bool((starts.indptr[1:] - starts.indptr[:-1] <= 1).all())
     if not has_one or op.is_positional or not task.a.nvals or not is_iso_valued(task):
@@ -94,7 +94,7 @@ def _is_search(task: Task, starts: Csr) -> bool:
 
 
 def _search_rows(task: Task, starts: Csr) -> Matrix:
-    """Values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    """Return the values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, do, a = task.op, task.do, task.a
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
     start = do.to_host(starts.values[:1])[0]
@@ -143,7 +143,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
 
 
 def _row(x: MatrixStore, i: int) -> VectorStore:
-    """Row i as a vector."""
+    """Return row i as a vector."""
     csr = x.csr
     begin, end = (int(each) for each in backend(x.device).to_host(csr.indptr[i : i + 2]))
     part = SparseVector(csr.ncols, csr.indices[begin:end], csr.values[begin:end])
@@ -151,7 +151,7 @@ def _row(x: MatrixStore, i: int) -> VectorStore:
 
 
 def _close_row(task: Task) -> _Row:
-    """The closure of one row."""
+    """Return the closure of one row."""
     do, x = task.do, task.x
     if not x.nvals or not task.a.nvals or task.limit == 0:
         v = x.sparse()
@@ -165,7 +165,7 @@ def _close_row(task: Task) -> _Row:
 
 
 def _stack_rows(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixStore:
-    """The matrix of these rows, with their values (1) or their parents (2)."""
+    """Return the matrix of these rows, with their values (`which` 1) or parents (2)."""
     n = task.x.size
     ends = np.cumsum([0] + [row.indices.size for row in rows])
     narrow = np.int32 if ends[-1] < 2**31 else np.int64

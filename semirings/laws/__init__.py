@@ -1,4 +1,4 @@
-"""What holds of an operator, a monoid or a semiring: declared, queried by kernels, and checked."""
+"""The laws of operators, monoids and semirings: declare them, query them, and check them."""
 
 from semirings.laws.checking import Finding, Report, check
 from semirings.laws.declared import Law, declared, holds, law

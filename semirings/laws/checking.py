@@ -1,4 +1,4 @@
-"""Whether a thing has its laws: a search for the smallest operands that break one."""
+"""Check the laws of an operator, a monoid or a semiring: search for the smallest counterexample."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from semirings.laws.statement import (
 from semirings.operators import BinaryOp, TypedBinaryOp
 from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
-# Where a law is looked for when nobody said where it holds: the wider first.
+# The domains on which a law is tried if none is declared, the widest first.
 _DOMAINS = {
     "f": (
         EVERYWHERE,
@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether the law holds wherever it was claimed."""
+        """Whether the law is not claimed, or holds on some domain."""
         return not self.claimed or self.domain is not NOWHERE
 
     def __str__(self) -> str:
@@ -245,7 +245,7 @@ def _check_typed(
 
 
 def _claims(typed: TypedThing) -> tuple[LawName, ...]:
-    """What an undeclared thing is held to."""
+    """Return the laws that an object without declared laws must satisfy."""
     if isinstance(typed, TypedSemiring):
         return ("left_distributive", "right_distributive")
     if isinstance(typed, TypedMonoid):
@@ -256,7 +256,7 @@ def _claims(typed: TypedThing) -> tuple[LawName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """A law of one algebra, to be searched for operands that break it."""
+    """A law of one algebra, and the search for operands that break it."""
 
     algebra: Algebra
     name: LawName
@@ -265,7 +265,7 @@ class _Law:
     def find(
         self, thing: str, claimed: bool, domains: tuple[Domain, ...], known: tuple[Any, ...] | None
     ) -> Finding:
-        """The first of the domains on which nothing breaks the law, and what breaks it outside."""
+        """Find the first domain on which the law holds, and a counterexample outside of it."""
         smallest, tried = None, 0
         for domain in domains:
             operands, count = self.search(domain)
@@ -286,7 +286,7 @@ class _Law:
         return Finding(thing, self.name, claimed, domain, tried, smallest, sides)
 
     def search(self, domain: Domain) -> tuple[tuple[Any, ...] | None, int]:
-        """The smallest operands in the domain that break the law, if any do; and how many tried."""
+        """Return the smallest operands that break the law, or None, and how many were tried."""
         arity = STATEMENTS[self.name].arity
         dtype = self.algebra.dtype
         simple = _within(domain, dtype, _simple_values(dtype))
@@ -303,7 +303,7 @@ class _Law:
     def shrink(
         self, operands: tuple[Any, ...], simple: np.ndarray, domain: Domain
     ) -> tuple[Any, ...]:
-        """Replace one operand after the other by a simpler one, as long as the law stays broken."""
+        """Replace one operand after another by a simpler one, as long as the law stays broken."""
         while True:
             for place, value in enumerate(operands):
                 simpler = _simpler(value, simple, domain, self.algebra.dtype)
@@ -319,7 +319,7 @@ class _Law:
 
 
 def _simple_values(dtype: DataType) -> np.ndarray:
-    """Small numbers, powers of two, edges: from the simplest up."""
+    """Return small numbers, powers of two and extreme values, the simplest first."""
     t = dtype.np_type
     if t.kind == "b":
         return np.array([False, True])
@@ -344,7 +344,7 @@ def _within(domain: Domain, dtype: DataType, values: np.ndarray) -> np.ndarray:
 
 
 def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
-    """Every choice of operands among values, those of the simplest values first."""
+    """Return every combination of operands from `values`, the simplest first."""
     ranks = np.indices((len(values),) * arity).reshape(arity, -1)
     order = np.lexsort((*ranks[::-1], ranks.sum(axis=0), ranks.max(axis=0, initial=0)))
     return tuple(values[rank[order]] for rank in ranks)
@@ -353,7 +353,7 @@ def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
 def _random(
     rng: np.random.Generator, domain: Domain, simple: np.ndarray, dtype: DataType, arity: int
 ) -> tuple[np.ndarray, ...]:
-    """Random values of every magnitude in the domain, some beside simple ones."""
+    """Return random values of every magnitude in the domain, mixed with simple ones."""
     size = 2000
     columns = []
     for _ in range(arity):
@@ -382,7 +382,7 @@ def _random_values(
 def _simpler(
     value: Any, simple: np.ndarray, domain: Domain, dtype: DataType
 ) -> Iterator[np.generic]:
-    """Values in the domain simpler than this one: simple ones, then halves and roundings of it."""
+    """Yield simpler values in the domain: simple ones, then parts and roundings of the value."""
     t = dtype.np_type.type
     attempts = list(simple)
     number = value.item()
@@ -396,7 +396,7 @@ def _simpler(
 
 
 def _complexity(value: Any) -> tuple[float, ...]:
-    """Simple is what is whole, then short, then small, then positive."""
+    """Return a sort key: integers are the simplest, then short, small and positive numbers."""
     number = value.item()
     size = abs(number) if number == number else np.inf
     if not isinstance(number, float):

@@ -1,4 +1,4 @@
-"""The declared laws of the built-in operators, monoids and semirings: rules by dtype, as data."""
+"""The declared laws of the built-in operators, monoids and semirings, as a table of rules."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One law of one typed thing: where it holds, and operands outside that break it."""
+    """One law of one typed object: the domain on which it holds, and a counterexample outside."""
 
     name: LawName
     domain: Domain
@@ -61,7 +61,7 @@ class Law:
 
 
 class Rule(NamedTuple):
-    """A row of the tables below; a name of `*` stands for every operator."""
+    """A row of the tables below; the name `*` means every operator."""
 
     laws: str
     add: str
@@ -71,7 +71,7 @@ class Rule(NamedTuple):
     counterexample: tuple[Any, ...] | None = None
 
 
-# BOOL is in the tables for `any` alone: a law there is declared after trying all of its operands.
+# For BOOL the tables list only `any`; other laws on BOOL are found by trying all operands.
 # Symbols in counterexamples: MAX and MIN are the greatest and least finite value.
 MAX, MIN, INF, NAN = "max", "min", math.inf, math.nan
 
@@ -103,9 +103,9 @@ _BUILT_IN_MONOIDS = frozenset(
 _DISTRIBUTIVE = "left_distributive right_distributive"
 _ANNIHILATOR = "left_annihilator right_annihilator"
 _SEMIRINGS = (
-    # Whatever `any` picks was there before the multiply.
+    # `any` picks one of the terms, and multiplying before or after the choice is the same.
     Rule(_DISTRIBUTIVE, "any", "*", "iuf", EVERYWHERE),
-    # first(x ⊕ y, z) = x ⊕ y; on the other side, x = x ⊕ x.
+    # first(x ⊕ y, z) = x ⊕ y; the other side would require x = x ⊕ x.
     Rule("right_distributive", "*", "first", "iuf", EVERYWHERE),
     Rule("left_distributive", "*", "second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max band bor", "first second", "iuf", EVERYWHERE),
@@ -119,7 +119,7 @@ _SEMIRINGS = (
     Rule(_DISTRIBUTIVE, "plus", "times", "f", ROUNDED, (MAX, MIN, MAX)),
     Rule("right_distributive", "plus", "truediv", "f", POSITIVE_ROUNDED, (1, -2, 0)),
     Rule("left_distributive", "plus", "rtruediv", "f", POSITIVE_ROUNDED, (0, 1, -2)),
-    # min and max over what does not decrease when an operand grows.
+    # min and max over operators that do not decrease when an operand grows.
     Rule(_DISTRIBUTIVE, "min max", "plus", "iu", NO_SUM_OVERFLOWS, (MAX, 0, MAX)),
     Rule(_DISTRIBUTIVE, "min", "plus", "f", ABOVE_MINUS_INFINITY, (-INF, INF, -INF)),
     Rule(_DISTRIBUTIVE, "max", "plus", "f", BELOW_INFINITY, (INF, -INF, INF)),
@@ -136,7 +136,7 @@ _SEMIRINGS = (
     Rule("left_distributive", "min max", "rtruediv", "f", POSITIVE_FINITE, (-1, 1, 2)),
     Rule("right_distributive", "min max", "floordiv cdiv", "i", POSITIVE_FINITE, (1, 2, -1)),
     Rule("left_distributive", "min max", "rfloordiv rdiv", "i", POSITIVE_FINITE, (-1, 1, 2)),
-    # The zero of ⊕ under ⊗.
+    # The zero of ⊕ as an operand of ⊗.
     Rule("left_annihilator", "*", "first", "iuf", EVERYWHERE),
     Rule("right_annihilator", "*", "second", "iuf", EVERYWHERE),
     Rule(_ANNIHILATOR, "plus", "times", "iu", EVERYWHERE),
@@ -156,7 +156,7 @@ _SEMIRINGS = (
     Rule(_ANNIHILATOR, "times", "lor pair", "iuf", EVERYWHERE),
 )
 
-# One of these breaks every law that the tables claim nowhere.
+# For every law that the tables do not claim, one of these operands is a counterexample.
 _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
     1: ((1,), (2,), (0,), (-1,), (MAX,), (NAN,)),
     2: ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3)),
@@ -165,10 +165,10 @@ _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
 
 
 def declared(thing: Any, dtype: Any = None) -> tuple[Law, ...]:
-    """The laws declared of a built-in operator, monoid or semiring at a dtype.
+    """Return the declared laws of a built-in operator, monoid or semiring at a dtype.
 
-    A law that holds nowhere in general is there too, with operands that break it. Nothing is
-    declared of what users define, nor where operands and results differ in dtype.
+    Laws that do not hold are included, with a counterexample. There are no declared laws for
+    objects that users define, nor if operands and results differ in dtype.
 
     >>> from semirings import laws, semiring
     >>> print(*laws.declared(semiring.min_plus, "INT64"), sep="\\n")
@@ -181,15 +181,15 @@ def declared(thing: Any, dtype: Any = None) -> tuple[Law, ...]:
 
 
 def law(thing: Any, name: LawName, dtype: Any = None) -> Law | None:
-    """The declared law of that name, or None where nothing is declared."""
+    """Return the declared law with this name, or None."""
     return next((law for law in declared(thing, dtype) if law.name == name), None)
 
 
 def holds(thing: Any, name: str, dtype: Any = None, *, on: Domain = EVERYWHERE) -> bool:
-    """Whether a law is declared to hold for all operands in the domain `on`.
+    """Return whether a law is declared to hold for all operands in the domain `on`.
 
-    `distributive` and `annihilator` mean the left and the right one. A semiring has the laws of
-    its monoid too. The answer is a dictionary hit after the first call.
+    `distributive` and `annihilator` mean both the left and the right law. A semiring also has the
+    laws of its monoid. After the first call, the answer is a dictionary lookup.
 
     >>> from semirings import laws, semiring
     >>> laws.holds(semiring.min_plus, "distributive", "FP64")
@@ -257,7 +257,7 @@ def _names(names: str, name: str) -> bool:
 
 
 def _try_all(a: Algebra, name: LawName) -> Law:
-    """A law at BOOL, where all of its operands can be tried."""
+    """Return a law at BOOL, where all operands can be tried."""
     for operands in product(np.array([False, True]), repeat=STATEMENTS[name].arity):
         if breaks(a, name, operands, EVERYWHERE):
             return Law(name, NOWHERE, operands)
@@ -265,7 +265,7 @@ def _try_all(a: Algebra, name: LawName) -> Law:
 
 
 def _nowhere(a: Algebra, name: LawName) -> Law | None:
-    """A law that no table claims, with operands that break it; None where none is known to."""
+    """Return a law that no table claims, with a counterexample; None if none is known."""
     for symbols in _WITNESSES[STATEMENTS[name].arity]:
         operands = _operands(a.dtype, symbols)
         if operands is not None and breaks(a, name, operands, EVERYWHERE):
@@ -274,7 +274,7 @@ def _nowhere(a: Algebra, name: LawName) -> Law | None:
 
 
 def _operands(dtype: DataType, symbols: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    """Symbols as NumPy scalars of the dtype; None where one of them is no value of it."""
+    """Return symbols as NumPy scalars of the dtype; None if one of them is not a value of it."""
     if symbols is None:
         return None
     limits = {MAX: largest(dtype.np_type), MIN: _least(dtype)}

@@ -1,4 +1,4 @@
-"""Where a law holds: a range of operands, with or without NaN, and how closely two sides agree."""
+"""The domain of a law: a range of operands, with or without NaN, and how closely sides agree."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Agreement = Literal["exact", "rounding", "choice"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Domain:
-    """{x : low <= x <= high, |x| >= gap or x = 0}, with NaN or without: where operands lie.
+    """{x : low <= x <= high, |x| >= gap or x = 0}, with or without NaN: a set of operands.
 
-    Two sides agree exactly (NaN equals NaN, and -0.0 equals 0.0), up to the rounding of a few
-    operations, or, for `any`, up to which operand is picked.
+    The two sides of a law must agree exactly (NaN equals NaN, and -0.0 equals 0.0); or up to the
+    rounding of a few operations; or, for `any`, up to the choice of an operand.
     """
 
     name: str
     limits: Callable[[np.dtype[Any]], tuple[float, float]]
     nan: bool = False
     agreement: Agreement = "exact"
-    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # how far from 0, or 0 itself
+    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # the least absolute value other than 0
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:
-        """The least and the greatest operand of that dtype; low > high if there is none."""
+        """Return the least and the greatest operand of a dtype; low > high if there is none."""
         low, high = self.limits(dtype.np_type)
         least, greatest = extremes(dtype.np_type)
         low, high = max(low, least), min(high, greatest)
@@ -38,7 +38,7 @@ class Domain:
         return math.ceil(low), math.floor(high)
 
     def contains(self, dtype: DataType, x: Any) -> np.ndarray:
-        """Which elements of x lie in the domain."""
+        """Return which elements of x are in the domain."""
         x = np.asarray(x, dtype.np_type)
         low, high = self.bounds(dtype)
         if low > high:
@@ -50,7 +50,7 @@ class Domain:
         return within | (x != x) if self.nan else within
 
     def covers(self, other: Domain, dtype: DataType) -> bool:
-        """Whether a law that holds here holds on the other domain too, as closely as it asks."""
+        """Return whether a law that holds on this domain also holds on the other, as closely."""
         t = dtype.np_type
         if self.agreement not in ("exact", other.agreement) or self.gap(t) > other.gap(t):
             return False
@@ -65,7 +65,7 @@ class Domain:
 
 
 def extremes(np_type: np.dtype[Any]) -> tuple[Any, Any]:
-    """The least and the greatest value of a dtype: the infinities where it has them."""
+    """Return the least and the greatest value of a dtype, infinities included."""
     if np_type.kind == "f":
         return -math.inf, math.inf
     if np_type.kind == "b":
@@ -74,7 +74,7 @@ def extremes(np_type: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def largest(np_type: np.dtype[Any]) -> Any:
-    """The greatest finite value of a dtype."""
+    """Return the greatest finite value of a dtype."""
     return float(np.finfo(np_type).max) if np_type.kind == "f" else extremes(np_type)[1]
 
 
@@ -83,7 +83,7 @@ def _tiny(np_type: np.dtype[Any]) -> Any:
 
 
 def _moderate(np_type: np.dtype[Any]) -> Any:
-    """A bound below which neither the sum nor the product of three values overflows."""
+    """Return a bound below which neither the sum nor the product of three values overflows."""
     if np_type.kind == "f":
         return 2.0 ** (np.finfo(np_type).maxexp // 4)
     return round(largest(np_type) ** (1 / 3)) - 1

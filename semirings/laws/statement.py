@@ -1,4 +1,4 @@
-"""What each law says: two sides that agree, over the operands x, y, z of one operator."""
+"""The statement of each law: two sides that agree for all operands x, y, z."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Sides = tuple[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Algebra:
-    """⟨S, ⊕, ⊗, 0, t⟩: the parts of an operator, a monoid or a semiring that a law speaks of."""
+    """⟨S, ⊕, ⊗, 0, t⟩: the parts of an operator, a monoid or a semiring that occur in a law."""
 
     dtype: DataType
     add: Callable[[Any, Any], Any]
@@ -40,19 +40,19 @@ class Algebra:
     terminal: Any = None
 
     def both(self, value: Any, x: Any) -> tuple[Any, Any]:
-        """(value ⊕ x, x ⊕ value)."""
+        """Return (value ⊕ x, x ⊕ value)."""
         fixed = np.full_like(x, value)
         return self.add(fixed, x), self.add(x, fixed)
 
     def product(self, x: Any, y: Any) -> Any:
-        """x ⊗ y."""
+        """Return x ⊗ y."""
         assert self.multiply is not None, "a law of ⊗ is stated for semirings alone"
         return self.multiply(x, y)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One law as a formula and as the two sides that it says are equal."""
+    """One law as a formula and as a function that returns the two sides that must agree."""
 
     formula: str
     arity: int
@@ -127,7 +127,7 @@ SEMIRING_LAWS: tuple[LawName, ...] = (
 
 
 def algebra(typed: TypedThing) -> Algebra | None:
-    """⟨S, ⊕, ⊗, 0, t⟩ of a typed thing, or None where operands and results differ in dtype."""
+    """Return ⟨S, ⊕, ⊗, 0, t⟩ of a typed object, or None if operands and results differ in dtype."""
     if isinstance(typed, TypedSemiring):
         dtype, multiply = typed.return_type, typed.binaryop
         monoid = typed.monoid
@@ -151,11 +151,11 @@ def _is_closed(op: TypedBinaryOp, dtype: DataType) -> bool:
 
 
 def law_names(typed: TypedThing) -> tuple[LawName, ...]:
-    """The laws that can be stated for a typed thing; none where it is not closed."""
+    """Return the laws that can be stated for a typed object; none if it is not closed."""
     if algebra(typed) is None:
         return ()
     if isinstance(typed, TypedSemiring):
-        # `any` has no zero to speak of.
+        # `any` has no meaningful zero.
         return SEMIRING_LAWS[:2] if typed.monoid.is_any else SEMIRING_LAWS
     if isinstance(typed, TypedMonoid):
         terminal: tuple[LawName, ...] = () if typed.terminal is None else ("terminal",)
@@ -166,7 +166,7 @@ def law_names(typed: TypedThing) -> tuple[LawName, ...]:
 def broken(
     a: Algebra, name: LawName, operands: tuple[np.ndarray, ...], agreement: Agreement = "exact"
 ) -> np.ndarray:
-    """Which operands break the law, given how closely its two sides are to agree."""
+    """Return which operands break the law, given how closely its two sides must agree."""
     statement = STATEMENTS[name]
     left, right = statement.sides(a, *operands)
     if agreement == "rounding":
@@ -180,12 +180,12 @@ def broken(
 
 
 def equal(x: Any, y: Any) -> np.ndarray:
-    """x = y, where NaN equals NaN."""
+    """Return x = y, where NaN equals NaN."""
     return (x == y) | ((x != x) & (y != y))
 
 
 def _slack(dtype: DataType, scale: Any) -> Any:
-    """Eight units in the last place of a result of that size, and of the least normal number."""
+    """Return the tolerance: 8 units in the last place of `scale`, at least of the least normal."""
     if dtype.np_type.kind != "f":
         return np.zeros_like(scale)
     info = np.finfo(dtype.np_type)
@@ -197,6 +197,6 @@ def _is_one_of(x: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 def breaks(a: Algebra, name: LawName, operands: tuple[Any, ...], domain: Domain) -> bool:
-    """Whether these operands break the law, where the domain says how closely it is to hold."""
+    """Return whether these operands break the law, as closely as the domain requires."""
     arrays = tuple(np.asarray([x], a.dtype.np_type) for x in operands)
     return bool(broken(a, name, arrays, domain.agreement)[0])

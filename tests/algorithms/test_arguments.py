@@ -136,9 +136,16 @@ def test_dtypes_of_levels_and_kinds_of_parents_are_refused_by_name():
     with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not INT64"):
         bfs(A, 0, levels="INT64")
     with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not True"):
-        bfs(A, 0, levels=True)
+        bfs(A, 0, levels=True)  # pyright: ignore[reportArgumentType, reportCallIssue]
     with pytest.raises(ValueError, match='parents must be True, "least" or False, not 1'):
-        bfs(A, 0, parents=1)  # pyright: ignore[reportArgumentType]
+        bfs(A, 0, parents=1)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def test_a_dtype_that_is_unknown_or_not_offered_is_refused():
+    A = gl.Matrix(int, 3, 3)
+    for dtype, said in (("INT8", "INT8"), ("nothing", "'nothing'"), (-1, "-1")):
+        with pytest.raises(gl.exceptions.InvalidValue, match=f"dtype is {said}, but must be FP32"):
+            pagerank(A, dtype=dtype)
 
 
 PATH = gl.Matrix.from_coo([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2], 1.0, nrows=4, ncols=4)

@@ -161,7 +161,7 @@ def test_an_isolated_vertex_is_far_from_all(graph):
     more = Edges(graph.n + 1, graph.ends, graph.weights, graph.undirected, graph.dtype).matrix()
     one, other = harmonic(graph.matrix()).to_dict(), harmonic(more).to_dict()
     assert other == pytest.approx({**one, graph.n: 0.0})
-    raw = {"wf_improved": False}
+    raw: dict[str, Any] = {"wf_improved": False}
     one, other = closeness(graph.matrix(), **raw).to_dict(), closeness(more, **raw).to_dict()
     assert other == pytest.approx({**one, graph.n: 0.0})
 

@@ -449,8 +449,13 @@ HOT = {
 hand than a thread has registers for, are held to the table alone.
 """
 
-SLOW = {"close_over", "search_breadth_first", "search_many", "search_small"}
-"""The kernels that take NVRTC a second or more per instance."""
+SLOW = {
+    *("close_over", "search_breadth_first", "search_many", "search_small"),
+    *("push_columns", "push_alone", "push_tiles", "pull_rows", "pull_chunks", "join_chunks"),
+    *("dot_products", "make_few", "make_tiles", "masked_rows", "expand_rows"),
+    *("fold_strips", "sort_tiles", "merge_tiles", "kronecker_entries"),
+}
+"""The kernels whose sampled pairs take NVRTC a second or more."""
 
 SORT_THREADS = sort.TUNING.threads
 SORT_ITEMS = (sort.TUNING.items, sort.TUNING.wide_items)

@@ -22,7 +22,7 @@ from graphla.backends import backend
 from graphla.backends.cpu import ewise
 from graphla.backends.tuning import using
 from graphla.formats import Csr, FullVector, SparseVector
-from semirings import binary, indexunary, select, unary
+from semirings import binary, unary
 from semirings.dtypes import lookup_dtype
 
 data = st.data()
@@ -105,13 +105,6 @@ def as_vector(a: Csr) -> SparseVector:
 
 
 @given(data)
-def test_an_intersection_is_that_of_the_cpu(data: Any) -> None:
-    a, b = operands(data.draw, number=2)
-    op = a_join(data.draw)
-    assert_same(cuda().intersection(to_device(a), to_device(b), op), cpu().intersection(a, b, op))
-
-
-@given(data)
 def test_a_merge_casts_what_it_takes(data: Any) -> None:
     a, b = operands(data.draw, number=2)
     op = data.draw(st.sampled_from((None, binary.minus["FP32"])))
@@ -166,53 +159,12 @@ def test_many_flags_are_counted_by_cupys_scan() -> None:
 
 
 @given(data)
-def test_entries_are_selected_by_value_and_place(data: Any) -> None:
-    (a,) = operands(data.draw)
-    op = data.draw(st.sampled_from((select.valuegt, select.tril, select.diag, select.rowle)))
-    op = op[lookup_dtype(a.values.dtype)]
-    thunk = data.draw(st.integers(-1, 2))
-    assert_same(cuda().select(to_device(a), op, thunk), cpu().select(a, op, thunk))
-
-
-@given(data)
-def test_a_function_of_each_value_is_applied(data: Any) -> None:
-    (a,) = operands(data.draw)
-    op = data.draw(st.sampled_from((unary.abs, unary.one, unary.positioni, unary.positionj1)))
-    op = op["FP32"]
-    assert_same(cuda().apply(to_device(a), op), cpu().apply(a, op))
-
-
-@given(data)
-def test_a_scalar_is_bound_on_either_side(data: Any) -> None:
-    (a,) = operands(data.draw)
-    op, side = a_join(data.draw), data.draw(st.sampled_from(("left", "right")))
-    mine = cuda().apply_bound(to_device(a), op, np.int64(2), side)
-    assert_same(mine, cpu().apply_bound(a, op, np.int64(2), side))
-
-
-@given(data)
-def test_a_function_of_the_place_is_applied(data: Any) -> None:
-    (a,) = operands(data.draw)
-    op = data.draw(
-        st.sampled_from((indexunary.rowindex, indexunary.diagindex, indexunary.valuegt))
-    )["FP32"]
-    assert_same(cuda().apply_index(to_device(a), op, 1), cpu().apply_index(a, op, 1))
-
-
-@given(data)
 def test_dense_vectors_are_mapped_where_they_lie(data: Any) -> None:
     v = data.draw(dense_vectors(data.draw(SIZES), FLOAT))
     d = to_device(v)
     mapped = cuda().apply(d, unary.ainv["FP32"])
     assert type(mapped) is type(d)
     assert_same(mapped, cpu().apply(v, unary.ainv["FP32"]))
-
-
-@given(data)
-def test_a_cast_is_astype(data: Any) -> None:
-    (a,) = operands(data.draw, tuple(map(np.dtype, ("?", "f4", "i8"))))
-    dtype = np.dtype(data.draw(st.sampled_from(("?", "i1", "f4", "f8"))))
-    assert_same(cuda().cast(to_device(a), dtype), cpu().cast(a, dtype))
 
 
 def test_what_does_not_fit_saturates_on_the_gpu() -> None:

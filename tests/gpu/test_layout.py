@@ -108,37 +108,3 @@ def test_entries_given_twice_are_refused_by_name():
         cuda.build_matrix(3, 5, array(rows), array(columns), array(values), None)
     with pytest.raises(DuplicateEntry, match="entry 4 is given more than once"):
         cuda.build_vector(5, array(columns), array(values), None)
-
-
-@given(st.data())
-def test_elements_are_extracted(data):
-    size = data.draw(SIZES)
-    v = data.draw(st.one_of(dense_vectors(size, DTYPES), sparse_vectors(size, DTYPES)))
-    indices = random(data).integers(0, size, data.draw(st.sampled_from((0, 1, 50))))
-    w = cuda.extract_vector(moved(v), array(indices))
-    is_valid(brought(w))
-    assert_same(w, cpu.extract_vector(v, indices))
-
-
-@given(st.data())
-def test_a_submatrix_is_extracted(data):
-    nrows, ncols = data.draw(st.sampled_from(((1, 1), (5, 7), (40, 30))))
-    a, numbers = data.draw(matrices(nrows, ncols, DTYPES)), random(data)
-    rows = numbers.integers(0, nrows, data.draw(st.sampled_from((0, 1, 9))))
-    columns = numbers.integers(0, ncols, data.draw(st.sampled_from((0, 1, 9))))
-    rows = data.draw(st.sampled_from((None, rows)))
-    columns = data.draw(st.sampled_from((None, columns, np.unique(columns))))
-    there = [None if i is None else array(i) for i in (rows, columns)]
-    c = cuda.extract_matrix(moved(a), *there)
-    if rows is not None or columns is not None:
-        is_valid(brought(c))
-    assert_same(c, cpu.extract_matrix(a, rows, columns))
-
-
-@given(st.data())
-def test_places_are_found(data):
-    a = data.draw(matrices(5, 7, DTYPES))
-    i, j = data.draw(st.integers(0, 4)), data.draw(st.integers(0, 6))
-    assert cuda.find(moved(a), i, j) == cpu.find(a, i, j)
-    v = data.draw(sparse_vectors(40, DTYPES))
-    assert cuda.find(moved(v), 5 * i + j) == cpu.find(v, 5 * i + j)

@@ -20,7 +20,6 @@ from graphla.backends import backend  # noqa: E402
 from graphla.backends.cuda import spgemm, spgemm_masked  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
 from graphla.formats import Csr, MatrixMask, is_iso  # noqa: E402
-from semirings import binary  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 
 SEMIRINGS = (
@@ -182,16 +181,6 @@ def test_long_rows_of_b_are_searched_for_what_a_mask_lists(name: str) -> None:
         "rows", to_device(a), to_device(b), semiring, to_device(pattern)
     )
     assert_same(to_host(found), wanted)
-
-
-@given(st.data(), st.sampled_from((0, 1, 5)), st.sampled_from((0, 1, 4)), st.booleans())
-def test_kronecker_is_that_of_the_cpu(data: Any, m: int, n: int, is_positional: bool) -> None:
-    op = binary.firstj["INT64"] if is_positional else binary.minus["FP32"]
-    dtypes = (np.dtype(np.float32),)
-    a = data.draw(matrices(m, n, dtypes))
-    b = data.draw(matrices(n, m, dtypes))
-    wanted = backend("cpu").kronecker(a, b, op)
-    assert_same(to_host(backend("cuda").kronecker(to_device(a), to_device(b), op)), wanted)
 
 
 def test_rows_of_b_are_asked_for_where_dots_are_dear() -> None:

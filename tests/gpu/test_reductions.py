@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from storages import assert_same, dense_vectors, matrices, to_device, to_host, values_of
+from storages import assert_same, dense_vectors, to_device, to_host, values_of
 
 from graphla.backends import backend
 from graphla.formats import BitmapVector, Csr
@@ -40,14 +40,6 @@ def test_all_values_are_folded(data: Any) -> None:
         assert mine in there or not there.size
     else:
         assert mine == cpu().reduce(v.values, op, present)
-
-
-@given(data)
-def test_rows_are_folded(data: Any) -> None:
-    shape = data.draw(st.sampled_from(((0, 2), (3, 0), (1, 90), (60, 9))))
-    a = data.draw(matrices(shape[0], shape[1], WHOLE))
-    op = data.draw(st.sampled_from(MONOIDS))["INT64"]
-    assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
 
 
 def skewed(dtype: Any) -> Csr:

@@ -14,6 +14,7 @@ def test_a_stage_of_the_tour_runs_on_the_cpu_too(stage):
         stage()
 
 
+@pytest.mark.full
 def test_the_tour_leaves_no_kernel_out(monkeypatch: pytest.MonkeyPatch):
     from graphla.compilers import cuda
 

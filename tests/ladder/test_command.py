@@ -92,10 +92,10 @@ def test_the_picture_of_speeds_far_apart(tmp_path):
 def test_a_search_that_had_no_time_for_all_is_said_to_have_had_none():
     rows = [Row("slow", [10], [0.5], [3], [3], [70], 80, 0.5, 300.0)]
     text = "\n".join(command.lines("g", Comparison("here", 9, 9, False, [0, 1], rows), 0))
-    assert "slow had time for 1 of 2 sources (--limit): means of these" in text
+    assert "slow finished 1 of 2 sources within --limit: means of these" in text
     found = Comparison("here", 9, 9, False, [0, 1], rows, ["slower", "closure"])
     text = "\n".join(command.lines("g", found, 0))
-    assert "slower, closure: not one search was done in time (--limit)" in text
+    assert "slower, closure: no search finished within --limit" in text
     assert text.index("\nclosure ") < text.index("\nslow ")  # a name of the ladder before others
     assert [line.split()[1:] for line in text.splitlines() if line.startswith("slower ")] == [
         ["-"] * 7,

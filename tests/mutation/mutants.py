@@ -487,7 +487,7 @@ def _loops() -> list[Mutant]:
             "swapped comparison",
             "a_indices[p] <= b_indices[q])",
             "a_indices[p] < b_indices[q])",
-            f"{compiled} -k union",
+            "tests/test_larger.py -k entrywise",
         ),
         one(
             "ewise",
@@ -495,7 +495,7 @@ def _loops() -> list[Mutant]:
             "swapped operands",
             "left_alone(a_values[p * a_step], right[0], i, j)",
             "left_alone(a_values[p * a_step], left[0], i, j)",
-            f"{compiled} -k union",
+            "tests/test_larger.py -k entrywise",
         ),
         one(
             "assign",
@@ -734,7 +734,7 @@ def _kernels() -> list[Mutant]:
             "swapped operands",
             "FLIPPED ? Op::accumulate(x[spot], y[k], i, j) : Op::accumulate(x[k], y[spot], i, j)",
             "FLIPPED ? Op::accumulate(x[k], y[spot], i, j) : Op::accumulate(x[spot], y[k], i, j)",
-            "entrywise",
+            "cuda:tests/test_operations.py -k ewise_mult",
         ),
         one(
             "ewise_dense.cu",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from algorithms.graphs import Edges, graphs
 from devices import DEVICE, has_card
+from effort import is_full
 from hypothesis import strategies as st
 
 import graphla as gl
@@ -70,8 +71,8 @@ def cases(
     iso: bool | None = None,
 ) -> Case:
     """A closure that comes to rest, whatever the graph."""
-    # Where each semiring is compiled for each dtype, fewer dtypes do.
-    few = gl.config.compiled is True or (DEVICE == "cuda" and has_card())
+    # Each semiring is compiled for each dtype, by Numba or for the GPU: few dtypes suffice there.
+    few = gl.config.compiled is True or (DEVICE == "cuda" and (has_card() or not is_full()))
     known_dtypes = COMPILED if few else INTEGERS + FLOATS + ["BOOL"]
     wanted = set(known_dtypes if dtypes is None else dtypes)
     known = sorted(SETTLING if names is None else names)

@@ -24,7 +24,10 @@ from graphla.algorithms import bfs, sssp
 
 device, length, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 gl.config.device = device
-traverse = {"bfs": lambda A, s: bfs(A, s, parents=False).levels, "sssp": sssp}[name]
+traverse = {
+    "bfs": lambda A, s: bfs(A, s, parents=False).levels,
+    "sssp": lambda A, s: sssp(A, s).distances,
+}[name]
 
 def path(n):
     "0 -> 1 -> 2 ... under names drawn at random, with different weights."

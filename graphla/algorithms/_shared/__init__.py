@@ -1,1 +1,1 @@
-"""What several algorithms share: checks of arguments, random numbers, loops, and counts."""
+"""Helpers of several algorithms: checks of arguments, random numbers, loops, and counts."""

@@ -1,7 +1,7 @@
-"""Links of a graph for its communities: symmetric, and weighed in whole numbers.
+"""Edge weights for community detection: symmetric, and scaled to integers.
 
-Sums of whole numbers below 2^53 are exact in a float, in whatever order they are added: so what
-rests on such sums is the same on every device, and for any number of threads.
+Sums of integers below 2^53 are exact in FP64 in any order. So results that depend on such sums are
+the same on every device, and for any number of threads.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
 
 EXACT = 52
-"""Bits of the sum of all weights."""
+"""Number of bits of the sum of all weights."""
 
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
-    """The values of A, or ones, FP64; and whether they are the same in both directions."""
-    has_symmetric_pattern = is_symmetric(A)  # before W is made, so that W inherits the result
+    """Return the values of A, or ones, in FP64; and whether the result is symmetric."""
+    has_symmetric_pattern = is_symmetric(A)  # before W is built, so that W inherits the result
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
     if has_symmetric_values(A):  # the values are symmetric as well
         return W, True
@@ -27,21 +27,21 @@ def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
 
 
 def symmetrize(W: Matrix) -> Matrix:
-    """(W + Wᵀ) / 2."""
+    """Return (W + Wᵀ) / 2."""
     return binary.times(binary.plus(W | W.T).new(), 0.5).new()
 
 
 def double_loops(W: Matrix) -> Matrix:
-    """W + diag(W): of an undirected graph, in which a self-loop ends at its vertex twice."""
+    """Return W + diag(W): in an undirected graph both ends of a self-loop are at its vertex."""
     loops = W.diag()
     return binary.plus(W | loops.diag()).new() if loops.nvals else W
 
 
 def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
-    """W times a power of 2, without what is left below the point; and what that adds up to.
+    """Return W times a power of 2, truncated to integers, and their sum.
 
-    What it adds up to has 52 bits: each weight is as exact as its share of the sum of all. Weights
-    that add up to no finite number are refused.
+    The sum has 52 bits, so the error of each weight is relative to the sum of all. Weights without
+    a finite sum are refused.
     """
     total = float(W.reduce_scalar(monoid.plus).get(0))
     if not total < math.inf:

@@ -53,17 +53,17 @@ def graph_algorithm(
     - vertices: the parameters that are a vertex, or several vertices;
     - pairs: the parameters that are a list of pairs of vertices;
     - keyed: the parameters that map vertices to values;
-    - gives: the results whose values are vertices: "" the only or first result, or names of fields,
-      or positions;
+    - gives: the results whose values are vertices: "" for the only or first result, otherwise the
+      names of fields of a NamedTuple;
     - rows: the parameter that lists the vertices of the rows of a Matrix, if they are not all;
     - undirected: whether the algorithm refuses a directed graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
-      or a tree, or "A" if it always does. If it does, a Graph whose parallel edges were summed is
+      or a tree, or "A" if it always reads them. Then a Graph whose parallel edges were summed is
       refused.
 
     If a parameter `directed` is missing or None, it is the Graph's own.
     """
-    told = GraphOptions(**options)
+    spec = GraphOptions(**options)
 
     def decorate(
         algorithm: Callable[Concatenate[Matrix, P], T],
@@ -78,10 +78,10 @@ def graph_algorithm(
                 return algorithm(*args, **options)  # raises TypeError: A is missing
             given, *others = args
             if isinstance(given, Graph):
-                return _run_on_graph(algorithm, told, signature, given, others, options)
-            return _run_on_matrix(algorithm, told, signature, given, others, options)
+                return _run_on_graph(algorithm, spec, signature, given, others, options)
+            return _run_on_matrix(algorithm, spec, signature, given, others, options)
 
-        run.graph_options = told  # pyright: ignore[reportAttributeAccessIssue]
+        run.graph_options = spec  # pyright: ignore[reportAttributeAccessIssue]
         run.__signature__ = _signature_for_users(signature)  # pyright: ignore[reportAttributeAccessIssue]
         return run
 
@@ -98,7 +98,7 @@ def refuse_summed(name: str) -> NoReturn:
 
 def _run_on_matrix(
     algorithm: Any,
-    told: GraphOptions,
+    spec: GraphOptions,
     signature: inspect.Signature,
     given: Any,
     others: list[Any],
@@ -106,13 +106,13 @@ def _run_on_matrix(
 ) -> Any:
     """Call the algorithm with a Matrix, and with lists for sets, generators and GPU arrays."""
     A = adjacency(given)
-    if told.undirected:
+    if spec.undirected:
         symmetric(A)
-    has_lists = told.vertices or told.pairs
+    has_lists = spec.vertices or spec.pairs
     if has_lists and any(map(is_loose, (*others, *options.values()))):
         bound = _bind(algorithm, signature, A, others, options)
         for name, value in bound.arguments.items():
-            if name in told.vertices or name in told.pairs:
+            if name in spec.vertices or name in spec.pairs:
                 bound.arguments[name] = as_list(value)
         return _call(algorithm, A, bound.args[1:], bound.kwargs)
     return _call(algorithm, A, others, options)
@@ -120,14 +120,14 @@ def _run_on_matrix(
 
 def _run_on_graph(
     algorithm: Any,
-    told: GraphOptions,
+    spec: GraphOptions,
     signature: inspect.Signature,
     graph: Graph,
     others: list[Any],
     options: dict[str, Any],
 ) -> Any:
     """Call the algorithm with the Matrix of a Graph, and label its results."""
-    if told.undirected and graph.directed:
+    if spec.undirected and graph.directed:
         raise InvalidValue(
             f"A is a directed Graph, but {algorithm.__name__} is of undirected ones: "
             f"A.to_undirected() forgets the directions"
@@ -136,29 +136,29 @@ def _run_on_graph(
     arguments, labels = bound.arguments, graph._labels
     for name in _NAMED:
         graph.check_weight(name, arguments.get(name))
-    if told.lengths and graph.multigraph_weight == "sum":
-        name = told.lengths
+    if spec.lengths and graph.multigraph_weight == "sum":
+        name = spec.lengths
         if name == "A" or weighs(name, arguments.get(name, signature.parameters[name].default)):
             refuse_summed(algorithm.__name__)
     for name, value in arguments.items():
-        arguments[name] = _as_numbers(told, labels, name, value)
+        arguments[name] = _as_numbers(spec, labels, name, value)
     if "directed" in signature.parameters and arguments.get("directed") is None:
         arguments["directed"] = graph.directed
     with naming_scope(labels):
         found = _call(algorithm, graph._matrix, bound.args[1:], bound.kwargs)
-    chosen = arguments.get(told.rows) if told.rows else None
-    return labelled(found, labels, told.gives, None if chosen is None else labels.select(chosen))
+    chosen = arguments.get(spec.rows) if spec.rows else None
+    return labelled(found, labels, spec.gives, None if chosen is None else labels.select(chosen))
 
 
-def _as_numbers(told: GraphOptions, labels: Any, name: str, value: Any) -> Any:
+def _as_numbers(spec: GraphOptions, labels: Any, name: str, value: Any) -> Any:
     """Replace the labels in one argument with the numbers of their vertices."""
-    if (name in told.vertices or name in told.pairs) and is_on_card(value):
+    if (name in spec.vertices or name in spec.pairs) and is_on_card(value):
         value = as_list(value)
-    if name in told.keyed and (isinstance(value, Mapping) or name not in told.vertices):
+    if name in spec.keyed and (isinstance(value, Mapping) or name not in spec.vertices):
         return labels.number_keys(name, value)
-    if name in told.vertices:
+    if name in spec.vertices:
         return labels.vertices(name, value)
-    return labels.pairs(name, value) if name in told.pairs else value
+    return labels.pairs(name, value) if name in spec.pairs else value
 
 
 def _bind(
@@ -180,7 +180,7 @@ def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)
-    if A.device == config.device or A.device == default_device():  # `set` takes a while
+    if A.device == config.device or A.device == default_device():  # because `config.set` is slow
         return algorithm(A, *args, **options)
     with config.set(device=A.device):
         return algorithm(A, *args, **options)

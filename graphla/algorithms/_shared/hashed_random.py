@@ -1,4 +1,4 @@
-"""Random numbers that are a function of a seed and a vertex: the same on every device."""
+"""Random numbers that are a function of a seed and a vertex, and the same on every device."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def coins(A: Matrix, first: int) -> Vector:
 
 
 def edge_order(A: Matrix, is_weighted: bool, seed: int) -> Matrix:
-    """R(i, j) = the position of {i, j}, i < j, among all edges: by weight, then in random order.
+    """Return R(i, j) = the position of edge {i, j}, i < j, by weight, then in random order.
 
     The weights count only if `is_weighted`; self-loops have no position.
     """

@@ -11,7 +11,7 @@ from semirings import indexunary
 
 
 def selection(labels: Vector, ncols: int | None = None) -> Matrix:
-    """S(i, labels(i)) = true: uS adds up u by labels, and Sv reads v at the labels.
+    """Return S with S(i, labels(i)) = true: uS adds up u by labels, and Sv reads v at the labels.
 
     `labels` is full, with integers below `ncols`, by default below its size.
     """
@@ -20,12 +20,12 @@ def selection(labels: Vector, ncols: int | None = None) -> Matrix:
 
 
 def vertex_numbers(A: Matrix) -> Vector:
-    """v(i) = i for each vertex of A, INT64."""
+    """Return v(i) = i for each vertex of A, INT64."""
     return indexunary.rowindex(Vector.from_scalar(True, A.nrows)).new()
 
 
 def lookup(labels: Vector, values: Vector) -> Vector:
-    """w = Sv, where S(i, labels(i)) = true: w(i) = v(labels(i)); both vectors are full."""
+    """Return w = Sv, where S(i, labels(i)) = true: w(i) = v(labels(i)). Both vectors are full."""
     return Vector._of(perform("lookup", indexing.lookup, labels._read(), values._read()))
 
 

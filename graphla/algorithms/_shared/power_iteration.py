@@ -1,4 +1,4 @@
-"""What algorithms that iterate share: vectors to begin with, and the error where no end comes."""
+"""Helpers of iterative algorithms: start vectors, norms, and the error of no convergence."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidV
 
 
 class ConvergenceError(GraphblasException, RuntimeError):
-    """An iteration that did not come to rest in the rounds that it was given."""
+    """An iteration that did not converge within its greatest number of rounds."""
 
 
 def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
-    """The error of an iteration that still changed by `change`."""
+    """Return the error of an iteration that still changed by `change` in its last round."""
     return ConvergenceError(
         f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
         f"than {least:.3g}: the tolerance times the number of vertices"
@@ -27,16 +27,16 @@ def convergence_error(name: str, rounds: int, change: float, least: float) -> Co
 
 
 def full(value: Any, n: int, dtype: Any = float) -> Vector:
-    """The value, at each of n vertices."""
+    """Return a full vector of size n with one value."""
     vector = Vector(dtype, n)
     vector << value
     return vector
 
 
 def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """What is given of some vertices, a Vector or a mapping; no entry at the others.
+    """Return a Vector from a Vector or a mapping, without entries at vertices that it lacks.
 
-    With dtype None, of the dtype that it has.
+    With dtype None the dtype of the values is kept.
     """
     if isinstance(values, Vector):
         if values.size != n:
@@ -53,7 +53,7 @@ def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
 
 
 def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """The same, with 0 at the others."""
+    """Return a full Vector from a Vector or a mapping, with 0 at vertices that it lacks."""
     start = full(0, n, dtype)
     # x⟨g⟩ = g
     some = as_vector(name, values, n, dtype)
@@ -62,7 +62,7 @@ def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector
 
 
 def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """x = g / Σ g, and 0 where nothing is given: a full vector that adds up to 1."""
+    """Return x = g / Σ g as a full vector that adds up to 1, with 0 where g has no entry."""
     some = as_vector(name, values, n)
     total = some.reduce(monoid.plus).get(0)
     if not 0 < total < math.inf or some.select("<", 0).nvals:
@@ -71,15 +71,15 @@ def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vecto
 
 
 def norm(x: Vector) -> float:
-    """Σ |x|."""
+    """Return Σ |x|."""
     return float(unary.abs(x).new().reduce(monoid.plus).get(0))
 
 
 def normalize(x: Vector) -> Vector:
-    """x / √Σ x², or 0."""
+    """Return x / √Σ x², or 0 if x is 0."""
     length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
     if not 0 < length < math.inf:
-        # squares that are too great, or too small, are those of parts of the greatest
+        # The squares overflow or underflow, so divide by the greatest value first.
         greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
         if 0 < greatest < math.inf:
             return normalize(x.apply(binary.truediv, right=greatest).new())
@@ -87,5 +87,5 @@ def normalize(x: Vector) -> Vector:
 
 
 def distance(x: Vector, y: Vector) -> float:
-    """Σ |x - y|, where both are full."""
+    """Return Σ |x - y| of two full vectors."""
     return norm(binary.minus(x & y).new())

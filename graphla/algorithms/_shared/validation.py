@@ -1,4 +1,4 @@
-"""Checks of the arguments of algorithms; each refuses a wrong argument in one sentence."""
+"""Checks of the arguments of algorithms. Each refuses a wrong argument in one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValu
 
 
 def adjacency(A: Any) -> Matrix:
-    """A, or what it computes, as the adjacency matrix of a graph, which is square."""
+    """Return A, or the Matrix that an expression computes; refuse one that is not square."""
     if not isinstance(A, Matrix):
         if not isinstance(A, MatrixExpression):
             raise TypeError(
@@ -40,7 +40,7 @@ def adjacency(A: Any) -> Matrix:
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether it is a collection without positions (a set, a generator), or a GPU array."""
+    """Return whether it is a collection without positions (a set, a generator) or a GPU array."""
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
     return has_no_places or is_on_card(given)
 
@@ -55,7 +55,7 @@ def as_list(given: Any) -> Any:
 
 
 def vertex(source: Any, n: int, name: str = "source") -> int:
-    """`source` as one of the vertices 0..n-1."""
+    """Return `source` as an int from 0 to n - 1."""
     if isinstance(source, bool) or not isinstance(source, Integral):
         raise TypeError(f"{name} must be an integer, not {source!r} ({type(source).__name__})")
     if n == 0:
@@ -66,7 +66,7 @@ def vertex(source: Any, n: int, name: str = "source") -> int:
 
 
 def vertices(name: str, given: Any, n: int) -> np.ndarray:
-    """`given` as a list of the vertices 0..n-1, int64; all of them for None."""
+    """Return `given` as an INT64 array of vertices from 0 to n - 1; all vertices for None."""
     if given is None:
         return np.arange(n)
     try:
@@ -84,16 +84,19 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
 
 
 def distinct(name: str, given: Any, n: int) -> np.ndarray:
-    """The same, each vertex once, in order."""
+    """Return `given` as a sorted INT64 array of distinct vertices; all vertices for None."""
     listed = vertices(name, given, n)
     return listed if given is None else np.unique(listed)
 
 
 def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
-    """`value` as one of a few dtypes."""
-    dtype = lookup_dtype(value)
-    if dtype.name not in names:
-        raise InvalidValue(f"{name} is {dtype.name}, but must be {' or '.join(names)}")
+    """Return `value` as a dtype; refuse one whose name is not in `names`."""
+    try:
+        dtype = lookup_dtype(value)
+    except (TypeError, ValueError):
+        dtype = None
+    if dtype is None or dtype.name not in names:
+        raise InvalidValue(f"{name} is {dtype or repr(value)}, but must be {' or '.join(names)}")
     return dtype
 
 
@@ -129,7 +132,7 @@ def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
 
 
 def count(name: str, value: Any, least: int) -> int:
-    """`value` as an integer of at least `least`."""
+    """Return `value` as an int; refuse one below `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {value!r} ({type(value).__name__})")
     if value < least:
@@ -138,7 +141,7 @@ def count(name: str, value: Any, least: int) -> int:
 
 
 def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
-    """`value` as a number with low <= value <= high."""
+    """Return `value` as a float; refuse one that is not from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, not {value!r} ({type(value).__name__})")
     if not low <= float(value) <= high:
@@ -147,7 +150,7 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
 
 
 def weighs(name: str, weight: Any) -> bool:
-    """Whether the values of A are asked for: by True, or by a name, as NetworkX has it."""
+    """Return whether `weight` asks for the values of A, by True or by a name as in NetworkX."""
     if weight is None or isinstance(weight, (bool, np.bool_)):
         return bool(weight)
     if isinstance(weight, str):
@@ -156,7 +159,7 @@ def weighs(name: str, weight: Any) -> bool:
 
 
 def numbers(A: Matrix) -> None:
-    """Refuse an edge whose weight is not a number."""
+    """Refuse an edge whose weight is NaN."""
     if not A.nvals or not is_floating(A):
         return
     least = extent(A)[0]
@@ -168,10 +171,10 @@ def numbers(A: Matrix) -> None:
 
 
 def nonnegative(A: Matrix) -> None:
-    """Refuse an edge whose weight is below zero, or not a number."""
+    """Refuse an edge whose weight is below 0 or NaN."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
         return
-    if extent(A)[0] >= 0:  # not where it is NaN
+    if extent(A)[0] >= 0:  # False if it is NaN
         return
     wrong = select.valuelt(A, 0).new()
     if not wrong.nvals and is_floating(A):
@@ -185,7 +188,7 @@ def nonnegative(A: Matrix) -> None:
 
 
 def positive(A: Matrix) -> None:
-    """Refuse an edge whose weight is not above zero."""
+    """Refuse an edge whose weight is not above 0."""
     nonnegative(A)
     if not A.nvals or extent(A)[0] > 0:
         return
@@ -197,7 +200,7 @@ def positive(A: Matrix) -> None:
 
 
 def at_most(A: Matrix, most: int) -> None:
-    """Refuse an edge of greater weight."""
+    """Refuse an edge whose weight exceeds `most`."""
     if not A.nvals or extent(A)[1] <= most:
         return
     wrong = select.valuegt(A, most).new()
@@ -210,13 +213,13 @@ def at_most(A: Matrix, most: int) -> None:
 
 
 def within_unit(A: Matrix) -> None:
-    """Refuse an edge whose weight is not a probability."""
+    """Refuse an edge whose weight is not a probability, from 0 to 1."""
     nonnegative(A)
     at_most(A, 1)
 
 
 def symmetric(A: Matrix) -> None:
-    """Refuse an edge i -> j without its j -> i."""
+    """Refuse an edge i -> j without the edge j -> i."""
     if is_symmetric(A):
         return
     i, j = first_entry(A.dup(mask=~A.T.new().S))
@@ -227,7 +230,7 @@ def symmetric(A: Matrix) -> None:
 
 
 def is_floating(A: Matrix) -> bool:
-    """Whether the weights of A are floating-point numbers."""
+    """Return whether the weights of A are floating-point numbers."""
     return A.dtype.name.startswith("FP")
 
 

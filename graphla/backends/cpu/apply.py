@@ -1,4 +1,4 @@
-"""Operators of one operand, value by value."""
+"""Apply unary, bound binary and index-unary operators to every value."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ V = TypeVar("V", SparseVector, Csr)
 
 
 def cast(a: Any, dtype: Any) -> Any:
-    """The same entries, with values of another dtype."""
+    """Return the same entries with values of another dtype."""
     values = cast_values(a.values, np.dtype(dtype))
     return a if values is a.values else with_values(a, values)
 
 
 def apply(a: Any, op: TypedUnaryOp) -> Any:
-    """op(x) of every value; a bitmap or full vector will do as well, if op is not positional."""
+    """Return op(x) for every value x. If op is not positional, `a` may be a bitmap or full."""
     x = cast_values(a.values, op.type.np_type)
     if op.is_positional:
         return with_values(a, of_size(op.numpy(x, *places(a)), a.nvals))
@@ -31,9 +31,9 @@ def apply(a: Any, op: TypedUnaryOp) -> Any:
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """op(value, x) of every value x, or op(x, value), as the scalar is on the `side` left or right.
+    """Return op(value, x) or op(x, value) for every value x; `side` is the scalar's: left or right.
 
-    A positional operator sees the scalar at the place of the entry.
+    For a positional operator the scalar has the position of the entry.
     """
     x_type, y_type = op.type.np_type, op.type2.np_type
     if op.is_positional:
@@ -52,19 +52,19 @@ def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
 
 
 def apply_index(a: V, op: TypedIndexUnaryOp, thunk: Any) -> V:
-    """op(x, i, j, thunk) of every entry; j is 0 in a vector."""
+    """Return op(x, i, j, thunk) for every entry; j is 0 in a vector."""
     return with_values(a, of_size(at_places(a, op, thunk), a.nvals))
 
 
 def at_places(a: Any, op: Any, thunk: Any) -> Array:
-    """Return op(x, i, j, thunk) of every entry."""
+    """Return the values of op(x, i, j, thunk) for all entries."""
     i, j = places(a)
     x = cast_values(a.values, op.type.np_type)
     return op.numpy(x, i, j, scalar(thunk, op.thunk_type.np_type))
 
 
 def places(a: Any, which: Array | None = None) -> tuple[Any, Any]:
-    """The row and column of the entries, int64; the index and 0 in a vector."""
+    """Return the row and column of each entry as int64; for a vector, the index and 0."""
     if isinstance(a, Csr):
         i, j = row_of_entry(a), a.indices
         if which is not None:
@@ -77,7 +77,7 @@ def places(a: Any, which: Array | None = None) -> tuple[Any, Any]:
 
 
 def of_size(values: Any, size: int) -> Array:
-    """Values as an array of `size`, where one may stand for all."""
+    """Return an array of `size` values, repeating a single value if necessary."""
     if getattr(values, "ndim", 0) == 1 and values.size == size:
         return values
     return repeat_value(np.asarray(values), size)

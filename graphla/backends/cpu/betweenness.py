@@ -1,4 +1,4 @@
-"""Betweenness: dependencies on shortest paths, in Numba; each thread takes some of the sources."""
+"""Betweenness: add up dependencies on shortest paths in Numba; threads share the sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphla.formats import Array, is_iso
 from graphla.settings import config
 
 PARTS = 8
-"""Parts of the sources per thread."""
+"""Number of parts per thread into which the sources are cut."""
 
 
 def dependencies(request: Dependencies) -> DependenciesResult | None:

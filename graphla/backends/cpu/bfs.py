@@ -31,13 +31,13 @@ from graphla.settings import config
 from semirings.semiring import any_secondi, min_secondi
 
 BYTE_LEVELS = 255
-"""The number of levels that a byte holds; its greatest value marks a vertex that is not reached."""
+"""The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
 EDGES = 2 * int(loops.ROOM)
-"""Targets and sources of the edges that a push lists at a time."""
+"""Length of a push's list of edges: ROOM targets, then ROOM sources."""
 FEW = 64
-"""Starts that are marked one by one."""
+"""Up to this many starts are marked one by one."""
 PULLS = 32
-"""Parts of a pull that threads share."""
+"""Number of parts into which a pull is cut for the threads."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -46,13 +46,13 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 
 @dataclass(frozen=True, slots=True)
 class BfsTuning:
-    """Measured on two cores (docs/performance-log.md)."""
+    """Parameters of a search, measured on two cores (docs/performance/findings.md)."""
 
-    apart: int = 1 << 20  # vertices and entries from which a search runs in another thread: 20 ms
-    wide: int = 1 << 17  # vertices left from which a pull is worth a second thread
-    # in NumPy, in units of one entry that a pull reads:
-    stopping: float = 0.6  # an entry of a pull that stops early: often it stops sooner
-    pushed: float = 2.0  # an entry of a push
+    apart: int = 1 << 20  # vertices plus entries from which a search (20 ms) gets its own thread
+    wide: int = 1 << 17  # unreached vertices above which a pull is worth a second thread
+    # Costs in NumPy, in units of one entry that a pull reads:
+    stopping: float = 0.6  # factor for the entries of a pull, since rows often end early
+    pushed: float = 2.0  # an entry that a push reads
 
 
 TUNING = BfsTuning()
@@ -121,7 +121,10 @@ def bfs_numpy(request: Search) -> BfsResult:
 def choose_direction(
     wanted: Towards, edges: int, left: int, nvals: int, into: Csr | None
 ) -> Towards:
-    """Return "push" along `edges` edges or "pull" to the vertices left; "push" without a CSC."""
+    """Return the cheaper of "push" along `edges` edges and "pull" to `left` vertices.
+
+    `wanted` other than "auto" decides. Without a CSC the answer is "push".
+    """
     if into is None or wanted == "push":
         return "push"
     if wanted == "pull":
@@ -133,7 +136,7 @@ def choose_direction(
 
 
 def check_level(level: int, dtype: np.dtype[Any]) -> None:
-    """Refuse a level that a byte does not hold."""
+    """Raise OverflowError if levels have one byte and `level` does not fit it."""
     if dtype.itemsize == 1 and level >= BYTE_LEVELS:
         raise OverflowError(
             f"there is a vertex {level} edges away from the start, but levels of one byte "
@@ -158,7 +161,7 @@ def _sorted_entries(v: SparseVector | BitmapVector) -> tuple[Array, Array]:
 def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsResult:
     """Return the result of the compiled loop.
 
-    With `stop`, a flag of the caller, the caller runs this function in another thread.
+    The caller may pass its own flag as `stop`; then this function runs in the current thread.
     """
     out, n = request.out, request.out.nrows
     search = _Search(request, threads, np.zeros(1, np.int64) if stop is None else stop)
@@ -170,7 +173,7 @@ def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsRe
 
 
 class _Search:
-    """The loop, called until it is finished: for all levels at once, or one by one if traced."""
+    """The state of a compiled search. The loop runs all levels per call, or one if traced."""
 
     def __init__(self, request: Search, threads: int, stop: Array) -> None:
         self.request, self.threads = request, threads
@@ -184,13 +187,13 @@ class _Search:
         self.barred = barred_words(n, request.plan, mask) & ~marked
         done = self.barred | marked
         seen = done if mask is None else marked
-        queue = scratch.take("queue", n + 2, _int32)  # two past its end may be written
+        queue = scratch.take("queue", n + 2, _int32)  # the loop may write two past the end
         queue[: starts.size] = starts
         if has_levels:
             levels[starts] = 0
         if has_parents:
             parents[starts] = starts
-        firsts = parents  # not read
+        firsts = parents  # a placeholder that is not read
         if request.plan is not None:
             firsts = request.plan.first
         elif into is not None:
@@ -229,7 +232,7 @@ class _Search:
                 self.record(before, state, perf_counter() - begin)
 
     def pull(self) -> int:
-        """Return how many vertices one pull finds, by several threads if many are left."""
+        """Run one pull, by several threads if many vertices are left; return how many it finds."""
         operands, state = (self.graph, self.work, self.rule), self.work.state
         loop = load("bfs.pull_words", self.spec, operands)
         arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])
@@ -240,7 +243,7 @@ class _Search:
         return sum(run(lambda *part: loop(*arguments, *part), parts, threads, self.work.stop))
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
-        """Record one level, unless none was left to run."""
+        """Append one level to the trace, unless there was none to run."""
         if not before[loops.FRONTIER] or not before[loops.LEFT]:
             return
         pulled = bool(after[loops.PULLED])
@@ -264,7 +267,7 @@ class _Search:
 
 
 def mark(n: int, vertices: Array) -> Array:
-    """Return a bit map of n vertices in which some are set."""
+    """Return a bit map of n vertices in which the bits of `vertices` are set."""
     if vertices.size > FEW:
         flags = np.zeros((n + 63) >> 6 << 6, bool)
         flags[vertices] = True
@@ -276,7 +279,7 @@ def mark(n: int, vertices: Array) -> Array:
 
 
 def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
-    """Return a bit map of vertices that need not or must not be reached; bits past n are set."""
+    """Return a bit map of the vertices that a search skips: idle or masked. Bits past n are set."""
     words = np.zeros((n + 63) >> 6, _word)
     if plan is not None:
         halves = words.view(np.uint32)
@@ -292,7 +295,7 @@ def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
 
 
 def unpack(words: Array, n: int) -> Array:
-    """Return a bit map as an array of n truth values."""
+    """Return the first n bits of a bit map as booleans."""
     return np.unpackbits(words.view(np.uint8), count=n, bitorder="little").view(bool)
 
 
@@ -301,5 +304,5 @@ def _count_bits(words: Array) -> int:
 
 
 def _entries_into(a: Csr, flags: Array) -> int:
-    """Return how many entries the flagged rows hold."""
+    """Return the number of entries in the flagged rows."""
     return int((a.indptr[1:] - a.indptr[:-1])[flags].sum())

@@ -1,4 +1,4 @@
-"""Entries in any order, made into a vector or a matrix; equal places are folded or refused."""
+"""Build a vector or a matrix from entries in any order; equal places are folded or refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphla import memory
-from graphla.backends.cpu.folding import fold_from_left
+from graphla.backends.cpu.folding import flag_run_starts, fold_from_left
 from graphla.backends.cpu.layout import (
     from_keys,
     index_dtype,
@@ -17,19 +17,19 @@ from graphla.backends.cpu.layout import (
     sort_in_place,
     sort_order,
 )
-from graphla.backends.values import gather
+from graphla.backends.values import duplicate_entry, gather
 from graphla.formats import Array, Csr, SparseVector, is_iso
-from semirings.exceptions import DuplicateEntry
 from semirings.operators import TypedBinaryOp
 
 PARTS = 16
-"""In how many parts entries are folded, so that what a part needs is small beside the result."""
+"""Number of parts in which entries are folded, so that a part's memory is small compared with the
+result."""
 
 
 def build_vector(
     size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
-    """Entries in any order, equal indices folded by dup_op from the left."""
+    """Build a vector; equal indices are folded by dup_op from the left, or refused."""
     if is_increasing(indices):
         return SparseVector(size, indices.astype(np.int32), values)
     keys, order = sort_order(indices, size)
@@ -49,7 +49,7 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Entries in any order, equal places folded by dup_op from the left, or refused."""
+    """Build a matrix; equal places are folded by dup_op from the left, or refused."""
     memory.require_offsets(nrows, "rows", values.size)
     # Equal values need no order: sorting the places alone is faster than SciPy's counting sorts.
     if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
@@ -65,7 +65,7 @@ def _build_numpy(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Entries in any order, equal places folded by dup_op from the left."""
+    """Build a matrix with sorts of keys: row * ncols + column."""
     keys = rows.astype(np.int64)
     keys *= ncols
     keys += columns
@@ -94,11 +94,10 @@ def _build_scipy(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Entries in any order, equal places folded by dup_op from the left.
+    """Build a matrix with SciPy's counting sorts, by column and then by row.
 
-    Sorted by column, then by row, each time keeping the order of equals: so rows come out sorted,
-    and equal places in the order in which they were given. Where all values are one, sorting the
-    places alone is quicker.
+    Both are stable. So rows come out sorted, and equal places are in the order in which they were
+    given.
     """
     from scipy.sparse import coo_array
 
@@ -115,17 +114,15 @@ def _build_scipy(
 
 
 def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
-    """A matrix whose rows are sorted but may hold a column twice, with those folded or refused.
+    """Fold or refuse equal places of a matrix whose rows are sorted.
 
-    Part by part, each ending where a run of equal places does: what is made beside the result
-    stays small.
+    Fold part by part, to need little memory besides the result. A part ends at the end of a run of
+    equal places.
     """
     size = a.indices.size
     if size < 2:
         return a
-    first = np.empty(size, bool)
-    first[0] = True
-    np.not_equal(a.indices[1:], a.indices[:-1], out=first[1:])
+    first = flag_run_starts(a.indices)
     starts = a.indptr[:-1]
     first[starts[starts < size]] = True  # the same column in the next row is another place
     kept = int(first.sum())
@@ -134,7 +131,7 @@ def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
 
     if dup_op is None:
         k = int(first.argmin())
-        raise _given_twice((int(a.indptr.searchsorted(k, side="right")) - 1, int(a.indices[k])))
+        raise duplicate_entry((int(a.indptr.searchsorted(k, side="right")) - 1, int(a.indices[k])))
     indices, values = np.empty(kept, a.indices.dtype), None
     indptr = np.empty(a.nrows + 1, index_dtype(kept))
     begin = done = row = 0
@@ -165,26 +162,16 @@ def fold_equal(
     dup_op: TypedBinaryOp | None,
     place_of: Callable[[int], Any],
 ) -> Array:
-    """The values of equal places folded by dup_op from the left; `first` flags the first of each.
+    """Return the values of equal places, folded from the left; `first` flags the first of each.
 
-    Without a dup_op, the first place that occurs twice is refused.
+    Without a dup_op, refuse the first place that occurs twice.
     """
     if dup_op is None:
-        raise _given_twice(place_of(int(first.argmin())))
+        raise duplicate_entry(place_of(int(first.argmin())))
     return fold_from_left(values, first.nonzero()[0], dup_op)
 
 
 def first_of_equal(keys: Array) -> Array | None:
-    """Flags the first of each run of equal keys; None where no two are equal."""
-    if keys.size < 2:
-        return None
-    first = np.empty(keys.size, bool)
-    first[0] = True
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    """Return flags of the first of each run of equal keys, or None if no two are equal."""
+    first = flag_run_starts(keys)
     return None if bool(first.all()) else first
-
-
-def _given_twice(place: Any) -> DuplicateEntry:
-    return DuplicateEntry(
-        f"entry {place} is given more than once, so dup_op must say how to combine its values"
-    )

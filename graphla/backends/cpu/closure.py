@@ -1,7 +1,7 @@
-"""Closures, in NumPy or in the loops of `loops/closure`.
+"""Compute closures in NumPy or in the loops of `loops/closure`.
 
-A closure of a large matrix runs in another thread, so that Ctrl-C reaches the main thread while it
-waits: Ctrl-C sets a flag that the loops read every thousand entries.
+A closure of a large matrix runs in another thread while the main thread waits, so that Ctrl-C
+reaches the main thread. Ctrl-C sets a flag that the loops read every thousand entries.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
-from graphla.backends.cpu.folding import fold_runs
+from graphla.backends.cpu.folding import flag_run_starts, fold_runs
 from graphla.backends.cpu.layout import cast_values, ranges, sort_order
 from graphla.backends.cpu.loops import closure as loops
 from graphla.backends.cpu.masks import flag_allowed
@@ -34,19 +34,19 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True, slots=True)
 class ClosureTuning:
-    """Measured on two cores."""
+    """Parameters of closures, measured on two cores."""
 
-    small: int = 1 << 14  # entries and vertices from which a closure runs in another thread
-    # A first delta, in mean weights: edges_ahead / mean degree, and at least least_ahead.
+    small: int = 1 << 14  # entries plus vertices from which a closure runs in another thread
+    # The first delta, in mean weights, is edges_ahead / mean degree, and at least least_ahead.
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
-    relative: float = 0.5  # a first delta for products, as a part of the best value
+    relative: float = 0.5  # the first delta for products, as a fraction of the best value
     check: int = 1024  # entries between two tests of the stop flag and of delta
-    # In NumPy, delta in mean weights: wide, since a round takes 100 microseconds at least.
+    # Delta in NumPy, in mean weights. It is wide because a round takes at least 100 microseconds.
     numpy_ahead: float = 16.0
-    # In NumPy, a cycle of parents is looked for each time this many times nvals were multiplied.
+    # NumPy looks for a cycle of parents after every numpy_cycle_check * nvals products.
     numpy_cycle_check: int = 4
-    sample: int = 4096  # values of a matrix from which a mean weight is estimated
+    sample: int = 4096  # number of values from which the mean weight of a matrix is estimated
 
 
 TUNING = ClosureTuning()
@@ -67,7 +67,7 @@ def closure(request: Closure) -> ClosureResult:
 
 
 class _Numba:
-    """A closure as its loop takes it."""
+    """The arguments and the state of a compiled closure."""
 
     def __init__(self, request: Closure) -> None:
         out, semiring = request.out, request.semiring
@@ -89,7 +89,7 @@ class _Numba:
         self.pile = np.empty(2 * self.n, np.int32)
         self.codes = np.zeros(self.n, np.uint8)
         self.steps = 1 if request.traced else FOREVER
-        self.most = 0  # products after which a cycle is looked for
+        self.most = 0  # number of products after which the host looks for a cycle
         work = self._near_far(starts, weights) if is_near_far else self._rounds(starts)
         name, spec = (
             ("closure.near_far", numba_ops.near_far)
@@ -147,7 +147,9 @@ class _Numba:
                 state[loops.MADE] = 0
                 self.most *= 2
             elif status == loops.PAUSED and self._is_enough():
-                state[loops.OVERFLOWED] = 0  # other values are not asked for
+                state[loops.OVERFLOWED] = (
+                    0  # the wanted values are final; other overflows do not matter
+                )
                 return True
             elif status != loops.PAUSED:
                 return status == loops.FINISHED
@@ -183,9 +185,9 @@ def _is_final(
 
 
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
-    """Return the weight of a few edges, fewer where rows are long.
+    """Return the first delta: the weight of a few edges, or of fewer if rows are long.
 
-    On roads 4 to 8 mean weights are best; the loop adapts delta to the graph.
+    On road networks 4 to 8 mean weights are best. The loop adapts delta to the graph.
     """
     tuning = current(TUNING)
     if numba_ops.is_relative(semiring):
@@ -195,7 +197,7 @@ def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
 
 
 def _as_finite(delta: float, semiring: TypedSemiring) -> Any:
-    """Return a delta that the dtype holds."""
+    """Return delta as a finite value of the semiring's dtype."""
     dtype = semiring.return_type
     if dtype.kind == "b":
         return False
@@ -210,11 +212,11 @@ def _as_finite(delta: float, semiring: TypedSemiring) -> Any:
 
 
 def _closure_numpy(request: Closure) -> ClosureResult:
-    """Multiply, in each round, the entries that changed in an earlier one.
+    """Compute a closure in rounds, each of which multiplies only entries that have changed.
 
-    An entry that stayed as it was gives a term that is in x already, and ⊕ is idempotent. So a
-    round gives the result of the whole product, whatever ⊗ is. Under `near_far` only the entries
-    within delta of the best are multiplied, since their order does not matter there.
+    An entry that has not changed gives a term that x already contains, and ⊕ is idempotent. So a
+    round gives the result of the whole product, whatever ⊗ is. Under `near_far` a round multiplies
+    only the entries within delta of the best one; the order of products does not matter there.
     """
     out, semiring, tuning = request.out, request.semiring, current(TUNING)
     n, monoid = out.nrows, semiring.monoid
@@ -297,12 +299,11 @@ def _product(
         if over:
             kept = ~lost
             keys, k, terms = keys[kept], k[kept], np.asarray(terms)[kept]
-    first = np.ones(keys.size, bool)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    first = flag_run_starts(keys)
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
     folded = fold_runs(terms, runs, semiring.monoid)
-    # Written from last to first, so that the first that fits is what stays.
+    # Assign from last to first, so that the first source that fits remains.
     by = k[runs]
     run = np.cumsum(first) - 1
     fits = _same(terms, folded[run]).nonzero()[0][::-1]
@@ -318,7 +319,7 @@ def _mean_of(values: Array) -> float:
 
 
 def _same(a: Array, b: Array) -> Array:
-    """Return where values are equal; all NaN are equal."""
+    """Return which values are equal; NaN equals NaN."""
     equal = a == b
     return equal | ((a != a) & (b != b)) if a.dtype.kind == "f" else equal
 
@@ -335,8 +336,8 @@ def _near(values: Array, monoid: Any, delta: float) -> Array:
 def has_cycle(parent: Array) -> bool:
     """Return whether the parents contain a cycle of two vertices or more.
 
-    By pointer jumping: after log2(n) rounds each vertex knows an ancestor n steps or more above it,
-    which is a root (its own parent) or lies on a cycle.
+    Pointer jumping: after log2(n) rounds each vertex knows an ancestor at least n steps above it.
+    That ancestor is a root (its own parent) or lies on a cycle.
     """
     up = parent
     for _ in range(int(parent.size).bit_length()):

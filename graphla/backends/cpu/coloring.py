@@ -12,9 +12,9 @@ from graphla.formats import Array, Csr
 
 
 def color(a: Csr, numbers: Array) -> Array | None:
-    """Return the least color that no neighbor with a greater number has, as int32[n].
+    """Return colors as int32[n], or None without a compiled loop.
 
-    Return None without a compiled loop.
+    Each vertex gets the least color that no neighbor with a greater number has.
     """
     if not compiles(a.nvals, size=a.nrows):
         return None

@@ -1,4 +1,4 @@
-"""Label propagation, and the moves of Louvain's method: by `loops/communities`, or in Python."""
+"""Label propagation and the moves of Louvain's method, by `loops/communities` or in Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     if not compiles(links.nvals, size=n):
         return None
     stop = np.zeros(1, np.int64)
-    if is_iso(links.values):  # then it is enough to count
+    if is_iso(links.values):  # equal weights need only be counted
         values, step, sums = np.ones(1, np.int64), 0, np.int64
     else:
         (values, step), sums = values_of(links.values), np.float64
@@ -37,7 +37,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     )
 
     def propagate() -> Array:
-        now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
+        now, other = labels.copy(), labels.copy()  # `other` holds the labels of the previous round
         for k in range(rounds):
             calls = [
                 (now, other, *own, stop, step, *part)
@@ -86,7 +86,7 @@ def _move_communities_numba(request: CommunityMoves) -> Array:
 
 
 def _move_communities_python(request: CommunityMoves) -> Array:
-    """Move vertices by lists and dictionaries: for small graphs, and on machines without Numba.
+    """Move vertices in plain Python, for small graphs and on machines without Numba.
 
     The order of moves and of sums is the same as in `loops/communities.move`, so both give the same
     communities. Each move depends on the moves before it, so NumPy cannot vectorize the loop.
@@ -103,7 +103,7 @@ def _move_communities_python(request: CommunityMoves) -> Array:
         waits[v] = False
         row = slice(indptr[v], indptr[v + 1])
         neighbors = indices[row].tolist()
-        linked: dict[int, float] = {}  # by community, in the order in which v meets them
+        linked: dict[int, float] = {}  # weight per community, in the order of v's neighbors
         for j, weight in zip(neighbors, values[row].tolist(), strict=True):
             if j != v:
                 c = community[j]

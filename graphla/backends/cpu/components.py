@@ -1,4 +1,4 @@
-"""Weak components: by `loops/components`, or by SciPy's search. A label is the least vertex."""
+"""Weak components, by `loops/components` or SciPy. A component's label is its least vertex."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def label_by_search(a: Csr, connection: str) -> Array:
     matrix = csr_array((ones, a.indices, a.indptr), shape=(a.nrows, a.ncols))
     count, labels = connected_components(matrix, directed=True, connection=connection)
     least = np.empty(count, np.int64)
-    least[labels[::-1]] = np.arange(a.nrows)[::-1]  # of several writes to an element the last stays
+    least[labels[::-1]] = np.arange(a.nrows)[::-1]  # the last write to an element wins: the least
     return least[labels]

@@ -1,4 +1,4 @@
-"""Other formats of a vector, other dtypes of its values, and other owners of an array."""
+"""Convert vectors between formats, values between dtypes, and arrays between owners."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from graphla.compilers.numba import load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso
 
 MERGE_PRICE = 0
-"""What merging sparse vectors costs, in entries, beside those rewritten."""
+"""Cost of a merge of sparse vectors, in entries, in addition to the entries that it rewrites."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
-    """`values` as a NumPy array, copied only if it must be."""
+    """Return `values` as a NumPy array; copy only if necessary."""
     return np.asarray(values, dtype)
 
 
 def to_host(array: Array) -> np.ndarray:
-    """The array itself."""
+    """Return the array itself."""
     return array
 
 
 def full(size: int, value: Any, dtype: Any) -> Array:
-    """Return a new array of `size` times one value."""
+    """Return a new array that repeats one value `size` times."""
     return np.full(size, value, dtype)
 
 
@@ -39,12 +39,12 @@ def arange(size: int, dtype: Any) -> Array:
 
 
 def owns(array: Array) -> bool:
-    """Whether the array's memory is its own, and may be written."""
+    """Return whether the array owns its memory and may be written."""
     return array.flags.owndata and array.flags.writeable
 
 
 def sort(v: SparseVector) -> SparseVector:
-    """The entries in order of index."""
+    """Return the entries in order of index."""
     if v.is_sorted:
         return v
     indices, order = sort_order(v.indices, v.size)
@@ -52,14 +52,14 @@ def sort(v: SparseVector) -> SparseVector:
 
 
 def to_sparse(v: AnyVector) -> SparseVector:
-    """Return the entries alone, sorted unless v is a SparseVector that is not."""
+    """Return v in sparse form, sorted unless v is an unsorted SparseVector."""
     if isinstance(v, BitmapVector) and not is_iso(v.values) and compiles(v.size):
         return _to_sparse_numba(v)
     return _to_sparse_numpy(v)
 
 
 def _to_sparse_numpy(v: AnyVector) -> SparseVector:
-    """The entries alone, sorted unless they were sparse and were not."""
+    """Return v in sparse form, sorted unless v is an unsorted SparseVector."""
     if isinstance(v, SparseVector):
         return v
     if isinstance(v, FullVector):
@@ -69,7 +69,7 @@ def _to_sparse_numpy(v: AnyVector) -> SparseVector:
 
 
 def _to_sparse_numba(v: BitmapVector) -> SparseVector:
-    """The entries alone, in order."""
+    """Return the entries of a bitmap in order of index, by a compiled loop."""
     indices, values = np.empty(v.nvals, np.int32), np.empty(v.nvals, v.values.dtype)
     taken, step = values_of(v.values)
     arrays = (v.present, taken, indices, values)
@@ -78,7 +78,7 @@ def _to_sparse_numba(v: BitmapVector) -> SparseVector:
 
 
 def to_bitmap(v: AnyVector) -> BitmapVector:
-    """Presence and a value at each index."""
+    """Return v in bitmap form: a presence flag and a value for each index."""
     if isinstance(v, BitmapVector):
         return v
     if isinstance(v, FullVector):

@@ -1,4 +1,4 @@
-"""The choice between a compiled loop and NumPy."""
+"""Choose between a compiled loop and NumPy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
-"""From this size on, a compiled loop needs a number of entries in proportion to it, because the
-loop's scratch memory grows with the size."""
+"""From this size on, a compiled loop needs at least size / 16 entries, because the loop's scratch
+memory grows with the size."""
 
 ready: set[tuple] = set()
-"""Kinds of traversals, and the dtypes they met, whose loops are loaded."""
-
-
-ready: set[tuple] = set()
-"""Kinds of traversals, and the dtypes they met, whose loops are loaded."""
+"""Keys of the loaded traversal loops: the kind of traversal and its dtypes."""
 
 
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
@@ -41,7 +37,7 @@ def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
 def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None = None) -> bool:
     """Return whether a compiled loop serves a traversal.
 
-    A loop that is loaded (its `key` is in `ready`) is quicker than NumPy on the smallest matrix.
+    If the loop is loaded (its `key` is in `ready`), it beats NumPy even on the smallest matrix.
     """
     if compiles(entries, op, size):
         return True
@@ -50,7 +46,7 @@ def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None =
 
 @lru_cache(maxsize=4096)
 def has_loop_form(op: TypedOp) -> bool:
-    """Return whether an operator can be printed for Numba; one in C++ runs in NumPy only."""
+    """Return whether an operator can be printed for Numba; one written in C++ cannot."""
     if isinstance(op, TypedBinaryOp):
         return op.source_numba("f") is not None
     if isinstance(op, TypedMonoid):

@@ -1,4 +1,4 @@
-"""Union and intersection, of vectors or of matrices, entry by entry."""
+"""Union and intersection of vectors or of matrices."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""What NumPy does well compiles from so many times `config.compile_threshold` entries."""
+"""Loops need SIMPLE times `config.compile_threshold` entries to pay off, as NumPy is fast here."""
 V = TypeVar("V", SparseVector, Csr)
 
 
 def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-    """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
+    """Return op(x, y) where both have an entry, and x or y where only one has.
+
+    If fills are given, x alone gives op(x, right), and y alone gives op(left, y).
+    """
     if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
         return _union_numba(a, b, op, left, right, config.threads)
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """op(x, y) where both have an entry."""
+    """Return op(x, y) where both have an entry."""
     if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
         return _intersection_numba(a, b, op, config.threads)
     return _intersection_numpy(a, b, op)
@@ -51,7 +54,7 @@ def combine(
     left: Any = None,
     right: Any = None,
 ) -> AnyVector | None:
-    """op of two full vectors; of others, or by place, None."""
+    """Return op(v, w) if both are full and op is not positional, otherwise None."""
     if op.is_positional or not isinstance(v, FullVector) or not isinstance(w, FullVector):
         return None
     return FullVector(v.size, combine_values(v.values, w.values, op))
@@ -65,7 +68,7 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> Any:
-    """The union as values of `dtype`; without op, y where both have an entry."""
+    """Return the union as values of `dtype`; without op, y where both have an entry."""
     if _share_places(a, b):
         return with_values(a, _both(a, b, None, None, op, dtype))
     if not b.nvals:
@@ -75,12 +78,12 @@ def merge(
     a_keys, b_keys = _keys_of(a), _keys_of(b)
     flipped = a_keys.size < b_keys.size
     large, small = (b_keys, a_keys) if flipped else (a_keys, b_keys)
-    # Where each key of the small side is, or would be, in the large one.
+    # The position of each key of the small side in the large side, or where it would be inserted.
     spots = large.searchsorted(small)
     found = _found(large, small, spots)
     alone = ~found
     new = alone.nonzero()[0]
-    # Places in the result: of keys that the large side lacks, and of all the large side's.
+    # Positions in the result of the keys that only the small side has; the others are the large's.
     places = spots[new] + np.arange(new.size)
     is_large = np.ones(large.size + new.size, bool)
     is_large[places] = False
@@ -102,7 +105,7 @@ def merge(
 
 
 def _intersection_numpy(a: V, b: V, op: TypedBinaryOp) -> V:
-    """op(x, y) where both have an entry."""
+    """Return op(x, y) where both have an entry."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, _both(a, b, None, None, op, dtype))
@@ -119,12 +122,12 @@ def _intersection_numpy(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _share_places(a: Any, b: Any) -> bool:
-    """Whether the entries of both are known to be at the same places."""
+    """Return whether the entries of both are known to have the same positions."""
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 
 def _keys_of(a: Any) -> Array:
-    """One number for each place, increasing."""
+    """Return one number per entry; the numbers increase with the position."""
     return a.indices if isinstance(a, SparseVector) else keys_of(a)
 
 
@@ -135,7 +138,7 @@ def _from_keys(like: Any, keys: Array, values: Array) -> Any:
 
 
 def _found(large: Array, small: Array, spots: Array) -> Array:
-    """Whether each key of small is in large, where it would be at `spots`."""
+    """Return whether each key of `small` is in `large`, where it would be inserted at `spots`."""
     if not large.size:
         return spots < 0
     return large[spots.clip(max=large.size - 1)] == small
@@ -149,7 +152,7 @@ def _both(
     op: TypedBinaryOp | None,
     dtype: np.dtype[Any],
 ) -> Array:
-    """op(x, y) of the entries of a at in_a and of b at in_b, which are at the same places."""
+    """Return op(x, y) of a's entries in_a and b's entries in_b, which have the same positions."""
     y = b.values if in_b is None else gather(b.values, in_b)
     if op is None:
         return cast_values(y, dtype)
@@ -162,7 +165,7 @@ def _both(
 
 
 def combine_values(x: Array, y: Array, op: TypedBinaryOp) -> Array:
-    """op of each two values, iso where both are; op is not positional."""
+    """Return op of each pair of values, iso if both are iso; op must not be positional."""
     x, y = cast_values(x, op.type.np_type), cast_values(y, op.type2.np_type)
     if x.size > 1 and is_iso(x) and is_iso(y):
         return repeat_value(op.numpy(x[:1], y[:1]), x.size)
@@ -177,7 +180,7 @@ def _alone(
     fill: Any,
     is_right: bool,
 ) -> Array:
-    """What becomes of the entries that one side alone has."""
+    """Return the values of entries that only one side has: cast, or combined with the fill."""
     values = a.values if which is None else gather(a.values, which)
     if fill is None or op is None:
         return cast_values(values, dtype)
@@ -192,7 +195,7 @@ def _alone(
 
 
 def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
-    """op(A, B) where both have an entry."""
+    """Return op(x, y) where both have an entry, by compiled loops."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
     indptr = offsets(counts)
@@ -207,13 +210,13 @@ def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
 
 
 def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threads: int) -> Any:
-    """op(A, B) where both have an entry; one alone passes, or meets left or right where given."""
+    """Return the union as `union` does, by compiled loops."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
     sizes = a_indptr[1:] - a_indptr[:-1] + (b_indptr[1:] - b_indptr[:-1])
     indptr = offsets(sizes - counts)
     indices, values = np.empty(int(indptr[-1]), np.int32), _empty(int(indptr[-1]), op)
-    lone = op.return_type  # what an entry of one side alone is cast to, without op
+    lone = op.return_type  # the type to which the loop casts entries of one side alone
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
     b_values, b_step = values_of(b.values, wanted=lone if op.type2 is lone else None)
     fills = (_fill(left, op.type.np_type), _fill(right, op.type2.np_type))
@@ -227,7 +230,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
 
 
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
-    """Both as rows, and the rows cut into parts. A vector is cut into stretches, one a part."""
+    """Return the two indptr and the parts of the rows. A vector becomes one row per part."""
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
     count = parts_for_threads(a.nvals + b.nvals, threads)

@@ -1,4 +1,4 @@
-"""Extracting by index: which entries are at the given rows and columns, and where they go."""
+"""Extract the entries at given rows, columns or indices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 
 
 def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
-    """w(p) = v(indices[p]); an index may be repeated."""
+    """w(p) = v(indices[p]); an index may occur several times."""
     if indices is None:
         return sort(to_sparse(v))
     size = indices.size
@@ -33,7 +33,7 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
+    """Return where the entry at i (or (i, j)) is, or would be inserted, and whether it exists."""
     begin, end, key = 0, a.nvals, i
     if isinstance(a, Csr):
         begin, end, key = int(a.indptr[i]), int(a.indptr[i + 1]), j
@@ -42,7 +42,7 @@ def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
 
 
 def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-    """The value at i (or at (i, j)), a NumPy scalar; None where there is no entry."""
+    """Return the value at i (or (i, j)) as a NumPy scalar, or None if there is no entry."""
     if isinstance(a, FullVector):
         return a.values[i]
     if isinstance(a, BitmapVector):
@@ -52,7 +52,7 @@ def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
 
 
 def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
-    """C(p, q) = A(rows[p], columns[q]); a row or column may be repeated."""
+    """C(p, q) = A(rows[p], columns[q]); a row or column may occur several times."""
     if rows is not None:
         a = _extract_rows(a, rows)
     return a if columns is None else _extract_columns(a, columns)
@@ -67,7 +67,7 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
 
 
 def _extract_columns(a: Csr, columns: Array) -> Csr:
-    """Each entry goes to every q with columns[q] its column; then each row is put in order of q."""
+    """C(i, q) = A(i, columns[q]): copy each entry to all q with its column, then sort each row."""
     increasing = is_increasing(columns)
     ordered, order = (columns, None) if increasing else sort_order(columns, a.ncols)
     if a.nvals < a.ncols:

@@ -1,4 +1,4 @@
-"""Folds of runs of values, and of values scattered to outputs."""
+"""Fold runs of values, and values scattered to outputs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
 
 SCATTER = 16
-"""Outputs are scattered to an array of all of them where terms are at least size / SCATTER."""
+"""From size / SCATTER terms on, they are scattered into an array of all outputs, not sorted."""
 MANY = 4
-"""A result that need not be folded by sorting becomes a bitmap from size / MANY terms."""
+"""The same threshold where scattering is cheaper: for `any`, and for equal idempotent terms."""
 _quiet = nullcontext()
 
 
 def fold_runs(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
-    """The fold of each run of values that begins at `starts` (increasing: no run is empty)."""
+    """Return the fold of each run of values; runs begin at `starts` and are not empty."""
     if monoid.is_any or values.size == starts.size or _needs_presence_alone(monoid, values):
         return cast_values(gather(values, starts), monoid.type.np_type)
     values = cast_values(values, monoid.type.np_type)
@@ -37,7 +37,7 @@ def fold_runs(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
 def fold_by_output(
     outputs: Array, values: Array, size: int, monoid: TypedMonoid
 ) -> SparseVector | BitmapVector:
-    """w(o) = the fold of the values whose output is o. Outputs come in any order."""
+    """w(o) = the fold of the values whose output is o. Outputs may come in any order."""
     dtype = monoid.type.np_type
     if values.dtype != dtype:
         values = cast_values(values, dtype)
@@ -56,11 +56,11 @@ def fold_by_output(
         return BitmapVector(size, present, folded, int(np.count_nonzero(present)))
     if alone:
         keys = np.sort(outputs)
-        first = _first_of_runs(keys)
+        first = flag_run_starts(keys)
         keys = keys.compress(first)
         return SparseVector(size, keys, values[: keys.size])
     keys, order = sort_order(outputs, size)
-    starts = _first_of_runs(keys).nonzero()[0]
+    starts = flag_run_starts(keys).nonzero()[0]
     indices = keys[starts].astype(outputs.dtype)
     return SparseVector(size, indices, fold_runs(gather(values, order), starts, monoid))
 
@@ -68,7 +68,7 @@ def fold_by_output(
 def fold_parts(
     parts: list[tuple[Array, Array]], size: int, monoid: TypedMonoid
 ) -> SparseVector | BitmapVector:
-    """The same for (outputs, values) in parts, which are not all held in one array."""
+    """Fold like `fold_by_output`, for (outputs, values) in parts that are not concatenated."""
     terms = sum(outputs.size for outputs, _ in parts)
     if terms * SCATTER < size or not scatters(monoid):
         folded = [to_sparse(fold_by_output(*part, size, monoid)) for part in parts]
@@ -85,7 +85,7 @@ def fold_parts(
 
 
 def scatter(folded: Array, outputs: Array, values: Array, monoid: TypedMonoid) -> None:
-    """Folds each value into its output; `any` is the last one."""
+    """Fold each value into its output, in place; for `any`, the last value remains."""
     if monoid.is_any:
         folded[outputs] = values
     elif _is_flag(monoid):
@@ -97,15 +97,15 @@ def scatter(folded: Array, outputs: Array, values: Array, monoid: TypedMonoid) -
 
 
 def scatters(monoid: TypedMonoid) -> bool:
-    """Whether `scatter` serves the monoid."""
+    """Return whether `scatter` supports the monoid."""
     return monoid.is_any or _is_flag(monoid) or monoid.ufunc is not None
 
 
 def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
-    """op(op(x0, x1), x2)... over each run of values that begins at `starts`.
+    """Return op(op(x0, x1), x2)... of each run of values; runs begin at `starts`.
 
-    Every round folds one more value into all runs that still have one: rounds are as many as the
-    longest run, work is as large as the input.
+    Each round folds one more value into all runs that still have one. There are as many rounds as
+    the longest run has values, and the total work is linear in the input.
     """
     ends = np.empty_like(starts)
     ends[:-1] = starts[1:]
@@ -129,10 +129,9 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     return folded
 
 
-def _first_of_runs(keys: Array) -> Array:
-    """Flags the first of each run of equal keys, of which there is at least one."""
-    first = np.empty(keys.size, bool)
-    first[0] = True
+def flag_run_starts(keys: Array) -> Array:
+    """Return one flag per key: whether a run of equal keys begins there."""
+    first = np.ones(keys.size, bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     return first
 
@@ -142,12 +141,12 @@ def _needs_presence_alone(monoid: TypedMonoid, values: Array) -> bool:
 
 
 def _is_flag(monoid: TypedMonoid) -> bool:
-    """Whether the fold of booleans is one value wherever that occurs, else the other: lor, land."""
+    """Return whether a Boolean monoid has a terminal value (lor, land): one occurrence decides."""
     return monoid.type.np_type.kind == "b" and monoid.terminal is not None
 
 
 def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
-    """Folds neighbours in pairs until each run is one value: right for any associative operator."""
+    """Fold adjacent values in pairs until each run is one value; right for any associative op."""
     while True:
         size = values.size
         counts = np.empty_like(starts)
@@ -167,5 +166,5 @@ def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
 
 
 def ignore_overflow(values: Array) -> AbstractContextManager[Any]:
-    """Silence for a fold that may overflow; nothing for integers, which never warn."""
+    """Return a context without overflow warnings. For integers, which never warn, it is empty."""
     return np.errstate(all="ignore") if values.dtype.kind == "f" else _quiet

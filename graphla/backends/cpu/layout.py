@@ -1,4 +1,4 @@
-"""Arrays that hold entries: iso values, offsets, ranges, sorted keys."""
+"""Arrays that hold entries: iso values, offsets, ranges and sorted keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INT32_END = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class SortTuning:
-    """When SciPy sorts entries."""
+    """The threshold from which SciPy sorts entries."""
 
     scipy: int = 1 << 15  # entries from which importing and calling SciPy pays
 
@@ -25,12 +25,12 @@ TUNING = SortTuning()
 
 
 def compress(values: Array, flags: Array, count: int) -> Array:
-    """The `count` values that are flagged, iso where they are."""
+    """Return the `count` flagged values, iso if the values are."""
     return values[:count] if is_iso(values) else values.compress(flags)
 
 
 def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
-    """The values `astype` of a dtype, iso where they are; nothing warns."""
+    """Return the values cast to a dtype, iso if the values are, without warnings."""
     have = values.dtype
     if have == dtype:
         return values
@@ -43,18 +43,18 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def index_dtype(most: int) -> Any:
-    """int32 where numbers up to `most` fit it, else int64."""
+    """Return int32 if integers up to `most` fit it, else int64."""
     return np.int32 if most < INT32_END else np.int64
 
 
 def row_of_entry(a: Csr) -> Array:
-    """The row of each entry, int32."""
+    """Return the row of each entry as int32."""
     indptr = a.indptr
     return np.arange(a.nrows, dtype=np.int32).repeat(indptr[1:] - indptr[:-1])
 
 
 def offsets(counts: Array) -> Array:
-    """0, counts[0], counts[0] + counts[1], ...: an indptr, int32 where the sum fits."""
+    """Return the indptr 0, counts[0], counts[0] + counts[1], ..., int32 if the sum fits."""
     ends = counts.cumsum(dtype=np.int64)
     total = int(ends[-1]) if ends.size else 0
     indptr = np.empty(counts.size + 1, index_dtype(total))
@@ -75,7 +75,7 @@ def offsets_of_few(rows: Array, nrows: int) -> Array:
 
 
 def ranges(starts: Array, counts: Array, total: int) -> Array:
-    """starts[0], starts[0] + 1, ..., counts[0] of them, then the same for starts[1], and so on."""
+    """Return counts[0] integers from starts[0] on, then counts[1] from starts[1] on, and so on."""
     dtype = starts.dtype if total < INT32_END else np.int64
     shifts = starts.astype(dtype, copy=True)
     shifts[1:] -= counts[:-1].cumsum(dtype=dtype)
@@ -85,9 +85,9 @@ def ranges(starts: Array, counts: Array, total: int) -> Array:
 
 
 def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
-    """The keys (of 0..end - 1) sorted, and the order that sorts them, equal ones as they come.
+    """Return the keys (in 0..end - 1) sorted, and the stable order that sorts them.
 
-    One sort of key and position packed into 64 bits is several times as fast as an argsort.
+    Sorting keys and positions packed into 64 bits is several times as fast as an argsort.
     """
     size = keys.size
     bits = size.bit_length()
@@ -104,7 +104,7 @@ def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
 
 
 def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
-    """Return whether SciPy's counting sorts pay, and keep indices of 32 bits."""
+    """Return whether SciPy's counting sorts pay off and keep 32-bit indices."""
     if nvals < current(TUNING).scipy:
         return False
     return max(nrows, ncols) < INT32_END - 1 and nvals < INT32_END - 1
@@ -121,7 +121,7 @@ def argsort(keys: Array) -> Array:
 
 
 def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
-    """The matrix with entries at row * ncols + column = keys, increasing."""
+    """Return the matrix whose entries have the increasing keys row * ncols + column."""
     if keys.size < nrows:
         indptr = offsets_of_few(keys // ncols, nrows)
     else:
@@ -136,7 +136,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
 
 
 def keys_of(a: Csr) -> Array:
-    """row * ncols + column of each entry, int64, increasing."""
+    """Return row * ncols + column of each entry as int64; the keys increase."""
     keys = row_of_entry(a).astype(np.int64)
     keys *= a.ncols
     keys += a.indices
@@ -144,5 +144,5 @@ def keys_of(a: Csr) -> Array:
 
 
 def is_increasing(keys: Array) -> bool:
-    """Whether each key is larger than the one before."""
+    """Return whether each key is larger than the one before it."""
     return keys.size < 2 or bool((keys[1:] > keys[:-1]).all())

@@ -1,4 +1,4 @@
-"""What choosing between pull and push asks: the costs of products, and the lengths of rows."""
+"""What decides between pull and push: the costs of products, and the lengths of rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ costs = Costs(
 
 
 def count_edges(a: Csr, rows: Array) -> int:
-    """How many entries the given rows of a hold."""
+    """Return the number of entries in the given rows of a."""
     indptr = a.indptr
     if rows.size <= 8:
         return sum(int(indptr[i + 1]) - int(indptr[i]) for i in rows.tolist())
@@ -27,10 +27,10 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def nonempty_rows(a: Csr) -> int:
-    """Any row may have entries: counting those that do would cost as much as a product."""
+    """Return an upper bound, the number of rows: counting them would cost as much as a product."""
     return a.nrows
 
 
 def longest_row(a: Csr) -> int:
-    """A row may hold as many entries as there are: counting what u reaches costs nothing here."""
+    """Return an upper bound, the number of entries: the CPU counts the edges of u for free."""
     return a.nvals

@@ -1,7 +1,7 @@
 """Breadth-first searches from many starts: up to 64 in one loop, or one after another in NumPy.
 
-Searches that run together read an edge once where they meet. In a deep graph they seldom meet:
-there each search runs alone, and the threads share the searches.
+Searches that run together read an edge once if they meet at it. In a deep graph they seldom meet.
+There each search runs alone, and the threads share the searches.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from graphla.formats import Array
 from graphla.settings import config
 
 UNREACHED = {1: 255, 4: -1}
-"""The level of a vertex that is not reached, by the bytes of a level."""
+"""The level of an unreached vertex, by the number of bytes of a level."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -42,11 +42,11 @@ _int32 = np.dtype(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchTuning:
-    """Measured on two cores."""
+    """Parameters of searches from many starts, measured on two cores."""
 
-    together: int = 64  # most searches per word
-    # Least searches per word: two words of 32 searches on two threads take 75 % of the time of one
-    # word of 64, at 150 % of the work.
+    together: int = 64  # maximum number of searches per word
+    # Minimum number of searches per word: two words of 32 searches on two threads take 75 % of the
+    # time of one word of 64, and 150 % of its work.
     least: int = 16
     deep: int = 64  # levels of the first search beyond which searches run alone
 
@@ -55,7 +55,7 @@ TUNING = MultiSearchTuning()
 
 
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
-    """Return the levels of a search from each start, or how far each search came."""
+    """Return the levels of a search from each start, or only how far each search reaches."""
     out = request.out
     columns = out if request.into is None else request.into
     key = ("many", out.indptr.dtype, columns.indptr.dtype, request.levels)
@@ -110,7 +110,7 @@ def _fill_unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
 
 
 class _Searches:
-    """The searches of a request: many per loop, or, in deep graphs, one."""
+    """The searches of a request: up to 64 per loop, or one per loop in a deep graph."""
 
     def __init__(self, request: MultiSearch) -> None:
         self.request = request
@@ -134,7 +134,7 @@ class _Searches:
         return table
 
     def reach(self) -> Reach:
-        """Return how far each search came."""
+        """Return how far each search reaches."""
         found = np.zeros((3, self.request.starts.size), np.int64)
         if not self.is_deep:
             found[0] = 1

@@ -1,4 +1,4 @@
-"""How operands are handed to a loop, and how a loop is cut into parts for threads."""
+"""Pass operands to a loop, and cut a loop into parts for threads."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from semirings.dtypes import DataType
 
 @dataclass(frozen=True, slots=True)
 class PartsTuning:
-    """How loops are cut into parts for threads."""
+    """Parameters for cutting loops into parts."""
 
-    parallel: int = 1 << 15  # entries from which a loop is worth waking another thread
-    parts: int = 8  # per thread, of a loop whose parts cannot be made equal beforehand
-    grain: int = 1 << 22  # entries of a part at most, or one row: Ctrl-C interrupts between parts
+    parallel: int = 1 << 15  # entries above which a loop is worth waking another thread
+    parts: int = 8  # parts per thread, if parts of equal work cannot be cut beforehand
+    grain: int = 1 << 22  # maximum entries of a part (at least one row); Ctrl-C acts between parts
 
 
 TUNING = PartsTuning()
@@ -31,17 +31,17 @@ TUNING = PartsTuning()
 Parts = list[tuple[int, int]]
 
 UNREAD = np.zeros(1, np.bool_)
-"""Stands for an array that a loop does not read."""
+"""A placeholder for an array that a loop does not read."""
 UNREAD.flags.writeable = False
 
 
 def values_of(
     values: Array, is_read: bool = True, *, wanted: DataType | None = None
 ) -> tuple[Array, int]:
-    """Values as loops take them: unread as nothing, iso as one element with a step of 0.
+    """Return values and their step as loops take them: iso values as one element with step 0.
 
-    Floating values that are `wanted` as integers are cast here: for one that does not fit, machine
-    code gives something else than NumPy does.
+    Values that are not read become UNREAD. Floating-point values that are `wanted` as integers are
+    cast here, because compiled code converts values that do not fit differently than NumPy does.
     """
     if not is_read:
         return UNREAD, 0
@@ -56,7 +56,7 @@ def values_of(
 
 
 def allowed_by(mask: VectorMask | None) -> tuple[Array, int, int]:
-    """What a loop tests: output o is allowed where `array[o * step] != forbidden`."""
+    """Return (array, step, forbidden): output o is allowed if `array[o * step] != forbidden`."""
     if mask is None:
         return UNREAD, 0, 1
     present = presence(mask) if mask.present is None else mask.present
@@ -64,7 +64,7 @@ def allowed_by(mask: VectorMask | None) -> tuple[Array, int, int]:
 
 
 def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: int) -> list[Any]:
-    """What the loop returns for each part."""
+    """Run the loop on each part, and return its results."""
     if len(parts) == 1:
         return [loop(*arrays, *integers, *parts[0])]
     return run(lambda *part: loop(*arrays, *integers, *part), parts, threads)
@@ -87,14 +87,14 @@ def threads_worth(work: int, threads: int) -> int:
 
 
 def even_parts(size: int, work: int, threads: int) -> Parts:
-    """0..size cut evenly, into one part if there is little work."""
+    """Cut 0..size evenly; return one part if there is little work."""
     parts = count_parts(work, threads)
     cuts = [size * part // parts for part in range(parts + 1)]
     return between(cuts)
 
 
 def row_parts(indptr: Array, threads: int) -> Parts:
-    """Rows cut so that each part has about as many entries."""
+    """Cut the rows into parts with about the same number of entries."""
     nrows, nvals = indptr.size - 1, int(indptr[-1])
     if nvals < nrows:
         return even_parts(nrows, nvals + nrows, threads)
@@ -107,7 +107,7 @@ def row_parts(indptr: Array, threads: int) -> Parts:
 
 
 def cut(weights: Array, count: int) -> Parts:
-    """0..weights.size cut into up to `count` parts of about the same weight."""
+    """Cut 0..weights.size into up to `count` parts of about the same weight."""
     ends = np.cumsum(weights, dtype=np.int64)
     size = weights.size
     if not size:
@@ -118,5 +118,5 @@ def cut(weights: Array, count: int) -> Parts:
 
 
 def between(cuts: list[int]) -> Parts:
-    """The stretches from each cut to the next, without the empty ones."""
+    """Return the stretches from each cut to the next, without empty ones."""
     return [(start, stop) for start, stop in pairwise(cuts) if start < stop]

@@ -1,4 +1,4 @@
-"""PageRank, by `loops/pagerank`, one round after another."""
+"""PageRank by `loops/pagerank`, round by round."""
 
 from __future__ import annotations
 

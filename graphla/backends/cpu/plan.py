@@ -1,4 +1,4 @@
-"""Plans: which vertices have no edges, and a neighbor of each that a pull tries first."""
+"""Plans: which vertices have no edges, and which neighbor of a vertex a pull tries first."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from graphla.settings import config
 
 @dataclass(frozen=True, slots=True)
 class PlanTuning:
-    """Measured on two cores."""
+    """Parameters of plans, measured on two cores."""
 
-    hub_price: float = 2e-9  # seconds per entry of a full plan: 16 ms on R-MAT 18; halves a search
+    hub_price: float = 2e-9  # seconds per entry of a full plan (16 ms on R-MAT 18); halves a search
 
 
 TUNING = PlanTuning()
@@ -31,8 +31,8 @@ TUNING = PlanTuning()
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     """Return a light or a full plan of a matrix by rows and by columns.
 
-    A full plan has the neighbor of most edges of each vertex. Most searches reach a vertex of many
-    edges early, so a pull seldom looks at another neighbor. In NumPy there are light plans only.
+    A full plan holds, for each vertex, its neighbor with the most edges. Most searches reach such a
+    neighbor early, so a pull seldom looks at another one. NumPy makes light plans only.
     """
     if not compiles(out.nvals, size=out.nrows):
         return _plan_numpy(out, into) if before is None else before
@@ -40,7 +40,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return the seconds that a full plan takes, about; infinity if there is to be none."""
+    """Return the approximate seconds that a full plan takes, or infinity if NumPy runs."""
     return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
 
 
@@ -74,7 +74,7 @@ def _plan_numba(out: Csr, into: Csr, full: bool) -> Plan:
 
 
 def _plan_of(out: Csr, into: Csr, first: np.ndarray, begin: float) -> Plan:
-    """Return the plan with these neighbors, which were found since `begin`."""
+    """Return the plan with these first neighbors; the search for them started at `begin`."""
     idle = first < 0
     if into is not out:
         idle &= out.indptr[1:] == out.indptr[:-1]

@@ -17,7 +17,8 @@ from graphla.settings import config
 from semirings.structures import TypedMonoid
 
 STRETCH = 1 << 14
-"""Values that `_reduce_numba` folds in order, so that the result is the same for any threads."""
+"""Values that `_reduce_numba` folds in order; it is constant, so the number of threads does not
+change the result."""
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
@@ -28,7 +29,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-    """Return the fold of all values, or of those present, a scalar; the identity for none."""
+    """Return the fold of all values, or of those present, as a scalar; the identity for none."""
     values = values if present is None else values[present]
     if monoid.ufunc is None and compiles(values.size, monoid):
         return _reduce_numba(values, monoid, config.threads)
@@ -36,7 +37,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
 
 
 def _reduce_rows_numpy(a: Csr, monoid: TypedMonoid) -> SparseVector:
-    """w(i) = the fold of row i; a row without entries has none."""
+    """Fold rows with NumPy."""
     starts = a.indptr[:-1]
     rows = (a.indptr[1:] > starts).nonzero()[0]
     starts = starts[rows] if rows.size < a.nrows else starts
@@ -45,7 +46,7 @@ def _reduce_rows_numpy(a: Csr, monoid: TypedMonoid) -> SparseVector:
 
 
 def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
-    """The fold of all values, a scalar; the identity for none."""
+    """Return the fold of all values as a scalar; the identity for none."""
     if not values.size:
         return monoid.identity
     if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
@@ -58,7 +59,7 @@ def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
 
 
 def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
-    """w(i) = ⊕ over j of A(i, j), for the rows that have an entry."""
+    """Fold rows with Numba."""
     values, step = values_of(a.values, wanted=monoid.type)
     totals = np.empty(a.nrows, monoid.type.np_type)
     arrays = (a.indptr, values, totals)
@@ -69,7 +70,7 @@ def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVecto
 
 
 def _reduce_numba(values: Array, monoid: TypedMonoid, threads: int) -> Any:
-    """⊕ over all values; the monoid's identity for none."""
+    """Fold all values with Numba; return the identity for none."""
     while True:
         taken, step = values_of(values, wanted=monoid.type)
         count = max(1, -(-values.size // STRETCH))

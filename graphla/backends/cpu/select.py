@@ -1,4 +1,4 @@
-"""The entries that an operator or a list of flags selects."""
+"""Select entries by an operator or by flags."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ V = TypeVar("V", SparseVector, Csr)
 
 
 def select(a: V, op: TypedSelectOp, thunk: Any) -> V:
-    """The entries where op(x, i, j, thunk) holds."""
+    """Return the entries where op(x, i, j, thunk) holds."""
     return keep(a, of_size(at_places(a, op, thunk), a.nvals))
 
 
 def keep(a: V, flags: Array) -> V:
-    """The entries that are flagged."""
+    """Return the flagged entries."""
     indices = a.indices.compress(flags)
     count = indices.size
     if count == flags.size:

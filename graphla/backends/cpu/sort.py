@@ -1,6 +1,6 @@
-"""Stable sorts of values, of all or of each segment by itself, NaN last.
+"""Stable sorts of values, of all together or of each segment separately; NaN comes last.
 
-By `<` and `>` NumPy's own sort serves; by any other comparison runs are merged.
+NumPy sorts by `<` and `>`. For any other comparison we merge runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from semirings.operators import TypedBinaryOp
 
 
 def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
-    """The values in the order of op, of all or of each segment, and where each was."""
+    """Return the values in the order of op, and where each was.
+
+    Sort within each segment if `indptr` is given.
+    """
     sign = _plain_order(op)
     if sign and indptr is None:
         return _sort_plainly(values, None, sign)
@@ -36,7 +39,7 @@ def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
 
 @lru_cache(maxsize=4096)
 def _plain_order(op: TypedBinaryOp) -> int:
-    """1 where op is `x < y`, -1 where it is `x > y`, under whatever name; else 0."""
+    """Return 1 if op is `x < y`, -1 if it is `x > y`, under any name; else 0."""
     for sign, plain in ((1, binary.lt), (-1, binary.gt)):
         if op.expression == plain[op.type].expression:
             return sign
@@ -44,7 +47,7 @@ def _plain_order(op: TypedBinaryOp) -> int:
 
 
 def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array, Array]:
-    """The values in rising (sign 1) or falling (-1) order, and where each was."""
+    """Return the values in increasing (sign 1) or decreasing (-1) order, and where each was."""
     places = _stable_order(_keys(values, sign))
     if indptr is not None:
         rows = _segment_of_each(indptr)[places]
@@ -53,7 +56,10 @@ def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array
 
 
 def _keys(values: Array, sign: int) -> Array:
-    """Integers that rise as the values do, or fall; of NaN the greatest, of either zero one."""
+    """Return integers in the order of the values (sign 1) or the reverse order (-1).
+
+    NaN becomes the greatest integer, and both zeros become the same one.
+    """
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
     if values.dtype.kind != "f":
@@ -68,10 +74,11 @@ def _keys(values: Array, sign: int) -> Array:
 
 
 def _stable_order(keys: Array) -> Array:
-    """What sorts integers, equal ones as they come: sorts of words, the quickest there are.
+    """Return the permutation that sorts integers; equal keys keep their order.
 
-    One of key and place in a word; where these are too wide for it, one of keys in which equals
-    come as they like, and one of place and rank, which puts these in order.
+    Sorts of 64-bit words are the fastest. If a key and its place fit in one word, one such sort is
+    enough. Otherwise an unstable sort orders the keys, and a second sort of (rank, place) words
+    orders the places of equal keys.
     """
     least, most = int(keys.min()), int(keys.max())
     if (most - least).bit_length() + keys.size.bit_length() < 64:
@@ -94,11 +101,11 @@ def _stable_order(keys: Array) -> Array:
 def _merge_sort_numpy(
     values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
-    """The values in the order of op, and where each was: runs of 1, 2, 4 ... merged two by two.
+    """Return the values in the order of op, and where each was. Merge runs of 1, 2, 4 ... in pairs.
 
-    Each element of a left run goes after as many of the right run as come before it, which it finds
-    by binary search; what is not of a left run fills the places that are left. So whatever op
-    says, no two go to one place.
+    A binary search tells each element of a left run how many elements of the right run precede it.
+    All other elements fill the remaining places in order. So no two elements get the same place,
+    whatever op answers.
     """
     size = values.size
     places = np.arange(size)
@@ -115,7 +122,7 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # Of an order the counts rise along a run by themselves; of anything else they are made to.
+        # If op is an order, the counts increase along a run. Otherwise the maximum enforces it.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True
@@ -132,7 +139,7 @@ def _merge_sort_numpy(
 def _count_before(
     values: Array, x: Array, right: Array, limit: Array, width: int, op: TypedBinaryOp
 ) -> Array:
-    """How many of values[right..limit], in order, come before each x."""
+    """Return how many of values[right..limit], which are sorted, precede each x."""
     low, high = right.copy(), limit
     for _ in range(width.bit_length()):
         middle = (low + high) >> 1
@@ -144,20 +151,20 @@ def _count_before(
 
 
 def _before(x: Array, y: Array, op: TypedBinaryOp) -> Any:
-    """Whether x goes before y; NaN goes before nothing, and after all else."""
+    """Whether x precedes y; NaN follows all other values."""
     goes = op.numpy(x, y)
     return goes if x.dtype.kind != "f" else (x == x) & ((y != y) | goes)
 
 
 def _segment_of_each(indptr: Array) -> Array:
-    """The segment that each place is of."""
+    """Return the segment of each place."""
     return np.arange(indptr.size - 1, dtype=np.int32).repeat(np.diff(indptr))
 
 
 def _merge_sort_numba(
     values: Array, indptr: Array | None, op: TypedBinaryOp, threads: int
 ) -> tuple[Array, Array]:
-    """The values in the order of op, of all or of each segment, and where each was."""
+    """Sort with Numba."""
     size = values.size
     bounds = _stretches(size, threads) if indptr is None else indptr
     dtype = index_dtype(size)
@@ -183,6 +190,6 @@ def _merge_sort_numba(
 
 
 def _stretches(size: int, threads: int) -> Array:
-    """Where to cut all values so that each thread sorts a part: a power of two of them."""
+    """Return where to cut all values into parts for threads; their number is a power of two."""
     count = 1 << (threads_worth(size, threads) - 1).bit_length()
     return np.array([size * k // count for k in range(count + 1)], index_dtype(size))

@@ -1,8 +1,8 @@
 """Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
-In NumPy: expand, sort, compress, in chunks of rows; under a mask that lets few places through, the
-dot of one row and one column for each of them. In Numba: a product at a known pattern (a mask) is
-computed straight away; for any other, the pattern is found first, without the semiring.
+With NumPy: expand, sort and compress, in chunks of rows. If the mask allows few places, compute the
+dot product of a row and a column for each of them. With Numba: compute a product at a known pattern
+(a mask) directly; otherwise find the pattern first, without the semiring.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.cpu.convert import to_sparse
 from graphla.backends.cpu.dispatch import compiles
-from graphla.backends.cpu.folding import fold_by_output, fold_runs
+from graphla.backends.cpu.folding import flag_run_starts, fold_by_output, fold_runs
 from graphla.backends.cpu.layout import keys_of, offsets, ranges, row_of_entry
 from graphla.backends.cpu.operands import (
     count_parts,
@@ -45,7 +45,7 @@ class SpgemmTuning:
 
     dot: int = 4  # terms of an expansion that one term of a dot is worth
     board: int = 1 << 22  # places of a chunk that a mask may be expanded over
-    few: int = 1 << 18  # terms of a chunk that are sorted in no time
+    few: int = 1 << 18  # terms of a chunk whose sort takes negligible time
     room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
     products: int = 4  # products that weigh as much as one column
 
@@ -56,7 +56,7 @@ TUNING = SpgemmTuning()
 def mxm(
     a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
 ) -> Csr | None:
-    """C⟨mask⟩ = A ⊕.⊗ B; None where B is not there by rows."""
+    """C⟨mask⟩ = A ⊕.⊗ B. Return None if B is not stored by rows."""
     if b is None:
         return None
     if compiles(a.nvals + b.nvals, semiring, size=b.ncols):
@@ -71,7 +71,7 @@ def _mxm_numpy(
     mask: MatrixMask | None,
     bt: Csr | None,
 ) -> Csr:
-    """C(i, j) = (+) over k of mult(A(i, k), B(k, j)), where the mask lets through."""
+    """C(i, j) = ⊕ over k of mult(A(i, k), B(k, j)), where the mask allows it."""
     if mask is not None and mask.pattern.nvals == 0:
         mask = None if mask.complement else mask
     terms = _terms_of_entries(a, b, mask)
@@ -110,7 +110,7 @@ def _rows_times(
     entries: slice,
     span: tuple[int, int],
 ) -> SparseVector:
-    """Some rows of the product, as a vector indexed by (row - first) * ncols + column."""
+    """Return some rows of the product, as a vector indexed by (row - first) * ncols + column."""
     start, stop = span
     size = (stop - start) * b.ncols
     a_columns = a.indices[entries]
@@ -121,11 +121,11 @@ def _rows_times(
     keys += j
     kept = None
     if mask is not None:
-        kept = _lets_through(mask, keys, span)
+        kept = _look_up(mask, keys, span)
         keys, places, j = keys.compress(kept), places.compress(kept), j.compress(kept)
 
     def along(array: Array) -> Array:
-        """What belongs to the entries of A, for each of the terms."""
+        """Repeat the elements that belong to the entries of A, once per term."""
         repeated = array[entries].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -141,8 +141,8 @@ def _rows_times(
     return to_sparse(fold_by_output(keys, values, size, semiring.monoid))
 
 
-def _lets_through(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
-    """Whether the mask lets each place through; keys count from the first row of the span."""
+def _look_up(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
+    """Return one flag per key: whether the mask allows it. Keys count from the span's first row."""
     start, stop = span
     pattern = mask.pattern
     first, last = int(pattern.indptr[start]), int(pattern.indptr[stop])
@@ -162,7 +162,7 @@ def _lets_through(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array
 
 
 def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
-    """How many terms each entry of A makes: none in a row where the mask lets nothing through."""
+    """Return the number of terms of each entry of A: 0 in a row where the mask allows nothing."""
     degrees = b.indptr[1:] - b.indptr[:-1]
     terms = degrees[a.indices]
     if mask is not None and not mask.complement:
@@ -231,7 +231,7 @@ def _fold_dots(
     present: Array,
     values: Array,
 ) -> None:
-    """Folds the terms of each owner, which come together, into its place of the pattern."""
+    """Fold the terms of each owner, which are consecutive, into its place of the pattern."""
     if not owner.size:
         return
     (i, j), (in_a, in_b) = ij, at
@@ -244,9 +244,7 @@ def _fold_dots(
         lambda: a.indices[in_a],
         lambda: j[owner],
     )
-    first = np.ones(owner.size, bool)
-    np.not_equal(owner[1:], owner[:-1], out=first[1:])
-    starts = first.nonzero()[0]
+    starts = flag_run_starts(owner).nonzero()[0]
     owners = owner[starts]
     present[owners] = True
     values[owners] = fold_runs(terms, starts, semiring.monoid)
@@ -271,7 +269,7 @@ def _mxm_numba(
 
 
 def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
-    """How many products each row of A times B is made of."""
+    """Return the number of products that each row of A times B consists of."""
     products = np.empty(a.nrows, np.int64)
     arrays = (a.indptr, a.indices, b_indptr, products)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)
@@ -280,7 +278,7 @@ def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
 
 
 def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads: int) -> Csr:
-    """The pattern of A times B less what is excluded; it has no values."""
+    """Return the pattern of A times B without the excluded places; it has no values."""
     size = b.ncols
     words = (size + 63) >> 6
     most = np.minimum(products, size)
@@ -313,7 +311,7 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
 def _saxpy(
     a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """The product at a pattern, along the rows of B."""
+    """Return the product at a pattern, along the rows of B."""
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
@@ -337,7 +335,7 @@ def _saxpy(
 def _dot(
     a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """The product at a pattern, along the rows of B's transpose."""
+    """Return the product at a pattern, along the rows of B's transpose."""
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(bt.values, op.reads_y, wanted=op.type2)
@@ -364,7 +362,7 @@ def _compress(
     products: Array,
     threads: int,
 ) -> Csr:
-    """What `compute` finds at the entries of a pattern, without those that it does not find."""
+    """Return the entries of a pattern for which `compute` finds a value."""
     threads = threads_worth(int(products.sum()) + products.size, threads)
     weights = products + np.diff(pattern.indptr)
     parts = cut(weights, count_parts(int(weights.sum()), threads))

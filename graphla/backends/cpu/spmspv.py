@@ -56,7 +56,7 @@ def _push_numpy(
     side: str,
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
-    """w(o) = (+) over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    """Push with NumPy."""
     size, monoid = columns.ncols, semiring.monoid
     starts = columns.indptr[u.indices]
     counts = columns.indptr[u.indices + 1] - starts
@@ -84,7 +84,7 @@ def _scatter_terms(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """The outputs that a part of u's entries reaches, as the mask lets them, and their terms."""
+    """Return the allowed outputs that some of u's entries reach, one per edge, and their terms."""
     places = ranges(starts, counts, int(np.add.reduce(counts, dtype=np.int64)))
     outputs = columns.indices[places]
     kept = None
@@ -97,7 +97,7 @@ def _scatter_terms(
         outputs, places = outputs.compress(kept), places.compress(kept)
 
     def along(array: Array) -> Array:
-        """What belongs to u's entries, for each of the terms."""
+        """Repeat the elements that belong to u's entries, once per term."""
         repeated = array[part].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -117,7 +117,7 @@ def _push_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """w(o) = (+)_k term(A(k, o), u(k)), at the cost of u's edges."""
+    """Push with Numba, at the cost of u's edges."""
     if may_be_constant(semiring):
         value = only_value(columns, u, semiring, side)
         if value is not None:
@@ -154,7 +154,10 @@ def _push_sparse(
     threads: int,
     tuning: SpmspvTuning,
 ) -> SparseVector | int:
-    """Push into scratch and out of it again, or how many edges u has if those are too many."""
+    """Push into scratch memory and copy the result out.
+
+    Return the number of u's edges instead if there are too many.
+    """
     size = columns.ncols
     marks = scratch.take_bits(size, dtype)
     arrays = (*entries, *marks)
@@ -180,7 +183,7 @@ def _push_under_list(
     mask: VectorMask,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Push under a list: mark it in flags kept for that, and unmark it afterwards."""
+    """Push under a mask's list: mark it in flags from scratch memory, and unmark it afterwards."""
     present = scratch.take("mask", mask.size, _flag)
     present[mask.indices] = True
     marked = replace(mask, present=present)
@@ -191,10 +194,10 @@ def _push_under_list(
 
 
 def _output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
-    """Outputs cut so that about as many of the edges from `indices` lead into each part.
+    """Cut the outputs into parts that about equally many edges from `indices` lead into.
 
-    Judged from a sample of the edges. Cuts are multiples of 4096, so that no two parts share a
-    word of a two-level bit map.
+    A sample of the edges decides. Cuts are multiples of 4096, so that no two parts share a word of
+    a two-level bit map.
     """
     size = columns.ncols
     if threads == 1 or not indices.size:

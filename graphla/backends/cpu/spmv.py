@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles
-from graphla.backends.cpu.folding import MANY, fold_runs
+from graphla.backends.cpu.folding import MANY, flag_run_starts, fold_runs
 from graphla.backends.cpu.layout import ranges
 from graphla.backends.cpu.masks import presence
 from graphla.backends.cpu.operands import (
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from graphla.backends import Side
 
 PRESENCE = any_pair["BOOL"]
-"""The semiring of products whose value is known: only where they have entries is left to find."""
+"""The semiring of products whose value is known, so that only their pattern is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ TUNING = SpmvTuning()
 def pull(
     rows: Csr, u: DenseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask allows."""
     if compiles(rows.nvals, semiring, size=rows.nrows):
         return _pull_numba(rows, u, semiring, side, mask, config.threads)
     return _pull_numpy(rows, u, semiring, side, mask)
@@ -82,7 +82,7 @@ def _pull_numpy(
     side: str,
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
-    """w(o) = (+) over k of mult(A(o, k), u(k)), for the outputs that the mask lets through."""
+    """Pull with NumPy."""
     outputs, starts, counts = _rows_to_gather(rows, mask)
     monoid = semiring.monoid
     one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
@@ -103,13 +103,13 @@ def _pull_numpy(
 def _dense_if_many(
     size: int, indices: Array, values: Array, is_sorted: bool
 ) -> SparseVector | BitmapVector:
-    """A bitmap where there are many entries; else the entries."""
+    """Return a bitmap if there are many entries, else a list."""
     v = SparseVector(size, indices, values, is_sorted)
     return to_bitmap(v) if indices.size * MANY >= size > current(TUNING).few else v
 
 
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
-    """The outputs let through whose row has entries, in order; the start and length of each row."""
+    """Return the allowed outputs with a nonempty row, in order, and the rows' starts and sizes."""
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
         outputs = mask.indices if mask.is_sorted else np.sort(mask.indices)
@@ -140,7 +140,7 @@ def _gather_all(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """The fold of whole rows."""
+    """Return the outputs that have a term, and the folds of their whole rows."""
     total = int(counts.sum())
     run_starts = counts.cumsum() - counts
     if total == rows.nvals:  # all rows, in order
@@ -170,9 +170,9 @@ def _gather_first(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """One term of each row that has any: look at more neighbours each round, until one is there.
+    """Return one term of each row that has any; each round looks at more neighbors of a row.
 
-    In a breadth-first search most vertices find a parent among the first few.
+    In a breadth-first search most vertices find a parent among their first few neighbors.
     """
     found, places, width = [], [], 1
     tuning, chunk = current(TUNING), chunk_size()
@@ -193,7 +193,7 @@ def _gather_first(
 def _first_hits(
     rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
 ) -> tuple[Array, Array]:
-    """Where each row first meets an entry of u among its next `width`, and which rows do."""
+    """Return the first of each row's next `width` entries that meets u, and which rows have one."""
     if isinstance(u, FullVector):
         return starts, np.ones(starts.size, bool)
     if width == 1:
@@ -203,11 +203,9 @@ def _first_hits(
     places = ranges(starts, looked, int(looked.sum()))
     hits = u.present[rows.indices[places]].nonzero()[0]
     row = np.arange(starts.size).repeat(looked)[hits]
-    first = np.ones(hits.size, bool)
-    np.not_equal(row[1:], row[:-1], out=first[1:])
     hit = np.zeros(starts.size, bool)
     hit[row] = True
-    return places[hits.compress(first)], hit
+    return places[hits.compress(flag_run_starts(row))], hit
 
 
 def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
@@ -229,7 +227,7 @@ def _terms(
     k: Array,
     outputs: Callable[[], Array],
 ) -> Array:
-    """The terms of the entries of `rows` at places, whose columns are k."""
+    """Return the terms of the entries of `rows` at `places`, whose columns are k."""
     a_values = rows.values
     a = (a_values, (lambda: a_values) if places is None else (lambda: a_values[places]))
     v = (u.values, lambda: u.values[k])
@@ -244,7 +242,7 @@ def _pull_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """w(o) = (+)_k term(A(o, k), u(k)), over what the mask allows."""
+    """Pull with Numba."""
     value = only_value(rows, u, semiring, side)
     if value is not None:
         return holding(value, _pull_numba(rows, u, PRESENCE, side, mask, threads))
@@ -276,7 +274,7 @@ def _pull_numba(
 
 
 def first_of_rows(rows: Csr, threads: int) -> Array:
-    """The column of each row's first entry, or -1."""
+    """Return the column of each row's first entry, or -1."""
 
     def find() -> Array:
         firsts = np.empty(rows.nrows, np.int32)
@@ -289,7 +287,7 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
-    """The one value that the result can hold: that of all terms, if ⊕ of it and itself is it."""
+    """Return the value of all terms, if they are equal and idempotent under ⊕; otherwise None."""
     if not may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
@@ -298,14 +296,14 @@ def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Arr
 
 @lru_cache(maxsize=4096)
 def may_be_constant(semiring: TypedSemiring) -> bool:
-    """Whether the values of the operands can make all terms, and so their fold, one value."""
+    """Whether all terms, and so their fold, are one value if the operands' values are."""
     monoid = semiring.monoid
     is_idempotent = monoid.is_any or monoid.is_idempotent
     return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional
 
 
 def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
-    """The same entries, each of that value."""
+    """Return the entries of `result`, all with the given value."""
     if isinstance(result, SparseVector):
         values = np.broadcast_to(value, (result.nvals,))
         return SparseVector(result.size, result.indices, values, result.is_sorted)
@@ -317,7 +315,7 @@ def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector |
 def operands(
     a_values: Array, u_values: Array, semiring: TypedSemiring, side: Side
 ) -> tuple[Array, int, Array, int]:
-    """The values of both as loops take them, each with its step."""
+    """Return the values of both operands as loops take them, each with its step."""
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
     a_type, u_type = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)
@@ -327,7 +325,7 @@ def operands(
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:
-    """The list of allowed outputs, if it is better gone along than all outputs tested."""
+    """Return the list of allowed outputs if that is cheaper than testing all outputs."""
     if mask is None or mask.complement or mask.indices is None:
         return None
     return mask.indices if mask.present is None or mask.indices.size * 8 < mask.size else None

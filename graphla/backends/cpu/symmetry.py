@@ -1,4 +1,4 @@
-"""Compare a matrix with its transpose: a compiled loop (`loops/symmetry`), or NumPy."""
+"""Compare a matrix with its transpose, by a compiled loop (`loops/symmetry`) or NumPy."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def _find_symmetry_numpy(a: Csr) -> Symmetry:
     """Sort one triangle and compare it with the other.
 
     The entries below the diagonal, sorted by column and mirrored, must equal the entries above the
-    diagonal. Before sorting, their numbers and the sums of their row and column indices are
-    compared.
+    diagonal. Their counts and the sums of their row and column indices are compared before sorting.
     """
     rows, columns = row_of_entry(a), a.indices
     is_below, is_above = columns < rows, columns > rows

@@ -1,4 +1,4 @@
-"""The terms of a product, mult(A(i, k), B(k, j)), made from only what the operator reads."""
+"""Compute the terms of a product, mult(A(i, k), B(k, j)), from only what the operator reads."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _whole = [slice(None)]
 
 @dataclass(frozen=True, slots=True)
 class TermsTuning:
-    """How many terms of a product are made at a time."""
+    """The number of terms of a product that are computed at a time."""
 
-    chunk: int = 1 << 18  # some 8 MB of temporaries, which a cache holds
+    chunk: int = 1 << 18  # about 8 MB of temporaries, which fit a cache
 
 
 TUNING = TermsTuning()
@@ -40,10 +40,11 @@ def multiply(
     k: Lazy,
     j: Lazy,
 ) -> Array:
-    """mult(x, y) of `size` terms, as the monoid's type; iso where all must be equal.
+    """Return the `size` terms mult(x, y) as the monoid's type; iso if all must be equal.
 
-    x and y are the values of an operand, and how to get the ones of the terms; i, k and j how to
-    get the row, the inner index and the column of each term. What is not looked at is not made.
+    x and y are pairs: an operand's values, and a function that returns the value of each term. i, k
+    and j are functions that return the row, the inner index and the column of each term. Only what
+    the operator reads is computed.
     """
     op = semiring.binaryop
     dtype = semiring.monoid.type.np_type
@@ -72,7 +73,7 @@ def combine(
     x_place: tuple[Array, Array],
     y_place: tuple[Array, Array],
 ) -> Array:
-    """op of x and y at the given positions, which lie at the given rows and columns."""
+    """Return op of x and y at the given positions, which have the given rows and columns."""
     size = x[1].size
     left = _values(op, (x[0], lambda: x[0][x[1]]), "x")
     right = _values(op, (y[0], lambda: y[0][y[1]]), "y")
@@ -84,7 +85,7 @@ def combine(
 
 
 def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
-    """The one value that all terms of x and y have, as the monoid's type; None if there is none."""
+    """Return the one value of all terms, as the monoid's type; None if they may differ."""
     op = semiring.binaryop
     if op.is_positional:
         return None
@@ -95,7 +96,7 @@ def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
 
 
 def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
-    """What op gets for x or y: the terms' values, the one value that all have, or a zero unread."""
+    """Return op's x or y: a value per term, the common value, or a zero that op does not read."""
     values, of_terms = operand
     dtype = (op.type if name == "x" else op.type2).np_type
     if name not in _uses(op):
@@ -105,7 +106,7 @@ def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def _uses(op: TypedBinaryOp) -> frozenset[str]:
-    """Which of x, y, ix, jx, iy, jy the operator looks at."""
+    """Return which of x, y, ix, jx, iy, jy the operator reads."""
     return frozenset(op.expression.uses())
 
 
@@ -128,7 +129,7 @@ def multiply_side(
     k: Callable[[], Array],
     outputs: Callable[[], Array],
 ) -> Array:
-    """mult(a, u) or mult(u, a): A is o by k in A u, and k by o in u A."""
+    """Return the terms mult(a, u) of A u, where A is o by k, or mult(u, a) of u A (k by o)."""
     if side == "mxv":
         return multiply(semiring, size, a, u, outputs, k, _zero)
     return multiply(semiring, size, u, a, _zero, k, outputs)
@@ -139,7 +140,7 @@ def _zero() -> Any:
 
 
 def chunk_size() -> int:
-    """Return the number of terms that are made at a time."""
+    """Return the number of terms that are computed at a time."""
     return current(TUNING).chunk
 
 
@@ -160,14 +161,14 @@ def chunks(counts: Array, limit: int | None = None) -> list[slice]:
 
 
 def concatenate(arrays: list[Array], dtype: Any) -> Array:
-    """The arrays one after the other."""
+    """Concatenate the arrays."""
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.empty(0, dtype)
 
 
 def concatenate_values(parts: list[Array], size: int) -> Array:
-    """The parts one after the other; iso if they are, since one product has one constant term."""
+    """Concatenate the parts. If all are iso, so is the result: a product has one constant term."""
     filled = [part for part in parts if part.size] or parts[:1]
     if len(filled) > 1 and all(is_iso(part) for part in filled):
         return repeat_value(filled[0][:1], size)

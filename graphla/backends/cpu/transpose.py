@@ -1,6 +1,7 @@
-"""The same entries by columns.
+"""Transpose a matrix: list its entries by columns.
 
-From `SCIPY` entries SciPy's counting sort does it, in linear time and without temporary arrays.
+From `SortTuning.scipy` entries on (layout.py), SciPy's counting sort does this in linear time and
+without temporary arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def transpose(a: Csr) -> Csr:
 
 
 def _transpose_numpy(a: Csr) -> Csr:
-    """The same entries by columns."""
+    """Return the same entries by columns, by a sort in NumPy."""
     columns, order = sort_order(a.indices, a.ncols)
     if columns.size < a.ncols:
         indptr = offsets_of_few(columns, a.ncols).astype(a.indptr.dtype, copy=False)
@@ -33,7 +34,7 @@ def _transpose_numpy(a: Csr) -> Csr:
 
 
 def _transpose_scipy(a: Csr) -> Csr:
-    """The same entries by columns."""
+    """Return the same entries by columns, by SciPy."""
     from scipy.sparse import csr_array
 
     rows = csr_array((_to_scipy_values(a.values), a.indices, a.indptr), shape=(a.nrows, a.ncols))
@@ -43,7 +44,7 @@ def _transpose_scipy(a: Csr) -> Csr:
 
 
 def _to_scipy_values(values: Array) -> Array:
-    """What SciPy moves along with the indices: the values, or a byte each where all are one."""
+    """Return what SciPy moves with the indices: the values, or one byte each if they are iso."""
     return np.zeros(values.size, np.int8) if is_iso(values) else values
 
 

@@ -1,4 +1,4 @@
-"""Kernels on a GPU: one family of operations to a file, next to the code that launches them."""
+"""Kernels for GPUs. Each family of operations has its kernels in a file next to its launch code."""
 
 from pathlib import Path
 

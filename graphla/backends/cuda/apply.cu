@@ -1,12 +1,13 @@
-// One entry at a time: casts, and apply with or without a scalar and the place of the entry.
+// Operations on one entry at a time: casts, and apply with or without a scalar and a position.
 //
-// z[k] = Op::call(x[k], i, j, thunk) where entry k lies at (i, j). A thread strides over entries.
+// z[k] = Op::call(x[k], i, j, thunk), where (i, j) is the position of entry k. Each thread strides
+// over the entries.
 #include "rows.cuh"
 
 namespace graphla {
 
-/// z[k] = map(x[k]) for all k: the loads of a tile before its stores, so that they are under way
-/// together.
+/// Computes z[k] = map(x[k]) for all k. A thread issues all loads of a tile before its stores, so
+/// that the loads are in flight together.
 template <class X, class Z, class Map>
 DEVICE void map_tiles(X x, Z *__restrict__ z, i64 count, Map map) {
   const i64 tile = i64(blockDim.x) * STEPS;
@@ -24,14 +25,14 @@ DEVICE void map_tiles(X x, Z *__restrict__ z, i64 count, Map map) {
   }
 }
 
-/// z[k] = x[k] as another type.
+/// Computes z[k] = x[k] converted to type `To`.
 template <class Op, class To, class From>
 __global__ void cast_values(const From *values, To *z, i64 count) {
   const Values<From, From, EACH> x(values);
   map_tiles(x, z, count, [](From value) { return convert<To>(value); });
 }
 
-/// z[k] = Op::call(x[k], thunk): a function of the value alone.
+/// Computes z[k] = Op::call(x[k], thunk), for functions of the value alone.
 template <class Op, class Stored, int KEPT>
 __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typename Op::Z *z,
                            i64 count) {
@@ -40,7 +41,7 @@ __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typ
   map_tiles(x, z, count, [thunk](X value) { return Op::call(value, 0, 0, thunk); });
 }
 
-/// z[k] = Op::call(x[k], i, j, thunk): a function of the place too.
+/// Computes z[k] = Op::call(x[k], i, j, thunk), for functions that also use the position.
 template <class Op, class Stored, int KEPT, int WHERE, class Offset>
 __global__ void map_entries(const Offset *indptr, i64 nrows, const i32 *indices,
                             const Stored *x_values, typename Op::THUNK thunk,

@@ -1,4 +1,4 @@
-"""One entry at a time: casts, apply, apply with a scalar bound, apply by place. Kernels: apply.cu.
+"""Operations on one entry at a time: casts and the kinds of apply. Kernels: apply.cu.
 
 Waits: none.
 """
@@ -21,13 +21,13 @@ NO_THUNK = np.bool_(False)
 
 
 def cast(a: Any, dtype: Any) -> Any:
-    """Any storage with its values `astype` of a dtype; what does not fit an integer saturates."""
+    """Return the storage with values cast to a dtype. An integer dtype saturates; NaN becomes 0."""
     values = cast_values(a.values, np.dtype(dtype))
     return a if values is a.values else with_values(a, values)
 
 
 def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
-    """The values `astype` of a dtype, iso where they are."""
+    """Return the values cast to a dtype; iso-valued arrays stay iso-valued."""
     if values.dtype == dtype:
         return values
     x, stored, kept = read(values)
@@ -40,13 +40,13 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def apply(a: Any, op: TypedUnaryOp) -> Any:
-    """op(x) of every value."""
+    """Return the storage with op(x) for every value x."""
     how = _map_entries if op.is_positional else _map_values
     return how(a, (cuda_ops.mapping, op), op.reads_x, op.return_type.np_type, NO_THUNK)
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """op(value, x) of every value x, or op(x, value), as the `side` of the scalar is."""
+    """Return op(value, x) for every value x if `side` is "left", otherwise op(x, value)."""
     on_left = side == "left"
     thunk = scalar(value, (op.type if on_left else op.type2).np_type)
     reads = op.reads_y if on_left else op.reads_x
@@ -55,7 +55,7 @@ def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
 
 
 def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:
-    """op(x, i, j, thunk) of every entry; j is 0 in a vector."""
+    """Return the storage with op(x, i, j, thunk) for every entry; j is 0 in a vector."""
     how = _map_entries if op.is_positional else _map_values
     value = scalar(thunk, op.thunk_type.np_type)
     return how(a, (cuda_ops.mapping, op), op.reads_x, op.return_type.np_type, value)
@@ -64,7 +64,7 @@ def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:
 def _map_values(
     a: Any, spec: tuple[Any, ...], reads: bool, dtype: np.dtype[Any], thunk: Any
 ) -> Any:
-    """`Op::call` of every value; iso where they are, or are not looked at."""
+    """Apply `Op::call` to every value. The result is iso if the values are iso or not read."""
     x, stored, kept = read(a.values, reads)
     repeats = kept in (ISO, UNREAD) and a.values.size > 0
     count = 1 if repeats else a.values.size
@@ -78,7 +78,7 @@ def _map_values(
 def _map_entries(
     a: Any, spec: tuple[Any, ...], reads: bool, dtype: np.dtype[Any], thunk: Any
 ) -> Any:
-    """`Op::call` of every value and its place."""
+    """Apply `Op::call` to every value and its position."""
     count = a.values.size
     result = xp.empty(count, dtype)
     if count:

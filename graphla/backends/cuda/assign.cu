@@ -9,7 +9,7 @@
 
 namespace graphla {
 
-/// Whether the mask has index i, without its complement applied.
+/// Returns whether the mask has index i, before its complement is applied.
 template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;
   if constexpr (MASK == MASK_FLAGS) return flags[i];
@@ -18,24 +18,18 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
 }
 
 /// Adds the sum of `mine` over the block to *counter, and once per launch the count before the
-/// launch: *before, or `known` if that is null. Every thread of the block calls.
+/// launch: *before, or `known` if that is null. Every thread of the block must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
-  SHARED(i64, sums, WARP);
-  for (int delta = WARP / 2; delta > 0; delta /= 2) mine += shuffle_down(mine, delta);
-  if (lane() == 0) sums[warp_in_block()] = mine;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  i64 sum = 0;
-  for (int warp = 0; warp < int(blockDim.x) / WARP; ++warp) sum += sums[warp];
-  if (blockIdx.x == 0) sum += before != nullptr ? *before : known;
-  if (sum != 0) atomicAdd((u64 *)counter, u64(sum));
+  SHARED(i64, scratch, WARP);
+  if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
+  block_add(counter, mine, scratch);
 }
 
 /// The entries of a sparse T.
 template <class T> struct Listed {
   const i32 *places;
   const T *values;
-  i64 step;  // from one value to the next; 0 if all are equal
+  i64 step;  // distance from one value to the next; 0 if all are equal
   i64 count;
 };
 
@@ -109,14 +103,15 @@ DEVICE void store_flags(bool *flags, i64 i, i64 size, u64 word) {
 /// A dense vector. `present` is null if it has an entry at every index.
 template <class Stored> struct Dense {
   const Stored *values;
-  i64 step;  // from one value to the next; 0 if all are equal
+  i64 step;  // distance from one value to the next; 0 if all are equal
   const bool *present;
 };
 
 /// Where old entries of C remain: everywhere, where the mask allows writing, or where it does not.
 enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 
-/// The whole rule. `stays` is one of `Stays`. `present` is null if no index can lack an entry.
+/// Applies the whole write rule. `stays` is one of `Stays`. `present` is null if no index can lack
+/// an entry.
 ///
 /// A warp processes 256 indices at a time: first eight flags per lane, then 32 values at a time,
 /// unless none of them is written. In place (values = c_values) the other values are not touched.

@@ -192,7 +192,7 @@ def _intersect_flags(
 
 
 def _is_empty(v: AnyVector) -> bool:
-    """Whether v has no entry, as far as the host knows without a wait."""
+    """Return whether v has no entry, as far as the host knows without a wait."""
     if isinstance(v, BitmapVector):
         return known(v.count) == 0
     return not v.nvals

@@ -1,24 +1,25 @@
-// Folding into memory that other threads fold into at the same time, for every monoid and type.
+// Atomic folds for every monoid and type: several threads may fold into one place at the same time.
 #ifndef GRAPHLA_ATOMICS
 #define GRAPHLA_ATOMICS
 #include "device.cuh"
 
 namespace graphla {
 
-/// How racing threads fold into one place: Op::RACE.
+/// How threads that race fold into one place: Op::RACE.
 enum Race {
-  RACE_BY_CAS = 0,  // any operator: compare and swap, until it holds
+  RACE_BY_CAS = 0,  // any operator: compare and swap in a loop
   RACE_ADD = 1,
   RACE_MIN = 2,
   RACE_MAX = 3,
   RACE_OR = 4,
   RACE_AND = 5,
   RACE_XOR = 6,
-  RACE_FLAG = 7,  // of two truth values, only the terminal is ever stored, by plain stores
-  RACE_ANY = 8,   // whoever comes last: plain stores
+  RACE_FLAG = 7,  // booleans: only the terminal value is ever stored, by plain stores
+  RACE_ANY = 8,   // plain stores; any of the values remains
 };
 
-/// Replaces *at by step(*at), whatever the size of T: small types in the 32-bit word around them.
+/// Atomically replaces *at by step(*at), for T of any size. Types smaller than 32 bits are replaced
+/// within their 32-bit word.
 template <class T, class Step> DEVICE void atomic_replace(T *at, Step step) {
   if constexpr (sizeof(T) == 8) {
     u64 *word = (u64 *)at;
@@ -58,7 +59,7 @@ template <class T> constexpr bool is_word = !is_float<T>::value && sizeof(T) == 
 template <class T> constexpr bool is_long = !is_float<T>::value && sizeof(T) == 8;
 template <class T> constexpr bool is_signed = T(-1) < T(0);
 
-/// *at = add(*at, value), by as many threads at a time as like to.
+/// Atomically sets *at = add(*at, value). Any number of threads may call at the same time.
 template <class Op, class Z> DEVICE void atomic_fold(Z *at, Z value) {
   if constexpr (Op::RACE == RACE_ANY) {
     store_relaxed(at, value);

@@ -1,4 +1,4 @@
-"""The GPU: kernels of our own, and the sorts and scans of CuPy."""
+"""The backend for GPUs: its own kernels, and the sorts and scans of CuPy."""
 
 # ruff: noqa: F401
 

@@ -5,7 +5,7 @@
 //   forward   sigma(w) = sum of sigma(v) over edges v -> w to the next level. This is the number of
 //             shortest paths from the source to w.
 //   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. This
-//             is what each of the paths to v carries. The dependency on v is
+//             is the amount that each of the paths to v carries. The dependency on v is
 //             sigma(v) share(v) - 1: sigma(v) times the sum without 1 / sigma(v).
 //
 // If edges have lengths, the distances from the source are computed before the launch, and an edge
@@ -24,7 +24,7 @@
 //
 // Race: several threads may see that the level of a vertex is unset. Each of them then tries a
 // compare-and-swap, and the one that succeeds queues the vertex.
-// seen as unset is claimed by compare-and-swap, which tells who was first.
+//
 #include "collectives.cuh"
 #include "persistent.cuh"
 
@@ -35,8 +35,8 @@ constexpr int PART = BetweennessTuning::part;  // most edges of a part
 constexpr int TEAM_WORDS = BetweennessTuning::team_words;
 constexpr int AHEAD = 4;  // edges that a lane loads at once
 
-/// The words of a team in device memory, all zero at first. The words from TEAM_BEGIN on hold the
-/// state in which the first block leaves the levels that it walked alone.
+/// The words of a team in device memory, all zero at first. The words from TEAM_BEGIN on pass the
+/// state from the first block, after levels that it walked alone, to the whole team.
 enum TeamWord {
   TEAM_TICKETS = 0,
   TEAM_SOURCE = 1,
@@ -60,8 +60,8 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// Which edges lie on shortest paths: all edges to the next level, or the edges whose length is the
-/// difference of the distances of their ends.
+/// Which edges count as parts of shortest paths. BY_LEVELS: all edges to the next level.
+/// BY_LENGTHS: the edges whose length is the difference of the distances of their ends.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
 /// The graph by rows. Vertices from `vertices` on have no edges.
@@ -81,14 +81,14 @@ struct Sources {
   const i32 *renumbered;  // the graph's number of each vertex, or null
 };
 
-/// The memory of the teams, one after another.
+/// The device memory of all teams. In each array the parts of the teams follow each other.
 struct Memory {
   u32 team_size;   // number of blocks of a team
   i64 room;        // number of parts that a queue holds
   u64 *words;      // TEAM_WORDS, zero at first
-  i32 *levels;     // one number per vertex, -1 at first
-  double *sigmas;  // one per vertex, zero at first
-  double *shares;  // the same
+  i32 *levels;     // level of each vertex, -1 at first
+  double *sigmas;  // number of paths to each vertex, zero at first
+  double *shares;  // share of each vertex, zero at first
   u64 *queues;
   u64 *level_ends;  // vertices + 2
 };
@@ -144,19 +144,20 @@ struct Team {
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // of edges, one for all (a stride of 0) or one each
+  const double *lengths;  // lengths of edges: one for all (a stride of 0), or one per edge
   i64 stride;
-  const double *distances;  // from the source; not a number where it does not reach
-  i32 *levels;  // -1 if not reached; with lengths, minus 1 per edge that is still to be counted
+  const double *distances;  // distances from the source; NaN for vertices that it does not reach
+  i32 *levels;  // -1 if not reached; with lengths, -1 minus the number of edges still to be counted
   double *sigma,
-      *share;     // zero where not reached; share: the sum alone until its level is finished
+      *share;     // zero if not reached; until its level is finished, share is the sum without 1 /
+                  // sigma
   u64 *queue;     // part << 32 | vertex
   u32 *queued;    // number of parts in the queue
   u32 *edges;     // shared: total degree of the vertices queued in this level, if it is small
-  bool is_small;  // one block of several walks this level alone
+  bool is_small;  // whether one block of several walks this level alone
 };
 
-/// The part of one lane, among the parts that a warp has taken.
+/// The part of a row that one lane has taken.
 template <class Offset> struct Taken {
   u32 v;
   Offset begin;  // index of the first edge, minus the number of edges of the lanes before
@@ -165,7 +166,7 @@ template <class Offset> struct Taken {
   double distance;
 };
 
-/// Return whether an edge to w, from a vertex at this distance, is the last edge of a shortest
+/// Returns whether an edge to w, from a vertex at this distance, is the last edge of a shortest
 /// path.
 template <class Offset>
 DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset place) {
@@ -173,7 +174,7 @@ DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset 
   return distance < there && distance + paths.lengths[i64(place) * paths.stride] == there;
 }
 
-/// Takes the parts from `first` on, one per lane, at most `count`. Every lane calls.
+/// Takes the parts from `first` on, one per lane, at most `count`. Every lane must call this.
 template <int TOLD, class Offset>
 DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   Taken<Offset> mine{0, 0, 0, lane() < count, 0};
@@ -191,14 +192,14 @@ DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   return mine;
 }
 
-/// Return how many parts a warp takes at once: 32 only if there are that many for every warp.
+/// Returns how many parts a warp takes at once: 32 only if there are that many for every warp.
 DEVICE int batch_of(u64 parts, u32 warps) {
   const u64 each = (parts + warps - 1) / warps;
   return int(least(each, u64(WARP)));
 }
 
 /// Queues vertex w[k] of this lane for each bit k set in `is_new` (newly reached vertices). Every
-/// lane calls.
+/// lane must call this.
 template <int K, class Offset>
 DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
   constexpr u32 MOST = 1u << 17;  // bounds each term, so that the sum over a level fits in 32 bits
@@ -291,7 +292,7 @@ DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertic
   }
 }
 
-/// Lowers the level of the end of each edge on a shortest path by 1.
+/// Counts the edges on shortest paths into each vertex: each edge lowers the level of its end by 1.
 template <class Offset>
 DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());
@@ -310,7 +311,7 @@ DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   }
 }
 
-/// Return the sum of x over this lane and the lanes before it that have the same row.
+/// Returns the sum of x over this lane and the lanes before it that have the same row.
 DEVICE double sum_in_row(double x, int row) {
   for (int delta = 1; delta < WARP; delta *= 2) {
     const double before = shuffle_up(x, delta);
@@ -320,7 +321,7 @@ DEVICE double sum_in_row(double x, int row) {
   return x;
 }
 
-/// Walks the same edges in the backward pass, and sums the shares.
+/// Walks the edges of the parts begin..end - 1 again, in the backward pass, and sums the shares.
 template <int TOLD, int SUMMED, class Offset>
 DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
                        const Sums &sums) {
@@ -493,7 +494,7 @@ DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *c
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// The two passes of a team for one source after another.
+/// The two passes of a team, which takes one source after another.
 template <class Offset, int TOLD, int SUMMED> struct Course {
   const Network<Offset> &network;
   const SmallLevel<Offset> &small;
@@ -509,12 +510,12 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   i32 source = 0;
   i32 depth = 0;           // levels so far
-  u64 begin = 0, end = 0;  // of the level in the queue
+  u64 begin = 0, end = 0;  // the parts of the level in the queue
 
-  /// Whether this is the first thread of the team.
+  /// Returns whether this is the first thread of the team.
   DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
 
-  /// Takes the next source: its place among the sources, or `count` if there is none.
+  /// Takes the next source. Returns its index among the sources, or `count` if none is left.
   DEVICE u64 next_turn(u64 *control, StopFlag &flag, i64 count) {
     if (leads()) {
       const bool stops_here = flag.is_up();
@@ -565,13 +566,14 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     team.meet();
     begin = end;
     end = load_relaxed(paths.queued);
-    // After a level alone, `team` is one block: other blocks may still read the words of the team.
+    // After a level alone, `team` is one block. The other blocks may still read the words of the
+    // team.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
     if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
     ++depth;
-    team.meet();  // all have read the counts before anyone adds to them
+    team.meet();  // all threads have read the counts before any thread adds to them
     return begin < end && (team_size == 1 || is_few == is_alone);
   }
 
@@ -683,9 +685,9 @@ __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     if (turn >= u64(sources.count)) break;
     const i32 given = sources.sources[turn];
     course.source = sources.renumbered ? sources.renumbered[given] : given;
-    if (course.source >= vertices) {  // it has no edge
+    if (course.source >= vertices) {  // the source has no edges
       if (course.leads()) sums.counts[turn] = 1;
-      team.meet();  // all have read the turn
+      team.meet();  // all threads have read the turn
       continue;
     }
     course.start();

@@ -2,8 +2,7 @@
 
 If edges have lengths, there is one launch per source, with all blocks in one team.
 
-Kernel: betweenness.cu, on persistent.cuh; where edges have lengths, after closure.cu.
-Waits: for each launch.
+Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. Waits: for each launch.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ NETWORK, SOURCES, MEMORY, LIMITS, SUMS = (
 Summed, Told = (enumeration("betweenness.cu", name) for name in ("Summed", "Told"))
 Structs = tuple[Packed, Packed, Packed]  # Network, Sources, Sums
 ENDLESS = 1 << 62
-"""Rounds of a closure that ends by itself."""
+"""A limit on rounds that no closure reaches."""
 
 
 def dependencies(request: Dependencies) -> DependenciesResult:

@@ -32,8 +32,8 @@ struct Progress {
   u32 records;      // number of levels recorded
   u32 is_exact;     // whether `left` counts only vertices that have edges and that the mask allows
   u32 must_push;    // whether a level is half done; the rest of its frontier is in the queue
-  u32 first, last;  // the entries first..last - 1 of the queue are the frontier,
-  u32 units_first, units_last;  // and these are their units
+  u32 first, last;  // the frontier: entries first..last - 1 of the queue
+  u32 units_first, units_last;  // the units of these entries
   u64 count, edges;             // vertices of the frontier, and edges out of them
   u64 reached;                  // number of vertices reached
   u64 left, into_left;          // vertices not yet reached, and edges into them
@@ -53,7 +53,7 @@ template <class Slot> struct BlockMemory {
   u32 *scratch;       // WARP + 1, for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // the sums of all blocks: BFS_CONTROL words
-  u64 *place;         // in the queue
+  u64 *place;         // place of the block's vertices in the queue
   i32 *far;           // long rows of a pull
   u32 *far_count, *buffered;
 };
@@ -187,7 +187,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   /// Makes vertex v, whose number for the user is `name`, a start. Its bit in the map is already
   /// set.
   DEVICE void begin_at(i32 name, i32 v) {
-    if (v >= graph.active) {  // it has no edges, so no pull copies its bit
+    if (v >= graph.active) {  // the start has no edges, so no pull copies its bit
       S::sets(other_map, v);
       atomicAdd(&search.control[IDLE_STARTS], u64(1));
     }
@@ -205,8 +205,8 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   // --- sums of a level --------------------------------------------------------------------------
 
-  /// Adds the sums of each thread to the sums of the level. All threads of the block call, before a
-  /// barrier of the grid.
+  /// Adds the sums of each thread to the sums of the level. All threads of the block must call
+  /// this, before a barrier of the grid.
   DEVICE void add_sums(const Sums &sums) {
     Slot *const totals = memory.totals;
     const Slot found = warp_sum(Slot(sums.found)), left = warp_sum(Slot(sums.left)),
@@ -372,7 +372,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Return the levels that one block or one cluster takes over.
+  /// Returns the levels that one block or one cluster takes over.
   DEVICE Span small_levels() const {
     const Progress &p = progress();
     return {p.first,     p.last,    p.level,      u32(limits.grid_edges),
@@ -451,7 +451,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     meet(is_stopped);
     if (threadIdx.x == 0) count_walked_alone();
   }
-  /// Queues what block 0 has found, and reports to all blocks how far it came.
+  /// Queues the vertices that block 0 has found, and passes its state to all blocks.
   DEVICE void hand_over(const Alone<S, false> &alone) {
     AloneState &own = *memory.alone.state;
     const u32 units_last = progress().units_last;
@@ -484,8 +484,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.reached += found, p.left -= least(p.left, found);
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
-    if (long_rows) {  // they are the frontier; the vertices that they find join those already found
-                      // in the level
+    if (long_rows) {  // these rows are the frontier; the vertices that they find join those already
+                      // found in the level
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));

@@ -1,6 +1,6 @@
 // Breadth-first search in one launch: the parameters of the kernels, and the step by push.
 //
-// Vertices have the numbers of the graph that is walked: the user's, or those of a relabeled plan.
+// Vertices are numbered as in the graph that the search walks: by the user, or by a relabeled plan.
 // Invariants between two levels:
 // - Bit v of the map is set if v's level is at most `level`.
 // - Each vertex of the frontier (its level is `level`) is either in the queue, once, or is one of
@@ -29,47 +29,43 @@ constexpr int BFS_WARPS = BFS_THREADS / WARP;
 constexpr u32 DEEP = 254;  // levels from this one on do not fit in a byte and are stored in `deep`
 constexpr u32 UNREACHED = 255;
 
-enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };  // what the caller asks for
-enum Way {
-  BY_PUSH = 0,
-  BY_PULL = 1,
-  BY_PUSH_ALONE = 2
-};  // how a level runs, as written to a record
-enum BfsStatus { TOO_DEEP = FAULT };  // a level does not fit its type
+enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller asks for
+enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level runs, as stored in records
+enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
 
 /// The sums of a level, in `control` from BFS_SUMS on. There are three sets, used round-robin:
 /// blocks add to one set, may still read the set before it, and clear the set after it.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  QUEUED = 1,  // number of queued vertices in the upper half; units of edges out of them in the
-               // lower half
-  FOUND = 2,   // vertices found by pulls; these five have the order of SumsOf
-  OUT_OF_FOUND = 3,  // edges out of them, of a directed graph
+  QUEUED = 1,        // upper half: number of queued vertices; lower half: units of edges out of
+                     // these vertices
+  FOUND = 2,         // vertices found by pulls; these five have the order of SumsOf
+  OUT_OF_FOUND = 3,  // edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
   LEFT = 5,          // vertices that pulls have not found
-  INTO_LEFT = 6,     // edges into them
+  INTO_LEFT = 6,     // edges into the vertices that pulls have not found
   IDLE_STARTS = 7,   // starts that no edge touches
-  SAMPLED = 8,       // unreached vertices that were sampled to choose the direction,
-  SAMPLED_HITS = 9,  // and the number of these whose first neighbor was reached
-  ALONE_LEVEL = 10,  // the state that block 0 hands over after its levels alone
+  SAMPLED = 8,       // unreached vertices that were sampled to choose the direction
+  SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
+  ALONE_LEVEL = 10,  // from here on: the state that block 0 passes on after levels alone
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
-  ALONE_LONG_ROWS = 14,   // long rows of a level that is not finished; the units before
-  ALONE_LONG_UNITS = 15,  // their ends; the number of vertices of that level, and of its edges
-  ALONE_FRONTIER = 16,
-  ALONE_EDGES = 17,
+  ALONE_LONG_ROWS = 14,   // number of long rows of an unfinished level
+  ALONE_LONG_UNITS = 15,  // units of the queue up to the end of these rows
+  ALONE_FRONTIER = 16,    // vertices of that level
+  ALONE_EDGES = 17,       // edges of that level
   BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
 
-/// The sums of one thread in a level, for control[FOUND...].
+/// The sums of one thread in a level, which are added to control[FOUND] and the words after it.
 template <class Slot> struct SumsOf {
   i32 found, left;
   Slot out, into, into_left;
 };
 
-/// Return about how many neighbors a pull looks at: one per vertex that is left, and more for each
+/// Returns about how many neighbors a pull looks at: one per vertex that is left, and more for each
 /// vertex whose first neighbor is not reached. `part` is the share of all edges that lead to
 /// reached vertices. Of a sample of `open` vertices, `hits` have a reached first neighbor. If hits
 /// / open is below `part`, the remaining vertices are connected to each other and far away, and
@@ -81,7 +77,7 @@ DEVICE float looks_of_pull(float left, float most, float part, float open, float
   return least(most, left + misses * least(most, left / hit));
 }
 
-/// Return *p, or an earlier value of it. A caller that acts on the value must confirm it by an
+/// Returns *p, or an earlier value of it. A caller that acts on the value must confirm it by an
 /// atomic.
 DEVICE u32 load_stale(const u32 *p) {
 #ifdef GRAPHLA_SIMULATOR
@@ -128,29 +124,30 @@ template <class Offset> struct Graph {
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
   const u32 *idle;        // bits of the vertices without edges, or null
-  const i32 *renumbered;  // the number of each of the user's vertices; null if they are the same
-  const i32 *old;         // the user's number of each vertex; null if they are the same
+  const i32 *renumbered;  // the graph's number of each of the user's vertices; null if the numbers
+                          // are equal
+  const i32 *old;         // the user's number of each vertex; null if the numbers are equal
 };
 
-/// What the caller asks for, in the user's numbering.
+/// The request of the caller, in the user's numbering.
 struct Query {
-  const i32 *starts;  // null for one start
+  const i32 *starts;  // null if there is one start
   i64 starts_count;
-  const bool *flags;  // of the mask, or null
+  const bool *flags;  // flags of the mask, or null
   i64 limit;          // the greatest level
-  i32 start;          // if there is only one
+  i32 start;          // the start, if there is only one
   i32 direction;      // `Direction`
-  bool complement;    // of the mask
+  bool complement;    // whether the mask is complemented
 };
 
-/// Where the results are written, in the user's numbering.
+/// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;            // null if not wanted
-  i32 *parents;             // null if not wanted
+  Level *levels;            // null if the caller does not want them
+  i32 *parents;             // null if the caller does not want them
   bool *present;            // n
   const Offset *least_ptr;  // rows from which least parents are chosen; null if any parent will do
   const i32 *least_of;
-  bool by_columns;  // these rows are edges into each vertex
+  bool by_columns;  // whether these rows are edges into each vertex
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
@@ -163,19 +160,19 @@ template <class Offset> struct State {
   i32 *queue_vertex;
   u32 *queue_degree;
   i32 *spill;    // n vertices
-  u8 *bytes;     // in a relabeled graph: the level of each vertex, or DEEP;
-  i32 *deep;     // the level of a vertex whose byte is DEEP;
-  i32 *parents;  // and the parent of each vertex
+  u8 *bytes;     // in a relabeled graph: the level of each vertex, or DEEP
+  i32 *deep;     // in a relabeled graph: the level of a vertex whose byte is DEEP
+  i32 *parents;  // in a relabeled graph: the parent of each vertex
 };
 
 /// Limits of a search, most of them for small levels.
 struct Limits {
-  i64 alone_edges;   // one block or cluster takes over a level of at most this many edges
-  i64 grid_edges;    // and gives back a level of more edges
+  i64 alone_edges;   // most edges of a level that one block or cluster takes over
+  i64 grid_edges;    // most edges of a level that it does not give back to the grid
   i32 alone_room;    // vertices that the queue of one block holds
   i32 pool;          // words of dynamic shared memory for lists and queues
   i32 shared_words;  // words behind the pool for the map of one block
-  i32 unit;          // a unit of the queue is 2^unit edges where offsets have 64 bits
+  i32 unit;          // a unit of the queue is 2^unit edges if offsets have 64 bits
   float push_cost;   // cost of an edge by push, in neighbors that a pull looks at
 };
 
@@ -183,7 +180,7 @@ struct Limits {
 
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
-  typedef typename unsigned_of<Offset>::type Slot;  // an edge of the queue, counted from its start
+  typedef typename unsigned_of<Offset>::type Slot;  // the number of an edge in the queue
   typedef SumsOf<Slot> Sums;
   static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
 
@@ -198,13 +195,13 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 
   // the queue
   Slot *queue_begin;  // per entry: the start of its row, minus the slot of its first edge
-  u32 *queue_slot;    // that slot, in units
+  u32 *queue_slot;    // per entry: the slot of its first edge, in units
   i32 *queue_vertex;
-  u32 *queue_degree;  // only if PADDED
+  u32 *queue_degree;  // degree of each entry; only if PADDED
   i32 *spill;         // vertices for which the queue of one block has no room
   u32 spill_room;
 
-  // what is found
+  // results
   u8 *bytes;
   i32 *deep;
   Level *levels;
@@ -248,14 +245,14 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
   DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
   DEVICE bool is_fixed(i32 v) const { return is_masked && (fixed[u32(v) / WARP] >> (v & 31) & 1); }
-  /// Whether this thread is the one that sets the bit of v.
+  /// Sets the bit of v. Returns whether this thread is the one that changed it.
   DEVICE static bool sets(u32 *map, i32 v) {
     const u32 bit = 1u << (v & 31);
     return !(atomicOr(&map[u32(v) / WARP], bit) & bit);
   }
   DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// Return this warp's number. The warps of one block have distant numbers, so that a little work
+  /// Returns this warp's number. The warps of one block have distant numbers, so that a little work
   /// keeps all blocks busy.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
   DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
@@ -269,7 +266,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if constexpr (PADDED) queue_degree[at] = degree;
   }
 
-  /// Queues the vertex v of each lane that has one. The whole warp calls.
+  /// Queues the vertex v of each lane that has one. The whole warp must call this.
   DEVICE void enqueue(bool has, i32 v) const {
     const u32 all = __ballot_sync(ALL_LANES, has);
     if (!all) return;
@@ -287,7 +284,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
 
   /// Puts v[k] of each lane whose `won` has bit k into the block's buffer or, if the buffer is
-  /// full, into the queue. The whole warp calls.
+  /// full, into the queue. The whole warp must call this.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll
@@ -310,7 +307,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
 
   /// Queues the vertices in the block's buffer, with one atomic per round. All threads of the block
-  /// call. `scratch` has WARP + 1 words.
+  /// must call this. `scratch` has WARP + 1 words.
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
@@ -354,7 +351,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   // --- push: all blocks -------------------------------------------------------------------------
 
   /// Follows this lane's edges from from[k] to v[k] (if bit k of `valid` is set): reaches the
-  /// vertices that are not reached yet, and keeps them for the queue. The whole warp calls.
+  /// vertices that are not reached yet, and keeps them for the queue. The whole warp must call
+  /// this.
   template <int K>
   DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
                      const i32 (&from)[K]) const {
@@ -380,8 +378,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     keep<K>(won, v);
   }
 
-  /// Follows the edges out of the entries first..last - 1 of the queue, which hold its units
-  /// `units_first` to `units_last`.
+  /// Follows the edges out of the entries first..last - 1 of the queue. These edges are the queue's
+  /// units from `units_first` to `units_last` - 1.
   DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
                    u32 units_last) const {
     constexpr int K = 2;
@@ -435,7 +433,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Looks at the first neighbors of some unreached vertices; each value of `which` selects others.
+  /// Samples the first neighbors of some unreached vertices. Each value of `which` selects other
+  /// vertices.
   DEVICE void sample(const u32 *map, u32 which) const {
     const i64 words = (active + WARP - 1) / WARP;
     const i64 word = i64((which * 2654435761u >> 4) % u32(words));

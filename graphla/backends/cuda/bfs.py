@@ -45,37 +45,37 @@ INT32 = np.dtype(np.int32)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
-"""The class of the degrees from 128 to 255, as `Relabeled.ends` counts classes."""
+"""The degree class of the degrees from 128 to 255: an index into `Relabeled.ends`."""
 
 
 @dataclass(frozen=True)
 class BfsTuning:
-    """Limits of searches, measured on an H200 (docs/performance-log.md).
+    """Limits of searches, measured on an H200 (docs/performance/findings.md).
 
-    A word has 4 bytes. Lists and the map of one block lie in the shared memory of a block.
+    A word has 4 bytes. Lists and the map of one block are in the shared memory of the block.
     """
 
     room: int = 4096  # vertices in the queue of one block; at most half of least_pool
     pool: int = 16384  # words for lists
     least_pool: int = 8704  # words that the lists of pulls need
     deep_pool: int = 32768  # words for lists where the blocks of a cluster send vertices
-    static: int = 6656  # bytes of shared memory that the kernel declares, at most
-    small_map: int = 12288  # one block keeps the map in shared memory if it has at most this many
-    few_edges: int = 8  # words, or if the graph has at most this many edges per vertex
-    cluster: int = 16  # blocks of a cluster that walk small levels together; 1 for one block
-    alone_edges: int = 4096  # one block takes over a level of at most this many edges,
-    cluster_edges: int = 16384  # a cluster one of at most this many,
-    grid_edges: int = 24576  # and either gives back a level of more
-    push_cost: float = 1.25  # of an edge by push, in neighbors that a pull looks at
+    static: int = 6656  # most bytes of shared memory that the kernel declares
+    small_map: int = 12288  # most words of a map that one block keeps in shared memory
+    few_edges: int = 8  # edges per vertex up to which larger maps are kept, too
+    cluster: int = 16  # blocks of a cluster that walk small levels together; 1: one block alone
+    alone_edges: int = 4096  # most edges of a level that one block takes over
+    cluster_edges: int = 16384  # most edges of a level that a cluster takes over
+    grid_edges: int = 24576  # most edges of a level that either does not give back to the grid
+    push_cost: float = 1.25  # cost of an edge by push, in neighbors that a pull looks at
     unit: int = 4  # queues of graphs with 64-bit offsets count units of 2^unit edges
-    # one cluster searches a whole graph, with all maps of its vertices in shared memory:
-    small_edges: int = 3 << 20  # graphs of at most this many entries,
-    small_room: int = 16384  # with so many words for lists,
-    least_small_room: int = 4096  # or at least this many
-    small_static: int = 12800  # bytes of shared memory that the kernel declares, at most
+    # One cluster searches a whole graph if all maps of the vertices fit in its shared memory.
+    small_edges: int = 3 << 20  # most entries of such a graph
+    small_room: int = 16384  # words for lists
+    least_small_room: int = 4096  # least words for lists
+    small_static: int = 12800  # most bytes of shared memory that the kernel declares
     small_push_cost: float = 0.3
-    small_threads: int = 512  # in a block, if a map
-    few_words: int = 1024  # has at most this many words; else THREADS
+    small_threads: int = 512  # threads of a block for small maps; else THREADS
+    few_words: int = 1024  # most words of a small map
 
 
 TUNING = BfsTuning()
@@ -109,11 +109,11 @@ def bfs(request: Search) -> BfsResult:
 
 
 def _query(request: Search) -> tuple[Packed, Any]:
-    """Return what the kernel is asked for, and arrays to keep until it has ended."""
+    """Return the kernel's query, and the arrays that must exist until the kernel has ended."""
     starts, mask = request.starts, request.mask
     start, count = 0, starts.size
     if count == 1 and isinstance(starts, np.ndarray):
-        start, starts = int(starts[0]), None  # one start is a number: no copy to the device
+        start, starts = int(starts[0]), None  # one start is passed by value, without a copy
     elif count:
         starts = xp.asarray(starts)
     flags = None if mask is None else presence(mask)
@@ -166,7 +166,7 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """What searches of one matrix, with one plan and the same results, have in common."""
+    """The common part of searches of one matrix with one plan and the same kinds of results."""
 
     kernel: Kernel
     cluster: int
@@ -177,7 +177,7 @@ class _Prepared:
     graph: Packed
     limits: Packed
     least: tuple[Any, Any, bool]  # the rows from which least parents are chosen
-    ends: dict[str, tuple[int, int]]  # where each array of the state begins and ends, in bytes
+    ends: dict[str, tuple[int, int]]  # begin and end of each array of the state, in bytes
 
     def state(self) -> tuple[Any, tuple[Packed, ...]]:
         """Return the memory of a call, and the arrays in it; null for an array of 0 bytes."""
@@ -194,7 +194,7 @@ _refusing: set[int] = set()
 
 
 def _prepare(request: Search) -> _Prepared:
-    """Return what is kept with the plan, or with the matrix if there is no plan."""
+    """Return the common part of searches, cached on the plan or, without a plan, on the matrix."""
     out, into, plan = request.out, request.into, request.plan
     tuning = current(TUNING)
     is_refusing = xp.cuda.runtime.getDevice() in _refusing
@@ -283,7 +283,7 @@ class _Preparation:
         )
 
     def small_shape(self) -> tuple[int, int]:
-        """Return words for lists and bytes of shared memory of each block; (0, 0) for too few."""
+        """Return words for lists and bytes of shared memory per block; (0, 0) if too few."""
         tuning, out = self.tuning, self.request.out
         if out.nvals > tuning.small_edges or not self.has_clusters:
             return 0, 0
@@ -352,7 +352,7 @@ class _Preparation:
         return max(tuning.least_pool, min(pool, most - words)), words
 
     def state(self) -> dict[str, tuple[int, int]]:
-        """Return where each array of the kernel's `State` lies in the memory of a call."""
+        """Return the begin and end, in bytes, of each array of the kernel's `State`."""
         request, n = self.request, self.request.out.nrows
         is_wide = request.out.indptr.dtype.itemsize == 8
         is_renamed = self.relabeled is not None

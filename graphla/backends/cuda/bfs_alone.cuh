@@ -15,7 +15,8 @@ namespace graphla {
 constexpr u32 ALONE_LONG_EDGES =
     2048;  // most edges of longer rows that the block follows; above this the grid is faster
 
-/// The counts of the threads of the block in a level. There are three of them, used round-robin.
+/// The counts of a level, summed over the threads of the block. There are three sets, used
+/// round-robin.
 struct AloneCounts {
   u32 count;        // vertices found
   u32 edges, into;  // edges of the level in progress
@@ -27,8 +28,8 @@ struct AloneState {
   u32 count, level, turn;
   u32 stops;      // the turn after which to stop, once the host asks for it
   u32 long_rows;  // number of long rows of the level that is not finished; the grid follows them
-  u64 frontier, edges;  // of that level
-  u64 reached, into;    // vertices found; edges into those of them that are not in the last queue
+  u64 frontier, edges;  // vertices and edges of that level
+  u64 reached, into;    // vertices found; edges into found vertices that are not in the last queue
 };
 
 /// The shared memory that block 0 needs in addition to the queue.
@@ -41,25 +42,26 @@ struct AloneMemory {
 
 /// The levels that one block or one cluster walks.
 struct Span {
-  u32 first, last, level;  // from the entries first..last - 1 of the queue, whose level is `level`,
-  u32 most;                // as long as a level has at most `most` edges
-  i64 limit;               // and is at most `limit`
-  i64 records;             // levels recorded before
-  bool is_one_byte;        // a level above DEEP does not fit
+  u32 first, last, level;  // the first level: entries first..last - 1 of the queue
+  u32 most;                // most edges of a level
+  i64 limit;               // the greatest level
+  i64 records;             // number of levels recorded before
+  bool is_one_byte;        // whether a level above DEEP does not fit
 };
 
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;    // map of reached vertices; in shared memory (IN_SHARED) vertices never to be reached
-               // are also set
+  u32 *map;  // bits of reached vertices; in shared memory (IN_SHARED), vertices never to be reached
+             // are also set
   i32 *queue;  // shared: 2 x room vertices
   AloneMemory memory;
   u32 *scratch;  // shared: WARP + 1
   u32 room;
   u32 place;  // place after the queue in global memory, for vertices without room
 
-  /// Keeps v[k] of each lane whose `won` has bit k for the next level. The whole warp calls.
+  /// Keeps v[k] of each lane whose `won` has bit k for the next level. The whole warp must call
+  /// this.
   template <int K>
   DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
     u32 wins[K], total = 0;
@@ -84,8 +86,8 @@ template <class S, bool IN_SHARED> struct Alone {
       at += u32(__popc(wins[k]));
     }
   }
-  /// Returns vertex i of a queue, from shared memory or, if it had no room there, from global
-  /// memory.
+  /// Returns the address of vertex i of a queue: in shared memory or, if there is no room, in
+  /// global memory.
   DEVICE i32 *place_of(i32 *queue, u32 i) const { return i < room ? queue + i : search.spill + i; }
   DEVICE i32 *place_of_long(u32 i) const {
     return i < ALONE_LONG ? memory.long_list + i : search.spill + search.spill_room - 1 - i;
@@ -110,12 +112,12 @@ template <class S, bool IN_SHARED> struct Alone {
         p = search.out_ptr[v], end = search.out_ptr[v + 1];
         search.settle(v, level);
       }
-      const u32 degree = u32(end - p), edges = warp_sum(counted(degree));
+      const u32 degree = u32(end - p), edges = warp_sum(bounded_degree(degree));
       if (lane() == 0) atomicAdd(&mine->edges, edges);
       if (search.is_directed) add_into(v, entry < count, mine);
       if (degree > ALONE_SHORT) {
         const u32 at = atomicAdd(&mine->long_rows, 1u);
-        atomicAdd(&mine->long_edges, counted(degree));
+        atomicAdd(&mine->long_edges, bounded_degree(degree));
         *place_of_long(at) = v;
         end = p;
       }
@@ -134,9 +136,11 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// Returns a degree as it is summed: bounded if offsets have 64 bits, so that the sum fits.
-  DEVICE static u32 counted(u32 degree) { return S::PADDED ? least(degree, 1u << 18) : degree; }
+  DEVICE static u32 bounded_degree(u32 degree) {
+    return S::PADDED ? least(degree, 1u << 18) : degree;
+  }
   DEVICE void add_into(i32 v, bool has, AloneCounts *mine) const {
-    if (has && search.in_ptr) atomicAdd(&mine->into, counted(u32(search.edges_into(v))));
+    if (has && search.in_ptr) atomicAdd(&mine->into, bounded_degree(u32(search.edges_into(v))));
   }
 
   /// Follows the long rows of the level. All threads of the block share their edges.
@@ -162,7 +166,8 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// Appends the remaining long rows and the `count` vertices found, of level `level`, to the queue
-  /// in global memory, from `units` on. Returns the units at the ends of both.
+  /// in global memory, from `units` on. Returns the queue's units at the end of the long rows and
+  /// at the end of all.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
     units_long = units;
@@ -191,7 +196,7 @@ template <class S, bool IN_SHARED> struct Alone {
   }
 
   /// Walks level after level until a level is empty, too large, or the last. The result is in
-  /// `memory.state`. Only block 0 calls.
+  /// `memory.state`. Only block 0 calls this.
   DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag,
                           const Records &trace) const {
     AloneState &own = *memory.state;

@@ -33,7 +33,7 @@ struct __align__(16) Letter {
   u32 flags;
 };
 
-/// How the levels of a cluster end.
+/// The result of the levels that a cluster has walked.
 struct Walked {
   u32 level, records, reached;
   u64 into;  // edges of all levels walked except the first
@@ -52,11 +52,11 @@ template <class S, int SIZE> struct Together {
   u32 *ends;       // shared: inclusive prefix sums of their degrees
   u32 *scratch;    // shared: WARP + 1 words for a block scan
   u32 room;        // capacity of a box
-  u32 rank;        // of this block
+  u32 rank;        // number of this block in the cluster
 
   /// Indices in `sent` after the SIZE counts of ends.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
-  /// Returns the number of words of the pool that the letters take.
+  /// The number of words of the pool that the letters take.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
   /// Blocks own the words of the map round-robin, in an order that changes from round to round. So
@@ -102,7 +102,7 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Sends the ends of the edges of the `rows` long rows. All threads of the block call.
+  /// Sends the ends of the edges of the `rows` long rows. All threads of the block must call this.
   DEVICE void follow_long(u32 rows, i32 *box) const {
     const u32 listed = least(rows, CLUSTER_LONG);
     u32 degree = 0, edges;
@@ -129,7 +129,8 @@ template <class S, int SIZE> struct Together {
   }
 
   /// Returns the place of received end e. The ends from one block follow those from the block
-  /// before. Lane k knows that `before` ends precede those from block k. The whole warp calls.
+  /// before. In lane k, `before` is the number of ends from the blocks before block k. The whole
+  /// warp must call this.
   DEVICE u32 place_of(u32 before, u32 e) const {
     int of = 0;
 #pragma unroll
@@ -181,7 +182,7 @@ template <class S, int SIZE> struct Together {
   }
 
   /// Follows the long rows of a level, then sends this block's letter to all blocks. Lane k returns
-  /// the letter from block k. All threads call.
+  /// the letter from block k. All threads must call this.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];
@@ -200,7 +201,8 @@ template <class S, int SIZE> struct Together {
       }
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
-      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;  // if 0, other warps may still read it
+      if (lane() == LONG_ROWS && rows)
+        sent[LONG_ROWS] = 0;  // if it is 0, other warps may still read it
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
@@ -208,7 +210,7 @@ template <class S, int SIZE> struct Together {
 
   /// Walks level after level, from the entries first..last - 1 of the queue in global memory, until
   /// a level is empty, too large, or the last. That level is queued. If the first level fails, the
-  /// queue is unchanged. All blocks of the cluster call.
+  /// queue is unchanged. All blocks of the cluster must call this.
   DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag,
                      const Records &trace) const {
     const u32 first = span.first, last = span.last;

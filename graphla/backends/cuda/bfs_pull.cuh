@@ -31,8 +31,8 @@ template <class S> struct Pull {
   bool queues;  // whether the vertices found are kept for the queue
   i32 chunk;    // words of the map that a warp takes at a time: 4, or 32 if few vertices are open
   u32 several;  // vertices from this one on have at most one neighbor
-  i32 *list;    // shared: list of this warp,
-  int room;     // and its capacity, at least PULL_GROUP
+  i32 *list;    // shared: list of this warp
+  int room;     // capacity of the list, at least PULL_GROUP
   i32 *far;     // shared: PULL_FAR
   u32 *far_count;  // shared
 
@@ -45,16 +45,17 @@ template <class S> struct Pull {
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
     if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
-  /// Reaches v, from `by`. One lane calls.
+  /// Reaches v, from `by`. One lane calls this.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
     atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
     settle(v, by, sums);
     ++sums.found, --sums.left;
   }
 
-  /// Returns the first entry of a row to read: after the entry tested first, which is the first
-  /// entry of a relabeled row; or up to three entries earlier, so that one load reads four entries.
   DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
+  /// Returns the first entry of a row to read. In a relabeled graph this is the second entry,
+  /// because the first has been tested. If the array is aligned, it may be up to three entries
+  /// earlier, so that one load reads four entries.
   DEVICE Slot start_of(Slot begin) const {
     const Slot from = begin + (search.old ? 1 : 0);
     return is_aligned() ? from & ~Slot(3) : from;
@@ -113,7 +114,7 @@ template <class S> struct Pull {
       }
       if (queues) search.template keep<1>(is_found, v);
       const u32 some = __ballot_sync(ALL_LANES, goes_on);
-      __syncwarp();  // the list has been read so far
+      __syncwarp();  // all lanes have read their entries of the list
       if (goes_on) list[longer + __popc(some & lanes_before())] = v[0];
       longer += __popc(some);
       __syncwarp();
@@ -168,7 +169,8 @@ template <class S> struct Pull {
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        // Any of the lanes that met a reached vertex may win: the write is atomic, the winner open.
+        // Several lanes may have met a reached vertex. The write is atomic, and any of them may
+        // win.
         if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&list[of[k]], u[k]);
       }
       __syncwarp();
@@ -186,8 +188,9 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// Reads the rest of the longest rows as one run of entries. All threads of the block call. The
-  /// memory of all lists is free by then; it holds the bounds of the rows, and the vertices found.
+  /// Reads the rest of the longest rows as one run of entries. All threads of the block must call
+  /// this. The memory of all lists is free by then; it holds the bounds of the rows, and the
+  /// vertices found.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();
@@ -315,7 +318,7 @@ template <class S> struct Pull {
         found = 0;
         peek(base, apart, sub, closed, found, listed, sums);
         if (marks) mark(base, apart, sub, reached | found);
-        if (owns && found) {  // done before the rows of this chunk are read
+        if (owns && found) {  // the bits are stored before the rows of this chunk are read
           after[base + u32(lane()) * apart] = reached | found;
           sums.found += __popc(found), sums.left -= __popc(found);
         }

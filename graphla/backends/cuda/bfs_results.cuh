@@ -18,7 +18,7 @@ template <class T> DEVICE void store_once(T *p, T value) {
 }
 
 /// Writes the results of a relabeled graph: reads levels, parents and presence at the new numbers,
-/// and writes them at the user's numbers.  Inside each class of degrees the new numbers rise with
+/// and writes them at the user's numbers. Inside each class of degrees the new numbers rise with
 /// the user's, so a warp that sweeps consecutive vertices reads a few ascending streams. The values
 /// written for vertices that are not reached are arbitrary, so all lanes store whole lines.
 template <class S, class Level> struct Results {
@@ -104,9 +104,10 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   }
 }
 
-/// Chooses for each vertex, among all neighbors one level nearer, the one with the least number in
-/// the user's numbering: by rows of the edges into it the first such neighbor, otherwise by the
-/// edges out of each vertex.
+/// Chooses as parent of each vertex the neighbor with the least number, in the user's numbering,
+/// among all neighbors that are one level nearer to the starts. With rows of the edges into each
+/// vertex (`by_columns`), this is the first such neighbor of the row. With rows of the edges out of
+/// each vertex, every vertex offers itself as a parent to the neighbors in its row.
 template <class Offset, class Level>
 DEVICE void take_least_parents(i64 n, const Answer<Offset, Level> &answer) {
   const Offset *__restrict__ indptr = answer.least_ptr;

@@ -20,15 +20,15 @@
 
 namespace graphla {
 
-constexpr u32 SMALL_LONG = 256;  // the block follows rows of at least this many entries together,
+constexpr u32 SMALL_LONG = 256;  // the whole block follows a row of at least this many entries
 constexpr u32 SMALL_REST =
-    64;  // and, in a pull, rows of which at least this many entries are unread
+    64;  // in a pull, the block also reads rows with at least this many unread entries
 constexpr int SMALL_FAR = 512;  // most rows that wait for the block
 
 /// The sums that one block gives to all blocks at the end of a level.
 struct SmallSums {
-  u32 found, out, into;  // vertices, and edges out of and into them
-  u32 left;  // with the starts: number of vertices that are neither reached nor forbidden
+  u32 found, out, into;  // vertices found, edges out of them, edges into them
+  u32 left;  // number of vertices that are neither reached nor forbidden; only for level 0
   u32 stops;
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
@@ -39,17 +39,17 @@ enum Found { SENT, FETCHED, PULLED, STARTS };
 /// Limits of a search of a small graph.
 struct SmallLimits {
   i64 hubs;         // vertices 0..hubs - 1 have long rows
-  i32 room;         // words of dynamic shared memory for lists, at least 128 a warp
+  i32 room;         // words of dynamic shared memory for lists, at least 128 per warp
   float push_cost;  // cost of an edge by push, in neighbors that a pull looks at
 };
 
 /// The static shared memory of a block: long rows, which all threads of the block follow.
 struct SmallMemory {
-  i32 *far;        // their vertices
+  i32 *far;        // the vertices of these rows
   i32 *far_by;     // the neighbor that a pull has found, or -1
-  u32 *far_begin;  // their first entries
-  u32 *far_end;    // their lengths; later their ends in the run of all rows
-  i32 *row_by;     // one per thread: like far_by, for the rows that a warp reads
+  u32 *far_begin;  // the first entries of the rows
+  u32 *far_end;    // the lengths of the rows; later their ends in the run of all rows
+  i32 *row_by;     // like far_by, for the row of each thread when a warp reads rows
   u32 *scratch;    // WARP + 1, for a block scan
   u32 *totals;     // 5 of even and 5 of odd levels
   u32 *far_count, *listed;
@@ -69,11 +69,11 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   i32 *parents;
 
   // dynamic shared memory, in this order
-  SmallSums *sums;  // of even and of odd levels, one from each block
+  SmallSums *sums;  // sums from each block, for even and for odd levels
   u32 *seen, *mine;
   u32 *front, *after;
-  u32 *fixed;  // in the block's own words: vertices never to be reached
-  u32 *inbox;  // in the same words: new vertices
+  u32 *fixed;  // vertices never to be reached, in the block's own words
+  u32 *inbox;  // new vertices, in the block's own words
   i32 *list;   // vertices: one list of the block, or one of each warp
   u32 room, words;
   u32 stride;  // words of one owner, an odd number
@@ -123,8 +123,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- rows -------------------------------------------------------------------------------------
 
-  /// Reads one row per lane, the entries `begin` to `begin + length - 1`, all rows as one run.
-  /// Calls visit(lane, entry).
+  /// Reads one row per lane, the entries `begin` to `begin + length - 1`. The lanes share the
+  /// entries of all rows evenly. Calls visit(lane, entry) for each entry, with the lane that
+  /// provided the row.
   template <class Visit>
   DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
@@ -161,8 +162,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return true;
   }
 
-  /// Reads the waiting rows as one run. Calls visit(row, entry) for each entry of a row that has no
-  /// neighbor in memory.far_by yet. Returns the number of rows. All threads of the block call.
+  /// Reads the waiting rows; the threads share all entries evenly. Calls visit(row, entry) for each
+  /// entry of a row that has no neighbor in memory.far_by yet. Returns the number of rows. All
+  /// threads of the block must call this.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -267,8 +269,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   // --- pull -------------------------------------------------------------------------------------
 
   /// Reads the rows of the vertices of the warp's list: 8 entries of each row, 8 more of rows
-  /// without a hit, then the rest of 32 rows at a time as one run. The longest rows wait for the
-  /// block.
+  /// without a hit, then the remaining entries of 32 rows at a time, which the lanes share evenly.
+  /// The longest rows wait for the block.
   DEVICE void read_rows(i32 *vertices, u32 count) const {
     constexpr u32 NEAR = 8;
     __syncwarp();
@@ -300,7 +302,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           else goes_on = p + NEAR < end;
         }
         const u32 some = __ballot_sync(ALL_LANES, goes_on);
-        __syncwarp();  // the list has been read so far
+        __syncwarp();  // all lanes have read their entries of the list
         if (goes_on) vertices[longer + u32(__popc(some & lanes_before()))] = v;
         longer += u32(__popc(some));
         __syncwarp();
@@ -419,7 +421,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Gives the vertices of these bits, in the block's own words, this level. All warps call.
+  /// Settles the vertices of these bits, in the block's own words, at `level`. All warps must call
+  /// this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // words at a time
     u32 begin, end;
@@ -458,7 +461,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds up the sums of all threads, gives the totals to all blocks, and meets the cluster.
+  /// Adds up the sums of all threads, gives the totals to all blocks, and waits for the cluster.
   DEVICE void give(SmallSums sum, u32 parity) const {
     u32 *const mine = memory.totals + parity * 5;
     const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left,
@@ -510,7 +513,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// Finds the vertices that the mask hides and those without edges; `sum.into` counts the edges
-  /// into the former.
+  /// into the vertices that the mask hides.
   DEVICE void forbid(const Graph<Offset> &graph, const Query &query, SmallSums &sum) const {
     const u32 *const idle = graph.idle;
     const bool *const flags = query.flags, complement = query.complement;

@@ -1,10 +1,10 @@
-"""Entries in any order, made into a vector or a matrix; equal places are folded or refused.
+"""Build a vector or a matrix from entries in any order; equal places are folded or refused.
 
-Keys are sorted, and runs of equal ones counted, then unpacked and folded. Beyond the inputs and
-the result this needs twice the keys (4 or 8 bytes an entry), and where values follow their keys
-some 32 bytes an entry more. Kernels: convert.cu.
+Sort keys, count the runs of equal keys, then unpack and fold them. In addition to the inputs and
+the result this needs twice the keys (4 or 8 bytes per entry), and about 32 bytes per entry more if
+values have to be moved with their keys. Kernels: convert.cu.
 
-Waits: one to learn whether the keys rise already; one for the number of places.
+Waits: one for whether the keys are increasing already; one for the number of places.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, number, o
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.select import scan_and_count
 from graphla.backends.tuning import current
+from graphla.backends.values import duplicate_entry
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, SparseVector, is_iso
-from semirings.exceptions import DuplicateEntry
 from semirings.operators import TypedBinaryOp
 
 NO_OFFSET = np.dtype(np.int32)
@@ -35,7 +35,7 @@ class BuildTuning:
     """How runs of equal places are folded."""
 
     large: int = 1 << 20
-    """Entries from which runs are folded like rows: many warps then share a long run."""
+    """Entries from which runs are folded like rows, so that many warps share a long run."""
 
 
 TUNING = BuildTuning()
@@ -44,17 +44,17 @@ TUNING = BuildTuning()
 def build_vector(
     length: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
-    """Entries in any order, equal indices folded by dup_op from the left."""
+    """Build a vector; equal indices are folded by dup_op from the left, or refused."""
     if is_increasing(indices):
         return SparseVector(length, indices.astype(xp.int32), values)
-    keys, order = _sorted(indices.astype(xp.int32), values)
+    keys, order = _sort(indices.astype(xp.int32), values)
     ends, runs = _count_runs(keys)
     if runs == keys.size:
         return SparseVector(length, keys, values if order is None else move(values, order))
     if dup_op is None:
-        raise _refusal(_given_twice(keys))
+        raise duplicate_entry(_first_duplicate(keys))
     needs_starts = _needs_starts(values, dup_op)
-    places, starts = _runs(keys.view(xp.uint32), ends, runs, INDEX_BITS, NULL, needs_starts)
+    places, starts = _unpack_runs(keys.view(xp.uint32), ends, runs, INDEX_BITS, NULL, needs_starts)
     folded = repeated(values, runs) if starts is None else fold(values, order, starts, dup_op)
     return SparseVector(length, places, folded)
 
@@ -67,7 +67,7 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Entries in any order, equal places folded by dup_op from the left."""
+    """Build a matrix; equal places are folded by dup_op from the left, or refused."""
     count = rows.size
     if not count:
         sizes = xp.zeros(nrows + 1, xp.int32)
@@ -80,12 +80,12 @@ def build_matrix(
     del rows, columns
     if not number(falls):
         return from_keys(nrows, ncols, keys, values)
-    keys, order = _sorted(keys, values)
-    return _folded(nrows, ncols, keys, order, values, dup_op)
+    keys, order = _sort(keys, values)
+    return _fold_sorted(nrows, ncols, keys, order, values, dup_op)
 
 
 def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
-    """The matrix of these entries, whose keys (row << bits of a column | column) rise."""
+    """Return the matrix with these increasing keys: row << bits of a column | column."""
     count = keys.size
     sizes = xp.zeros(nrows + 1, offset_dtype(count))
     indices = xp.empty(count, xp.int32)
@@ -97,7 +97,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
 
 
 def is_increasing(keys: Array) -> bool:
-    """Whether each key is larger than the one before: the host waits for the answer."""
+    """Return whether each key is larger than the one before; the host waits for the answer."""
     if keys.size < 2:
         return True
     falls = counter()
@@ -106,7 +106,7 @@ def is_increasing(keys: Array) -> bool:
     return not number(falls)
 
 
-def _folded(
+def _fold_sorted(
     nrows: int,
     ncols: int,
     keys: Array,
@@ -114,27 +114,30 @@ def _folded(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """The matrix of sorted keys, the values of equal ones folded."""
+    """Return the matrix of sorted keys; the values of equal keys are folded or refused."""
     count, bits = keys.size, bits_of(ncols)
     ends, runs = _count_runs(keys)
     if runs == count:
         del ends
         return from_keys(nrows, ncols, keys, values if order is None else move(values, order))
     if dup_op is None:
-        key = _given_twice(keys)
-        raise _refusal((key >> bits, key & ((1 << bits) - 1)))
+        key = _first_duplicate(keys)
+        raise duplicate_entry((key >> bits, key & ((1 << bits) - 1)))
     sizes = xp.zeros(nrows + 1, offset_dtype(runs))
-    indices, starts = _runs(keys, ends, runs, bits, sizes, _needs_starts(values, dup_op))
+    indices, starts = _unpack_runs(keys, ends, runs, bits, sizes, _needs_starts(values, dup_op))
     del keys, ends
     add_up_sizes(sizes)
     folded = repeated(values, runs) if starts is None else fold(values, order, starts, dup_op)
     return Csr(nrows, ncols, sizes, indices, folded)
 
 
-def _runs(
+def _unpack_runs(
     keys: Array, ends: Array, runs: int, bits: int, sizes: Any, needs_starts: bool
 ) -> tuple[Array, Array | None]:
-    """The column of each run of equal keys and, if needed, where it begins; counts into `sizes`."""
+    """Return the column of each run of equal keys, and where each begins if `needs_starts`.
+
+    Add the number of runs of each row to `sizes`.
+    """
     indices = xp.empty(runs, xp.int32)
     starts = xp.empty(runs, xp.int64) if needs_starts else None
     offset = NO_OFFSET if sizes is NULL else sizes.dtype
@@ -148,10 +151,10 @@ def _runs(
     return indices, starts
 
 
-def _sorted(keys: Array, values: Array) -> tuple[Array, Array | None]:
-    """The keys sorted, and the order that sorts them, equal ones as they come.
+def _sort(keys: Array, values: Array) -> tuple[Array, Array | None]:
+    """Return the keys sorted, and the stable order that sorts them.
 
-    Where all values are one they need not follow, and the keys are sorted where they lie.
+    If all values are equal they need not be moved: sort the keys in place, and return no order.
     """
     if is_iso(values):
         keys.sort()
@@ -161,7 +164,7 @@ def _sorted(keys: Array, values: Array) -> tuple[Array, Array | None]:
 
 
 def _count_runs(keys: Array) -> tuple[Array, int]:
-    """How many runs of equal keys there are up to the end of each chunk, and in all."""
+    """Return the number of runs of equal keys up to the end of each chunk, and in total."""
     ends = room_for_counts(keys.size)
     kernel = load("convert.cu", "count_first", NOTHING, keys.dtype)
     kernel(chunks(keys.size), BLOCK, keys, size(keys.size), ends)
@@ -169,13 +172,13 @@ def _count_runs(keys: Array) -> tuple[Array, int]:
 
 
 def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:
-    """op(op(x0, x1), x2)... over each run of entries that begins at `starts`, in the order given.
+    """Return op(op(x0, x1), x2)... of each run that begins at `starts`, in the order given.
 
-    As the values' dtype; first, second and any pick a value.
+    The result has the values' dtype. The operators first, second and any pick a value.
     """
-    picked = _picked(op, starts, values.size)
-    if picked is not None:
-        return move(values, picked if order is None else order[picked])
+    picks = _pick(op, starts, values.size)
+    if picks is not None:
+        return move(values, picks if order is None else order[picks])
     monoid, runs = op.monoid, starts.size
     is_associative = monoid is not None and op.type.np_type == values.dtype
     if monoid is not None and is_associative and values.size >= current(TUNING).large:
@@ -194,8 +197,8 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
     return folded
 
 
-def _picked(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
-    """Which entry of each run is its fold, for an operator that gives back an operand."""
+def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
+    """Return which entry of each run is its fold, or None if op does not pick an operand."""
     if op.name == "first" or (op.monoid is not None and op.monoid.is_any):
         return starts
     if op.name != "second":
@@ -208,29 +211,23 @@ def _picked(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Whether the fold of equal places may be another value than theirs, if they have one."""
+    """Return whether the fold of a run can differ from its values, or the values differ."""
     monoid = op.monoid
     picks = op.name in ("first", "second")
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)
     return not (is_iso(values) and (picks or folds_to_itself))
 
 
-def _given_twice(keys: Array) -> int:
-    """The first of sorted keys that occurs twice."""
+def _first_duplicate(keys: Array) -> int:
+    """Return the first of the sorted keys that occurs twice."""
     return int(keys[int((keys[1:] == keys[:-1]).argmax())])
 
 
-def _refusal(place: Any) -> DuplicateEntry:
-    return DuplicateEntry(
-        f"entry {place} is given more than once, so dup_op must say how to combine its values"
-    )
-
-
 def key_dtype(nrows: int, ncols: int) -> Any:
-    """The dtype of keys of places: short ones are sorted in half the time."""
+    """Return the dtype of keys of places: short keys are sorted in half the time."""
     return xp.uint32 if bits_of(nrows) + bits_of(ncols) <= 32 else xp.int64
 
 
 def bits_of(count: int) -> int:
-    """How many bits the numbers below `count` take."""
+    """Return the number of bits needed for integers below `count`."""
     return max(count - 1, 0).bit_length()

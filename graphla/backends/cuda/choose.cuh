@@ -1,16 +1,17 @@
-// Which of n items are chosen, in order: counted first, then visited with their rank.
+// Compaction of n items in order: one pass counts the chosen items, a second pass visits each with
+// its rank.
 //
-// A warp takes CHUNK items one after the other, so that ballots give ranks and no block has to
-// agree. Between the two passes the host adds up the counts of the chunks.
+// A warp handles CHUNK consecutive items, so ballots give the ranks and no block has to
+// synchronize. Between the two passes the host computes running sums of the counts per chunk.
 #ifndef GRAPHLA_CHOOSE
 #define GRAPHLA_CHOOSE
 #include "collectives.cuh"
 
 namespace graphla {
 
-enum ChunkShape { CHUNK = 1024 };  // items of a warp
+enum ChunkShape { CHUNK = 1024 };  // items per warp
 
-/// counts[c] = how many items of chunk c are chosen.
+/// Computes counts[c] = the number of chosen items in chunk c.
 template <class Chosen> DEVICE void count_chosen(i64 items, i64 *counts, Chosen chosen) {
   const i64 warps = threads_in_grid() / WARP;
   for (i64 chunk = thread_in_grid() / WARP; chunk * CHUNK < items; chunk += warps) {
@@ -22,7 +23,7 @@ template <class Chosen> DEVICE void count_chosen(i64 items, i64 *counts, Chosen 
   }
 }
 
-/// visit(k, rank) for each chosen k; ends[c] is how many are chosen up to the end of chunk c.
+/// Calls visit(k, rank) for each chosen k. ends[c] is the number of chosen items in chunks 0..c.
 template <class Chosen, class Visit>
 DEVICE void each_chosen(i64 items, const i64 *ends, Chosen chosen, Visit visit) {
   const i64 warps = threads_in_grid() / WARP;

@@ -1,5 +1,5 @@
-// Closure: the least x = x (+) x A, in one launch. The kernel multiplies entries of x that improved
-// until no entry improves any more, or, with ROUNDS, runs a given number of products.
+// Closure: the least x for which x = x (+) x A, in one launch. The kernel multiplies entries of x
+// that improved until no entry improves any more, or, with ROUNDS, runs a given number of products.
 //
 // Entries that improved wait in lists. Each step multiplies the entries of the near list: four
 // threads walk each short row (at most `LIGHT` edges), and all warps share the edges of long rows
@@ -16,12 +16,13 @@
 // - An entry of the far list that is not beyond the horizon is outdated: it has been listed as near
 //   since.
 // - No thread appends to a list that is read in the same step.
-// - nobody pushes into the lists that are read in the same step.
+//
 #include "closure.cuh"
 
 namespace graphla {
 
-/// The state of a closure: equal in all blocks or, while block 0 works alone, valid in that block.
+/// The state of a closure. It is equal in all blocks, but while block 0 works alone only its own
+/// copy is valid.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;
@@ -35,8 +36,8 @@ template <class Work> struct Course {
   double delta;
   u32 turns;   // most rounds
   u64 *state;  // shared: sizes of the lists (see `look`); after block 0 worked alone, its report
-  i64 *
-      leads;  // shared, of thread 0: the clock at which it next reads the host's stop word; records
+  i64 *leads;  // shared, used by thread 0: the clock of its next read of the host's stop word;
+               // number of records
 
   u32 rounds = 0;
   u32 rounds_told = 0, turns_told = 0;  // the rounds and turns when nothing improved any more
@@ -59,7 +60,8 @@ template <class Work> struct Course {
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
       u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
-      // A full far list may be noticed one step late: entries without room are not in it.
+      // A full far list may be noticed one step late. The counter then includes entries that had no
+      // room and are not in the list.
       if (threadIdx.x == 2) held = least(held, u64(work.lists.waiting.n));
       state[threadIdx.x] = held;
     }
@@ -127,7 +129,7 @@ template <class Work> struct Course {
     if (turns_now) take_turn();
     else rounds += take_step();
     if (records.at != nullptr) work.tell_edges();
-    if (is_leader()) {  // the counters after next
+    if (is_leader()) {  // the counters of the step after next
       store_relaxed(lists.near_count(lists.step + 2), u64(0));
       store_relaxed(lists.long_count(lists.step + 2), u64(0));
       if (turns_now) {
@@ -141,7 +143,7 @@ template <class Work> struct Course {
     if (is_alone) wants_stop = __syncthreads_or(wishes);
     else is_stopped = grid.meet(wishes);
   }
-  /// Reports to all blocks how far block 0 came alone.
+  /// Ends the steps of block 0 alone, and passes its state to all blocks.
   DEVICE void rejoin() {
     auto &lists = work.lists;
     u64 *told = &lists.control[W_STEP];

@@ -8,9 +8,9 @@ namespace graphla {
 /// The vector x at the start: `count` listed entries, or one element per vertex.
 template <class T> struct Starts {
   i64 count;
-  const i32 *indices;   // null: one element per vertex
-  const bool *present;  // null: all are present
-  const T *values;      // one per entry or element, or one for all
+  const i32 *indices;   // null if there is one element per vertex
+  const bool *present;  // null if all elements are present
+  const T *values;      // one value per entry or element, or one for all
   bool is_iso;
 };
 
@@ -24,7 +24,7 @@ struct Mask {
 struct State {
   void *cells;
   u32 *codes;
-  void *before;  // of ROUNDS: the keys when the round began
+  void *before;  // ROUNDS only: the keys at the start of the round
   i32 *parents;
 };
 
@@ -46,12 +46,11 @@ struct Closing {
   Key *before;
   i32 *parents;
   const Limits &limits;
-  u32 counted = 0;  // edges that this thread has read
+  u32 edges_read = 0;  // edges that this thread has read
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// Returns the key by which v is multiplied in this step, and takes v, of a short row, from its
-  /// list.
+  /// Takes v, whose row is short, from its list. Returns the key by which this step multiplies v.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -59,13 +58,14 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Like the function above, for a v of a long row.
+  /// Like `take`, for a vertex with a long row, which keeps its place in the list.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
   }
-  /// Returns whether the tree reaches o by an edge from k with a term of this key. If so, k becomes
-  /// o's parent.
+  /// Makes k the parent of o if the term of the edge from k to o (given by its key) equals o's
+  /// value. In pass TREE, returns whether this call set the parent. In pass ORIGINS, the least such
+  /// k becomes the parent.
   DEVICE bool grows(i32 o, Key key, i32 k) const {
     if (!Cells::is_equal(key, cells.key_of(o))) return false;
     if (lists.pass == TREE)
@@ -95,15 +95,15 @@ struct Closing {
       batch.weight[i] = a[place[i]];
     }
   }
-  /// Processes the edges of a batch, from vertices with the keys `from`; for parents, from the
-  /// vertices `of`.
+  /// Processes the edges of a batch. from(i) is the key of the source of the edge in slot i, and
+  /// of(i) is the source itself, which is used only for parents.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32(&o)[SLOTS] = batch.o;
     u32 there = batch.there;
     Key key[SLOTS];
     typename Cells::Seen seen[SLOTS];
-    counted += u32(__popc(there));
+    edges_read += u32(__popc(there));
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
       if (!(there >> i & 1)) continue;
@@ -123,8 +123,8 @@ struct Closing {
     }
     Offset begin[SLOTS];
     u32 degree[SLOTS];
-    // First test whether the atomic is worthwhile. Then list what improved and is in no list yet (a
-    // long row: in no list of this step).
+    // First test whether the atomic operation can improve the value. Then list the vertices that
+    // improved and are in no list yet (vertices with long rows: in no list of this step).
     u32 is_better = 0, is_new = 0, is_unstamped = 0;
     if constexpr (PARENTS) {
       if (lists.pass != IMPROVE) {
@@ -164,8 +164,9 @@ struct Closing {
       lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
     else lists.gather(o, key, is_new, is_unstamped);
   }
-  /// Walks the short rows `first`, first + stride, ... below `count`, with TEAM threads each, from
-  /// the list of all blocks or from those that the block holds. Whole warps call.
+  /// Walks the short rows first, first + stride, ... below `count`, with TEAM threads per row. If
+  /// `is_held`, these are the rows that the block holds; otherwise, the rows of the near list.
+  /// Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {
@@ -198,7 +199,7 @@ struct Closing {
         fetch(batch, place, there);
       };
       Offset p = begin + sub;
-      fetch_at(p);  // in flight while the key is loaded
+      fetch_at(p);  // the edges are in flight while the key is loaded
       if (e < count && sub == 0) key = take(v);
       key = shuffle(key, lane() & ~(TEAM - 1));
       while (true) {
@@ -214,7 +215,7 @@ struct Closing {
   /// Walks this warp's share of the edges of long rows, as warp `warp` of `warps`.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * LONG_SLOTS;
-    constexpr int MOST = TILE / LIGHT + 2;  // most rows that a tile may touch
+    constexpr int MOST = TILE / LIGHT + 2;  // most rows of a tile
     const Span edges = Span(listed & EDGES);
     const u32 count = u32(listed >> COUNT_SHIFT);
     const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
@@ -228,11 +229,10 @@ struct Closing {
     Batch<LONG_SLOTS> batch;
     Key keys[LONG_SLOTS];
     i32 rows[LONG_SLOTS];
-    /// Walks the edges of a tile, with the keys and the numbers of the vertices that they start
-    /// from.
+    /// Fetches the edges of a tile, with the keys and the numbers of their sources.
     const auto seek = [&] {
-      i32 start = TILE + 1;  // place of each row in the tile
-      Offset begin = 0;      // offset of the tile, if all of it were of that row
+      i32 start = TILE + 1;  // where each row begins in the tile
+      Offset begin = 0;      // offset of the tile's first edge, if the row began there
       Key key = Key(0);
       i32 v = 0;
       if (lane() < MOST && first + lane() < count) {
@@ -268,8 +268,8 @@ struct Closing {
     }
     if (lists.gathered) lists.release();
   }
-  /// Returns the last of `count` ascending keys that is at most `key`; the first key is. All lanes
-  /// call.
+  /// Returns the index of the last of `count` ascending keys that is at most `key`. The first key
+  /// must be at most `key`. All lanes must call this.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
     return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
            1;
@@ -279,8 +279,8 @@ struct Closing {
 
   /// Runs one step over this block's part of the near lists, or over all of them if the block works
   /// alone. In a fused step the block then iterates on its own rows for at most `most` rounds.
-  /// Block 0, when it works alone, continues until its queue overflows, it writes to a shared list,
-  /// or `is_unwanted`. Returns the number of rounds.
+  /// Block 0, when it works alone, continues until its queue overflows, it writes to a list of all
+  /// blocks, or is_unwanted() is true. Returns the number of rounds.
   template <class Unwanted>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
                        Unwanted is_unwanted) {
@@ -336,7 +336,7 @@ struct Closing {
       store_relaxed(&before[v], cells.key_of(v));
     }
   }
-  /// Calls visit(v, key, is_there) for the starts, by whole warps.
+  /// Calls visit(v, key, is_there) for the starts. The lanes of a warp call visit together.
   template <class T, class Visit> DEVICE void each_start(const Starts<T> &x, Visit visit) {
     const i64 places = x.indices != nullptr ? x.count : lists.waiting.n;
     for (i64 base = thread_in_grid() - lane(); base < places; base += threads_in_grid()) {
@@ -379,11 +379,11 @@ struct Closing {
   }
   /// Adds the edges that the threads have read to the count for the records.
   DEVICE void tell_edges() {
-    warp_add(&lists.control[W_EDGES], counted);
-    counted = 0;
+    warp_add(&lists.control[W_EDGES], edges_read);
+    edges_read = 0;
   }
-  /// Writes the values and which are present, and counts them. A vertex that no tree reached is its
-  /// own parent.
+  /// Writes the values and the presence flags, and counts the present values. A vertex that no tree
+  /// reached becomes its own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
     for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {

@@ -1,7 +1,6 @@
-"""Closures: the least x = x ⊕ xA, in one launch of a persistent kernel.
+"""Closures: the least x for which x = x ⊕ xA, in one launch of a persistent kernel.
 
-Kernel: closure.cu.
-Waits: for the closure, and once per matrix for facts about its values.
+Kernel: closure.cu. Waits: for the closure, and once per matrix for facts about its values.
 """
 
 from __future__ import annotations
@@ -61,14 +60,14 @@ class ClosureTuning:
     # mesh 256 to 1,024, a road network 1,024 to 4,096).
     spread: float = 4.0
     few_edges: float = 14.0
-    # Where a cycle may improve, the first look at the parents is after turns / first_rounds^2
-    # rounds, and at least after first_rounds.
+    # If a cycle may improve values, the parents are first examined after turns / first_rounds^2
+    # rounds, and not before first_rounds rounds.
     first_rounds: int = 8
-    few: int = 64  # starts of which the host reads the values
+    few: int = 64  # most starts whose values the host reads
     records: int = 1 << 16  # most steps that a trace records
 
     def limits(self, is_rounds: bool) -> Packed:
-        """Return the limits of a step; in rounds no step is fused."""
+        """Return the limits of a step; with ROUNDS, no step is fused."""
         return LIMITS(
             alone_rows=self.alone_rows,
             alone_edges=self.alone_edges,
@@ -97,25 +96,23 @@ def closure(request: Closure) -> ClosureResult:
     may_improve = turns < INT32_END - 1
     first = current(TUNING).first_rounds
     rounds = max(first, turns // first**2)
-    if may_improve:  # a closure without an end does not settle in as many rounds as vertices
+    if may_improve:  # a closure that never settles has not settled after n rounds
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
-        # Parents from round to round show whether a cycle improves; values that it has brought to
-        # an end, such as infinity, come from no start.
+        # The parents of each round show whether a cycle improves. A cycle may already have improved
+        # values to a limit, such as infinity; the parents of these values lead to no start.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """What is known of a matrix's values; NaN where there is NaN."""
+    """Facts about a matrix's values; a fact is NaN if a value is NaN."""
 
     least: float
     mean: float
-    longest: (
-        float  # the greatest of each row, added up: no path that leaves a vertex once is longer
-    )
+    longest: float  # sum of each row's greatest value: a bound for the length of any simple path
 
 
 def _weights_of(a: Csr) -> _Weights:
@@ -139,7 +136,7 @@ def _measure_weights(a: Csr) -> _Weights:
 
 
 def _extremes(x: AnyVector) -> tuple[float, float]:
-    """The least and the greatest value of x; (0, 0) of none."""
+    """Return the least and the greatest value of x, or (0, 0) if it has no entries."""
     if not x.values.size:
         return 0.0, 0.0
     present = x.present if isinstance(x, BitmapVector) else None
@@ -151,7 +148,7 @@ def _extremes(x: AnyVector) -> tuple[float, float]:
 
 
 def _adds_lengths(semiring: TypedSemiring) -> bool:
-    """Whether it is min.+ on integers of one dtype: values are then lengths of paths."""
+    """Return whether the semiring is min_plus on one integer dtype: values are path lengths."""
     op, monoid = semiring.binaryop, semiring.monoid
     plain = not op.is_positional and simple_ufunc(op.expression, ("x", "y")) is np.add
     one = op.type is op.type2 is op.return_type is monoid.type
@@ -174,11 +171,11 @@ class _Problem:
         self.records: Any = xp.empty(4 * tuning.records, xp.uint64) if request.traced else None
 
     def _bound(self) -> None:
-        """Leave checks out where no path can be too long, and take 32 bits where they hold it."""
+        """Omit overflow checks if no path can be too long, and use 32 bits if they suffice."""
         weights = _weights_of(self.out)
         least, greatest = _extremes(self.x)
         longest = 1.0001 * (greatest + weights.longest)
-        # NaN, which casts give some value, fails these too.
+        # These comparisons also fail for NaN, which a cast would turn into some integer.
         if not (least >= 0 and weights.least >= 0 and longest <= np.iinfo(self.dtype).max):
             return
         self.is_checked = False
@@ -201,7 +198,7 @@ class _Problem:
         return replace(closed, settled=closed.settled or limit <= turns)
 
     def _take(self, how: Any, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Without a far list, which alone can fill up."""
+        """Run without a far list, which is the only list that can fill up."""
         found = self._run(how, parents, math.inf, turns)
         assert found is not None
         return found
@@ -209,7 +206,7 @@ class _Problem:
     def _run(
         self, how: Any, parents: bool, width: float, turns: int
     ) -> tuple[ClosureResult, bool] | None:
-        """Launch the kernel; None if the far list was full."""
+        """Launch the kernel; return None if the far list was full."""
         out, n, tuning, is_rounds = self.out, self.n, self.tuning, how == How.ROUNDS
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         kernel = load(
@@ -277,7 +274,7 @@ class _Problem:
         )
 
     def _width(self) -> float:
-        """Return how far a bucket reaches; infinite if there is nothing to order by."""
+        """Return the width of a bucket; infinite if the values cannot be ordered into buckets."""
         if self.delta is not None:
             return float(self.delta)
         if self.dtype.kind == "b" or not self.out.nvals:
@@ -310,7 +307,7 @@ def _mask(mask: VectorMask | None) -> Packed:
 
 
 def _starts(x: AnyVector) -> Packed:
-    """Return x as the kernel takes it: as a list of entries, or with a place for each vertex."""
+    """Return x for the kernel: as a list of entries, or with one element per vertex."""
     indices = x.indices if isinstance(x, SparseVector) else None
     present = x.present if isinstance(x, BitmapVector) else None
     count = 0 if isinstance(x, BitmapVector) else x.nvals

@@ -19,7 +19,7 @@ namespace graphla {
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
 /// Returns a place in a list for each lane that `wants` one, with one atomic. All lanes of the warp
-/// call.
+/// must call this.
 template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
   const u32 wanting = __ballot_sync(ALL_LANES, wants);
   Counter first = 0;
@@ -113,8 +113,8 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
 };
 
-/// Records that v has a value, for the worst of all values, which improves nothing else. A vertex
-/// that already has a value keeps its code. Returns LOST then, otherwise ABSENT.
+/// Records that v has a value. This is used for the worst of all values, which improves no other
+/// value. Returns ABSENT, or LOST if v already had a value; v then keeps its code.
 DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
   return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
 }
@@ -166,7 +166,7 @@ template <class Op, int WHICH> struct Wide {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
 };
 
-/// Values themselves, folded by the monoid's operator. They have no order, and none is far.
+/// The values themselves, folded by the monoid's operator. They have no order, so no vertex is far.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;
@@ -179,8 +179,8 @@ template <class Op> struct Loose {
   DEVICE Loose(void *values, u32 *codes) : values((Z *)values), codes(codes) {}
   static DEVICE Key key(Z z) { return z; }
   static DEVICE Z value(Key key) { return key; }
-  /// Returns one value for all NaN and one for both zeros, so that two values cannot improve each
-  /// other forever.
+  /// Returns whether two values count as equal. All NaNs are equal, and so are both zeros:
+  /// otherwise two values could improve each other forever.
   static DEVICE bool is_equal(Z x, Z y) { return x == y || (x != x && y != y); }
 
   DEVICE void clear(i64 v) const {

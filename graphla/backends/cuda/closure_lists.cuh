@@ -9,8 +9,8 @@ constexpr int BLOCK = ClosureTuning::block;  // most threads of a block
 constexpr int LIGHT = ClosureTuning::light;  // most edges of a short row
 constexpr int HELD = ClosureTuning::held;    // most vertices that a block holds for its next round
 constexpr int TEAM = 4;                      // threads that walk a short row
-constexpr int SHORT_SLOTS = 2;               // edges of short rows that a thread has in flight,
-constexpr int LONG_SLOTS = 4;                // and edges of long rows
+constexpr int SHORT_SLOTS = 2;               // edges of short rows that a thread has in flight
+constexpr int LONG_SLOTS = 4;                // edges of long rows that a thread has in flight
 constexpr int COUNT_SHIFT = 36;  // the count of long rows is above the count of their edges
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
@@ -41,7 +41,7 @@ enum Word {
 /// Limits of a step: see ClosureTuning.
 struct Limits {
   u32 alone_rows, alone_edges;  // most short rows, and edges of long rows, for block 0 alone
-  u32 fused_rows, fused_edges;  // the same for a fused step, in all blocks together
+  u32 fused_rows, fused_edges;  // the same limits for a fused step, for all blocks together
   u32 fused_rounds;             // most rounds of a fused step
   u32 held;  // vertices that a block holds for its next round; 0: no step is fused
 };
@@ -58,10 +58,10 @@ template <class Span> struct Waiting {
 
 /// The shared memory in which a block and a warp hold vertices.
 template <class Key> struct Held {
-  i32 *ids;     // of the block: two lists of HELD vertices,
-  u64 *rows;    // and their rows: begin << 8 | edges
+  i32 *ids;     // two lists of HELD vertices, for the block
+  u64 *rows;    // the rows of these vertices: begin << 8 | number of edges
   u32 *counts;  // three counts, used round-robin; three flags: a list of all blocks was written
-  u32 *gathered_ids;  // of the warp: 2 * WARP, vertex << 1 | is_new
+  u32 *gathered_ids;  // 2 * WARP vertices of the warp: vertex << 1 | is_new
   Key *gathered_keys;
 };
 
@@ -81,7 +81,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   Key horizon = Key(0);
   bool is_fused = false;
   int pass = IMPROVE;
-  int round = 0;     // of a fused step; -1 while the lists of all blocks are walked
+  int round = 0;     // round of a fused step; -1 while the lists of all blocks are walked
   u32 gathered = 0;  // number of vertices that the warp has yet to list
 
   DEVICE u32 stamp() const { return FIRST_STAMP + step; }
@@ -106,10 +106,10 @@ template <class Cells, class Offset, int HOW> struct Lists {
   // --- by whole warps --------------------------------------------------------------------------
 
   /// Lists the vertices in the lanes' slots that improved to these keys, with their rows. A vertex
-  /// not beyond the horizon is listed for the next step (in a fused step, if its row is short, for
-  /// the block's next round), any other one in the far list of turn t. `is_new` marks vertices not
-  /// listed there yet; for long rows `is_unstamped` does.
-  /// rows it is `is_unstamped` that says so.
+  /// that is not beyond the horizon is listed for the next step; in a fused step, if its row is
+  /// short, for the block's next round. Any other vertex goes to the far list of turn t. `is_new`
+  /// marks the vertices that are not yet listed there; for vertices with long rows, `is_unstamped`
+  /// does.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
@@ -144,7 +144,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       }
     }
     if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
-    // One atomic per list, by three lanes at once.
+    // Three lanes claim places at once, one list each.
     const u32 counts =
         u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
     const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
@@ -179,8 +179,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     }
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
-  /// Like the function above, for many edges of which few improve a value: vertices are gathered
-  /// until they fill a warp.
+  /// Like `push`, for steps in which few edges improve a value. The vertices are gathered until
+  /// they fill a warp.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll
@@ -221,7 +221,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// Updates the best key in the far list of turn t with these keys. Whole warps call.
+  /// Updates the best key in the far list of turn t with these keys. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
       Key nearness = 0;  // complement of the least key
@@ -235,7 +235,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
         atomicMax(far_best(t), u64(nearness));
     }
   }
-  /// Puts v into the far list of the first turn.
+  /// Puts start v into the far list of turn t, if the lane `wants` to. Whole warps must call this.
   DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
     const Key keys[1] = {key};
     const u64 place = claim_by_warp(far_count(t), wants);

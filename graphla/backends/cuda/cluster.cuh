@@ -1,7 +1,9 @@
-// A cluster: SIZE blocks side by side that see one another's shared memory and meet at a barrier of
-// their own, three times as fast as one of the whole grid. Cards from compute capability 9.0 on.
+// Clusters: SIZE adjacent blocks that can read one another's shared memory and have a barrier of
+// their own, which is three times as fast as a barrier of the whole grid. They need compute
+// capability 9.0.
 //
-// SIZE is a power of two, and the grid a multiple of it; the kernel declares it by CLUSTER(SIZE).
+// SIZE is a power of two, and the grid size is a multiple of it. A kernel declares its cluster size
+// by CLUSTER(SIZE).
 #ifndef GRAPHLA_CLUSTER
 #define GRAPHLA_CLUSTER
 #include "device.cuh"
@@ -14,7 +16,8 @@
 
 namespace graphla {
 
-/// Where `p`, in this block's dynamic shared memory, lies in that of block `rank` of the cluster.
+/// Returns the address, in block `rank` of the cluster, that corresponds to `p` in this block's
+/// dynamic shared memory.
 template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #ifdef GRAPHLA_SIMULATOR
   return (T *)__cluster_map(p, rank, SIZE);
@@ -23,11 +26,11 @@ template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(far) : "l"(p), "r"(rank));
   return (T *)far;
 #else
-  return p;  // such cards have no clusters
+  return p;  // older cards have no clusters
 #endif
 }
 
-/// All threads of the cluster meet; what they have stored is seen by all.
+/// Waits for all threads of the cluster. What each has stored is then visible to all.
 template <int SIZE> DEVICE void cluster_meet() {
 #ifdef GRAPHLA_SIMULATOR
   __cluster_sync(SIZE);

@@ -33,8 +33,8 @@ template <class T> DEVICE T shuffle(T x, int from, u32 lanes = ALL_LANES) {
 
 // --- folds --------------------------------------------------------------------------------------
 
-/// Fold x over each group of `width` lanes (a power of two) by a commutative `add`; all lanes have
-/// the result of their group.
+/// Folds x over each group of `width` lanes (a power of two) by a commutative `add`. Every lane
+/// gets the result of its group.
 template <class T, class Add> DEVICE T warp_fold(T x, Add add, int width = WARP) {
 #pragma unroll
   for (int apart = WARP / 2; apart; apart /= 2)
@@ -42,7 +42,7 @@ template <class T, class Add> DEVICE T warp_fold(T x, Add add, int width = WARP)
   return x;
 }
 
-/// The sum of x over the warp, in all lanes.
+/// Returns the sum of x over the warp, to all lanes.
 template <class T> DEVICE T warp_sum(T x) {
 #if !defined(GRAPHLA_SIMULATOR) && __CUDA_ARCH__ >= 800
   if constexpr (is_same<T, u32>::value || is_same<T, i32>::value)
@@ -50,16 +50,16 @@ template <class T> DEVICE T warp_sum(T x) {
 #endif
   return warp_fold(x, [](T a, T b) { return T(a + b); });
 }
-/// The least x of the warp, in all lanes.
+/// Returns the least x of the warp, to all lanes.
 template <class T> DEVICE T warp_least(T x) {
   return warp_fold(x, [](T a, T b) { return least(a, b); });
 }
-/// The greatest x of the warp, in all lanes.
+/// Returns the greatest x of the warp, to all lanes.
 template <class T> DEVICE T warp_greatest(T x) {
   return warp_fold(x, [](T a, T b) { return greatest(a, b); });
 }
 
-/// Fold x over the block by a commutative `add`; all threads have the result.
+/// Folds x over the block by a commutative `add`. All threads get the result.
 template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
   x = warp_fold(x, add);
   __syncthreads();  // the last collective may still read scratch
@@ -70,18 +70,18 @@ template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
   return x;
 }
 
-/// The sum of x over the block, in all threads.
+/// Returns the sum of x over the block, to all threads.
 template <class T> DEVICE T block_sum(T x, T *scratch) {
   return block_fold(x, scratch, [](T a, T b) { return T(a + b); });
 }
 
-/// Add the sum of x over the warp to a counter, with one atomic.
+/// Adds the sum of x over the warp to a counter, with one atomic.
 template <class T, class Counter> DEVICE void warp_add(Counter *counter, T x) {
   const T sum = warp_sum(x);
   if (lane() == 0 && sum != 0) atomicAdd((typename uint_of<sizeof(Counter)>::type *)counter, sum);
 }
 
-/// Add the sum of x over the block to a counter, with one atomic.
+/// Adds the sum of x over the block to a counter, with one atomic.
 template <class T, class Counter> DEVICE void block_add(Counter *counter, T x, T *scratch) {
   const T sum = block_sum(x, scratch);
   if (threadIdx.x == 0 && sum != 0)
@@ -90,7 +90,7 @@ template <class T, class Counter> DEVICE void block_add(Counter *counter, T x, T
 
 // --- scans --------------------------------------------------------------------------------------
 
-/// The sum of x over this lane and those before it.
+/// Returns the sum of x over this lane and the lanes before it.
 template <class T> DEVICE T warp_inclusive_sum(T x) {
   for (int delta = 1; delta < WARP; delta *= 2) {
     const T before = shuffle_up(x, delta);
@@ -99,7 +99,7 @@ template <class T> DEVICE T warp_inclusive_sum(T x) {
   return x;
 }
 
-/// The greatest x of this lane and those before it.
+/// Returns the greatest x of this lane and the lanes before it.
 template <class T> DEVICE T warp_inclusive_greatest(T x) {
 #pragma unroll
   for (int delta = 1; delta < WARP; delta *= 2) {
@@ -109,7 +109,8 @@ template <class T> DEVICE T warp_inclusive_greatest(T x) {
   return x;
 }
 
-/// The sum of x over the threads of the block before this one, and over all of them in `total`.
+/// Returns the sum of x over the threads of the block before this one. `total` gets the sum over
+/// all threads.
 template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
   const T sum = warp_inclusive_sum(x);
@@ -127,8 +128,8 @@ template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   return scratch[warp] + sum - x;
 }
 
-/// Return a place in a list for each lane that `wants` one, with one atomic for all lanes that
-/// call. Not all lanes of the warp need to call.
+/// Returns a place in a list to each lane that `wants` one, with one atomic for all lanes that
+/// call. Not all lanes of the warp need to call this.
 template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
   const u32 calling = __activemask();
   const u32 wanting = __ballot_sync(calling, wants);
@@ -141,8 +142,8 @@ template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
 
 // --- binary searches ----------------------------------------------------------------------------
 
-/// Return the first place of begin..end - 1 for which `is_before(place)` is false, or end.
-/// `is_before` is true up to some place, and false from there on. A single thread calls.
+/// Returns the first place of begin..end - 1 for which `is_before(place)` is false, or end.
+/// `is_before` must be true up to some place, and false from there on. A single thread calls this.
 template <class Place, class Before>
 DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -153,9 +154,8 @@ DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   return begin;
 }
 
-/// Like `partition_point`, by a warp; all lanes have the result. Each round tests 32 places at
-/// once, so four rounds search a million places. A single thread would wait for twenty dependent
-/// loads.
+/// Like `partition_point`, by a warp; all lanes get the result. Each round tests 32 places at once,
+/// so four rounds search a million places. A single thread would wait for twenty dependent loads.
 template <class Place, class Before>
 DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -169,7 +169,7 @@ DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   return begin;
 }
 
-/// The first place of begin..end - 1 whose key is not less than `key`, or end.
+/// Returns the first place of begin..end - 1 whose key is not less than `key`, or end.
 template <class Key, class Place>
 DEVICE Place lower_bound(const Key *keys, Place begin, Place end, Key key) {
   return partition_point(begin, end, [&](Place place) { return keys[place] < key; });
@@ -179,7 +179,7 @@ DEVICE Place warp_lower_bound(const Key *__restrict__ keys, Place begin, Place e
   return warp_partition_point(begin, end, [&](Place place) { return keys[place] < key; });
 }
 
-/// The first place of begin..end - 1 whose key is greater than `key`, or end.
+/// Returns the first place of begin..end - 1 whose key is greater than `key`, or end.
 template <class Key, class Place>
 DEVICE Place upper_bound(const Key *keys, Place begin, Place end, Key key) {
   return partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
@@ -189,8 +189,8 @@ DEVICE Place warp_upper_bound(const Key *__restrict__ keys, Place begin, Place e
   return warp_partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
 }
 
-/// Return the segment of offsets[0..count] (an indptr) that contains entry k: the last segment that
-/// begins at or before k.
+/// Returns the segment of offsets[0..count] (an indptr) that contains entry k: the last segment
+/// that begins at or before k.
 template <class Offset> DEVICE i64 segment_of(const Offset *offsets, i64 count, i64 k) {
   return upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
@@ -199,8 +199,8 @@ DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k)
   return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
 
-/// The lane whose row contains edge `edge` of the warp's rows, where the row of this lane ends at
-/// `end`; `edge` may differ from lane to lane.
+/// Returns the lane whose row contains edge `edge` of the warp's rows. `end` is where the row of
+/// this lane ends; `edge` may differ from lane to lane.
 DEVICE int row_of_edge(u32 end, u32 edge) {
   int row = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -218,7 +218,7 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
-/// Return how many of the first `diagonal` entries of the merge come from a; the rest come from b.
+/// Returns how many of the first `diagonal` entries of the merge come from a; the rest come from b.
 /// `b_first(i, j)` returns whether b's entry j goes before a's entry i. Whatever it returns, the
 /// result is within both runs: at most min(a_count, diagonal), at least max(0, diagonal - b_count).
 template <class Count, class First>

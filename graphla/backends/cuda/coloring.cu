@@ -9,7 +9,7 @@
 
 namespace graphla {
 
-enum Color { FREE = -1 };            // of a vertex without a color
+enum Color { FREE = -1 };            // the color of a vertex that has none yet
 constexpr i32 NOBODY = -1;           // marks a free place for a neighbor
 constexpr i32 COLORS = WARP * WARP;  // colors of one set: a word of 32 bits per lane
 constexpr int HELD = ColoringTuning::held;
@@ -51,7 +51,7 @@ struct Waiting {
 
   /// Adds the colors that held neighbors have by now to the set of the colors from `base` on, and
   /// frees their places. Sets `some` to a neighbor that remains, and `latest` to the one with the
-  /// greatest place. Return whether a place is free.
+  /// greatest place. Returns whether a place is free.
   DEVICE bool collect(const i32 *colors, i32 base, u32 *set, i32 &some, i32 &latest) {
     i32 color[HELD];
     bool may_read = false;
@@ -74,9 +74,9 @@ struct Waiting {
   }
 };
 
-/// Return the neighbor whose color the warp waits for next, or NOBODY if none is held. While
-/// entries of the row are unread (`unread`: the lanes that have some), that is any held neighbor:
-/// when it has a color, about half of the held ones can be expected to have one. Then it is the
+/// Returns the neighbor whose color the warp waits for next, or NOBODY if none is held. While the
+/// row has unread entries (`unread`: the lanes that have some), this is any held neighbor. When it
+/// has a color, about half of the held neighbors can be expected to have one. Afterwards it is the
 /// latest neighbor.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
@@ -109,7 +109,7 @@ DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *color
   __syncwarp();
 }
 
-/// Stores the least color from `base` on that is not in the set. Return false if the set is full.
+/// Stores the least color from `base` on that is not in the set. Returns false if the set is full.
 DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
   const u32 left = ~load_relaxed(&set[lane()]);
   const u32 some = __ballot_sync(ALL_LANES, left != 0);

@@ -1,4 +1,7 @@
-"""Greedy coloring, as a loop over the order gives it. Kernels: coloring.cu. Waits: none."""
+"""Greedy coloring: the colors that a sequential loop over the vertices in order would give.
+
+Kernels: coloring.cu. Waits: none.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class ColoringTuning:
     """How warps take vertices and wait for colors."""
 
     block: int = 256  # threads of a block
-    alone: int = 1 << 16  # the first vertices of the order, with the longest rows, go singly
+    alone: int = 1 << 16  # a warp takes the first vertices, with the longest rows, singly
     together: int = 4  # number of other vertices that a warp takes at a time
     held: int = 8  # neighbors without a color that a lane can hold
     nap: int = 20  # nanoseconds between two reads of an awaited color
@@ -32,7 +35,10 @@ TUNING = ColoringTuning()
 
 
 def color(a: Csr, numbers: Array) -> Array:
-    """Return the least color that no neighbor with a greater number has, as int32[n]."""
+    """Return the color of each vertex, as int32[n].
+
+    It is the least color that no neighbor with a greater number has.
+    """
     n, count, tuning = a.nrows, size(a.nvals), current(TUNING)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)

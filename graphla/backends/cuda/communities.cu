@@ -9,15 +9,17 @@
 // - A block reads a longer row, with a table in shared memory.
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
 //   the sums to the hub's table in device memory.
+//
 // In a round of Louvain's method only about half of the vertices may move. For the others the
-// kernels count the links to their own community, without a table. All sums are of whole numbers or
-// halves that are exact in any order. Race: all threads that find a label that differs store the
+// kernels count the links to their own community, without a table. All terms are whole numbers or
+// halves, so sums are exact in any order. Race: all threads that find a changed label store the
 // same 1 in `differs`.
 #include "communities.cuh"
 
 namespace graphla {
 
-/// Chooses for rows of at most `thread_entries` entries. One thread reads each row.
+/// Makes the choices for vertices whose rows have at most `thread_entries` entries. One thread
+/// reads each row.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void choose_by_threads(Launched<Offset> all, Step step) {
   constexpr int ROOM = Layout::thread_entries;
@@ -46,7 +48,7 @@ __global__ void choose_by_threads(Launched<Offset> all, Step step) {
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for rows of at most 32 entries. One warp reads each row.
+/// Makes the choices for vertices whose rows have at most 32 entries. One warp reads each row.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
   typedef Vertex<Offset, KEPT, RULE> Row;
@@ -60,7 +62,7 @@ __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
     const i32 label = labels[0];
     const Sum weight = p < row.end ? row.weight(p) : Sum(0);
     if (!row.may_move) {
-      if (label == row.own) linked += row.weighed(weight);
+      if (label == row.own) linked += row.weight_of(weight);
       if (lane() == 0) row.settle(Sum(0));
       continue;
     }
@@ -87,8 +89,8 @@ __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for rows of up to `table_entries` entries. One warp reads each row, with a table of its
-/// own.
+/// Makes the choices for vertices whose rows have at most `table_entries` entries. One warp reads
+/// each row, with a table of its own.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::table_block)
     choose_by_tables(Launched<Offset> all, Step step) {
@@ -102,7 +104,8 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      linked += row.weighed(row.template own_part<16>(row.begin, WARP));  // measured: 8 take longer
+      // With 8 loads in flight instead of 16, this is slower.
+      linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
     }
@@ -121,8 +124,8 @@ __global__ void __launch_bounds__(Layout::table_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses for longer rows. One block reads each row, with a table of `slots` slots in shared
-/// memory.
+/// Makes the choices for vertices with longer rows. One block reads each row, with a table of
+/// `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::long_block)
     choose_by_blocks(Launched<Offset> all, Step step, i64 slots) {
@@ -137,8 +140,8 @@ __global__ void __launch_bounds__(Layout::long_block)
   for (i64 k = blockIdx.x; k < all.count; k += gridDim.x) {
     Row row(all, step, k);
     if (!row.may_move) {
-      linked +=
-          row.weighed(row.template own_part<AT_ONCE>(row.begin + warp_in_block() * WARP, threads));
+      linked += row.weight_of(
+          row.template own_part<AT_ONCE>(row.begin + warp_in_block() * WARP, threads));
       if (thread == 0) row.settle(Sum(0));
       continue;
     }
@@ -173,12 +176,12 @@ struct Hubs {
   const i64 *first_parts;  // row r has the parts from first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
   i32 *names;              // the labels of all tables
-  u64 *sums;               // their sums, as u32 or double
+  u64 *sums;               // the sums of these labels, as u32 or double
   i32 *slots;              // row r's list of slots in use begins at first_parts[r] * part
-  Tally *tallies;          // of each row
+  Tally *tallies;          // the progress of each row
   i32 *best;               // the choice of each part
   u64 *scores;             // its score
-  u64 *own;                // of each row: the weight that links its vertex to its own community
+  u64 *own;                // per row: the weight that links its vertex to its own community
 
   template <class Row> DEVICE Table<typename Row::Sum> table(const Row &row, i64 r) const {
     return {names + first_slots[r], (typename Row::Sum *)sums + first_slots[r],
@@ -187,7 +190,7 @@ struct Hubs {
 };
 
 /// Adds the sums of a part to the table of row r, and lists the slots that it takes. Whole warps
-/// call.
+/// must call this.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
   for (int s = int(threadIdx.x); s < 1 << part.bits; s += int(blockDim.x)) {
@@ -234,7 +237,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Lets row r's vertex meet slots `from` to `to` - 1 of the list of its table, and frees them.
+/// Considers the labels in slots `from` to `to` - 1 of row r's list for its vertex, and frees the
+/// slots.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);
@@ -249,7 +253,8 @@ template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u
   }
 }
 
-/// Return whether this block is the last of the row's `parts` blocks to finish. Every thread calls.
+/// Returns whether this block is the last of the row's `parts` blocks to finish. Every thread must
+/// call this.
 DEVICE bool finish_part(Tally *tally, u32 parts) {
   bool is_last = false;
   __syncthreads();

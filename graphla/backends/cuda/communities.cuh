@@ -7,24 +7,25 @@
 
 namespace graphla {
 
-/// POPULAR: the label of the greatest sum of weights around v; of equal sums the least label.
-/// GAINING: the community c with the greatest gain(c), or v's own community if no other gains more.
+/// POPULAR chooses the label with the greatest sum of weights around v; of equal sums, the least
+/// label. GAINING chooses the community c with the greatest gain(c), or v's own community if no
+/// other gains more.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // stands for no label
 constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by label
 
-/// What GAINING reads and adds up. gain(c) = the weight that links v to c, less `factor` times
+/// The inputs of GAINING. gain(c) = the weight that links v to c, minus `factor` times
 /// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is
 /// `out` and `intos` is `outs`.
 struct Gain {
-  const double *out, *into;    // of each vertex
-  const double *outs, *intos;  // of each community: the sums of out and into over its vertices
+  const double *out, *into;    // weights of the edges out of and into each vertex
+  const double *outs, *intos;  // sums of `out` and `into` over the vertices of each community
   double factor;
   double margin;  // a move must gain more than this times out(v) + into(v)
 };
 
-/// What changes from round to round.
+/// The parameters that change from round to round.
 struct Step {
   i64 *differs;  // POPULAR: becomes 1 if a label differs from that of two rounds ago
   double
@@ -32,7 +33,7 @@ struct Step {
   u64 stream;   // GAINING: vertices whose word of this hash stream has its highest bit set may move
 };
 
-/// The vertices of a launch, and what all of them read.
+/// The vertices of a launch, and the data that all of them read.
 template <class Offset> struct Launched {
   Csr<Offset, double> links;
   const i32 *rows;  // the vertices of the launch
@@ -61,7 +62,8 @@ template <class Score> struct Choice {
     }
   }
   /// Gives thread 0 the best choice of all threads of the block; then the arrays are free again.
-  /// Every thread calls. `scores` and `labels` are shared memory with room for one item per warp.
+  /// Every thread must call this. `scores` and `labels` are shared memory with room for one item
+  /// per warp.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
@@ -89,7 +91,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   const Launched<Offset> &all;
   const Step &step;
   i32 v, own;
-  bool may_move;  // if it may not, only the weight that links v to its own community is needed
+  bool may_move;  // if false, only the weight that links v to its own community is needed
   i64 begin, end;
   double out, into;
   double stay;  // a move needs a gain above this; `expect` sets it, before that it is very low
@@ -128,14 +130,13 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return 1;
     else return all.links.values[p];
   }
-  /// The weight of a sum.
-  DEVICE double weighed(Sum sum) const {
+  /// Converts a sum to a weight.
+  DEVICE double weight_of(Sum sum) const {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
-  /// With N loads in flight, return this lane's part of the weight that links v to its own
-  /// community, from the entries `first`
-  /// + lane, `first` + lane + `stride`, ... of the row.
+  /// Returns this lane's part of the weight that links v to its own community, from the entries
+  /// first + lane, first + lane + stride, ... of the row. N loads are in flight.
   template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
     for (i64 base = first + lane(); base < end; base += N * stride) {
@@ -158,7 +159,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   /// Sets `stay` from `own_sum`, the weight that links v to its own community.
   DEVICE void expect(Sum own_sum) {
     if constexpr (RULE == GAINING) {
-      if (may_move) stay = gain(own, weighed(own_sum)) + all.gain.margin * (out + into);
+      if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);
     }
   }
   /// Considers a label and its sum. A gain is at most the weight that links v to the community. If
@@ -167,14 +168,14 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
     } else if (name != NOBODY && name != own) {
-      const double linked = weighed(sum);
+      const double linked = weight_of(sum);
       if (linked > stay) best.meet(gain(name, linked), name);
     }
   }
-  /// Writes the choice for v. Return the weight that links v to its own community. One thread
-  /// calls.
+  /// Writes the choice for v. Returns the weight that links v to its own community. One thread
+  /// calls this.
   DEVICE double settle(Sum own_sum) const {
-    const double linked = RULE == GAINING ? weighed(own_sum) : 0;
+    const double linked = RULE == GAINING ? weight_of(own_sum) : 0;
     i32 chosen = best.label == NOBODY ? own : best.label;
     if constexpr (RULE == GAINING) {
       if (!may_move || !(best.score > gain(own, linked) + all.gain.margin * (out + into)))
@@ -187,8 +188,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds up what the threads found that links vertices to their own communities. The whole warp
-/// calls.
+/// Adds `linked` of all lanes to `step.inside`: the weights that link vertices to their own
+/// communities. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();
@@ -197,8 +198,8 @@ template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   }
 }
 
-/// A table of sums by label, in shared memory or in device memory, for all threads that call. It
-/// has at least two slots per entry, so that probe sequences are short and end.
+/// A table of sums by label, in shared or device memory. Several threads may use it at the same
+/// time. It has at least two slots per entry, so that probe sequences are short and end.
 template <class Sum> struct Table {
   i32 *labels;
   Sum *sums;
@@ -214,7 +215,7 @@ template <class Sum> struct Table {
     find(label, slot);
     atomicAdd(&sums[slot], weight);
   }
-  /// Sets `slot` to the slot of the label. Return whether this call took a free slot for it.
+  /// Sets `slot` to the slot of the label. Returns whether this call took a free slot for it.
   DEVICE bool find(i32 label, u32 &slot) {
     slot = first_slot(label);
     for (;;) {
@@ -227,7 +228,7 @@ template <class Sum> struct Table {
       slot = (slot + 1) & ((1u << bits) - 1);
     }
   }
-  /// Return the sum of a label, or 0 if the label is not in the table.
+  /// Returns the sum of a label, or 0 if the label is not in the table.
   DEVICE Sum sum_of(i32 label) const {
     for (u32 slot = first_slot(label);; slot = (slot + 1) & ((1u << bits) - 1)) {
       const i32 there = load_relaxed(&labels[slot]);
@@ -238,15 +239,15 @@ template <class Sum> struct Table {
   DEVICE u32 first_slot(i32 label) const { return u32(label) * 0x9e3779b1u >> (32 - bits); }
 };
 
-/// Return log2 of the number of slots of a table for this many entries.
+/// Returns log2 of the number of slots of a table for this many entries.
 DEVICE int bits_for(i64 entries) {
   int bits = 6;
   while (i64(1) << bits < 2 * entries) ++bits;
   return bits;
 }
 
-/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps call; lanes
-/// with the same label add their weights at once.
+/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps must call this;
+/// lanes with the same label add their weights at once.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {

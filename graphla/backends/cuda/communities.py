@@ -1,8 +1,8 @@
 """Label propagation, and the moves of Louvain's method, in rounds of all vertices at once.
 
-Kernels: communities.cu. Rows are divided into classes by length once per matrix.
-Waits: once a round, for whether a label changed or for the modularity; once per class of rows when
-a matrix is met first; once for the one weight of all edges.
+Kernels: communities.cu. Rows are divided into classes by length once per matrix. Waits: once per
+round, for whether a label changed or for the modularity; once per class of rows at the first use of
+a matrix; once for the weight of the edges if all weights are equal.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CommunitiesTuning:
     lane_entries: int = WARP
     table_entries: int = LAYOUT.table_entries
     block_entries: int = 4096
-    hub_slots: int = 1 << 25  # of all tables of one launch, unless a single hub needs more
+    hub_slots: int = 1 << 25  # most slots of one launch, unless a single hub needs more
 
 
 TUNING = CommunitiesTuning()
@@ -65,7 +65,7 @@ takes the rows of up to `block_entries` / divisor entries, with tables of one si
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The rows of a matrix by length."""
+    """The rows of a matrix, divided into classes by length."""
 
     few: Array
     short: Array
@@ -94,7 +94,7 @@ class HubRows:
 
 
 class Launch(NamedTuple):
-    """A launch for one class of rows, to be repeated with the step of each round."""
+    """A launch for one class of rows. Each round repeats it with its own `Step`."""
 
     kernel: Kernel
     blocks: int
@@ -109,7 +109,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
         # If all weights are equal the kernels count entries, but weights of 0 must add up to 0.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
-    now, other = labels.copy(), labels.copy()  # other has the labels of a round ago
+    now, other = labels.copy(), labels.copy()  # other has the labels of the previous round
     if not links.nvals:
         return now
     classes = _classes(links)
@@ -148,7 +148,7 @@ def move_communities(request: CommunityMoves) -> Array:
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
-        # The modularity times the sum of all weights, read by the host once.
+        # The modularity times the sum of all weights. The host waits for it once.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()

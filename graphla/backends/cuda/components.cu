@@ -46,11 +46,11 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   }
 }
 
-/// largest = the most frequent root of the sampled vertices, with its count in the high word. By
-/// one block.
+/// largest = the most frequent root of the sampled vertices, with its count in the high word. One
+/// block calls this.
 template <class Op>
 __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
-  constexpr int SAMPLES = ComponentsTuning::samples;  // vertices, a thread each
+  constexpr int SAMPLES = ComponentsTuning::samples;  // vertices, one per thread
   SHARED(i32, roots, SAMPLES);
   const int k = int(threadIdx.x);
   roots[k] = parent[i64((u64(k + 1) * 0x9e3779b97f4a7c15ull >> 32) % u64(n))];
@@ -62,15 +62,15 @@ __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest
   if (lane() == 0) atomicMax(largest, best);
 }
 
-/// Return whether v is now in the component that the sample found largest.
+/// Returns whether v is now in the component that the sample found largest.
 DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   if (!(largest >> 32)) return false;
   const i32 root = i32(u32(largest)), above = load_relaxed(&parent[v]);
   return above == root || root_of(parent, above) == root_of(parent, root);
 }
 
-/// Return the lane whose row has entry e of all rows of the warp, where `sum` is the number of
-/// entries in the rows of this lane and of those before it. The whole warp calls.
+/// Returns the lane whose row has entry e of all rows of the warp, where `sum` is the number of
+/// entries in the rows of this lane and the lanes before it. The whole warp must call this.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -134,7 +134,8 @@ __global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restr
 /// labels[v] = the root of v, the least vertex of its component.
 template <class Op> __global__ void name_components(i64 n, i32 *parent, i64 *__restrict__ labels) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    labels[v] = old_root_of(parent, i32(v));  // nothing is joined any more: it is the root still
+    // Trees are not joined any more, so an old root is still the root.
+    labels[v] = old_root_of(parent, i32(v));
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace graphla {
 
-/// Return the root of v's tree, as far as this thread sees, and shorten the path to it.
+/// Returns the root of v's tree, as far as this thread sees, and shortens the path to it.
 DEVICE i32 root_of(i32 *parent, i32 v) {
   i32 before = v, at = load_relaxed(&parent[v]);
   for (i32 next; (next = load_relaxed(&parent[at])) < at; before = at, at = next) {
@@ -17,7 +17,7 @@ DEVICE i32 root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Return a parent that v had at some point during this launch. The load may hit the first-level
+/// Returns a parent that v had at some point during this launch. The load may hit the first-level
 /// cache, so that threads do not all wait for the same root.
 DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #ifdef GRAPHLA_SIMULATOR
@@ -27,7 +27,7 @@ DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #endif
 }
 
-/// Return an ancestor of v that was v's root at some point during this launch.
+/// Returns an ancestor of v that was v's root at some point during this launch.
 DEVICE i32 old_root_of(i32 *parent, i32 v) {
   i32 before = v, at = old_parent_of(parent, v);
   for (i32 next; (next = old_parent_of(parent, at)) < at; before = at, at = next) {
@@ -36,8 +36,8 @@ DEVICE i32 old_root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Joins the trees of u and v: hooks the greater root onto the lesser one. Of the calling lanes
-/// that would hook the same root, one does.
+/// Joins the trees of u and v: hooks the greater root onto the lesser one. If several calling lanes
+/// would hook the same root, only one of them does.
 DEVICE void join(i32 *parent, i32 u, i32 v) {
   u = old_root_of(parent, u), v = old_root_of(parent, v);
   while (u != v) {

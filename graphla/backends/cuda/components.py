@@ -17,13 +17,13 @@ from graphla.formats import Array, Csr
 
 @dataclass(frozen=True, slots=True)
 class ComponentsTuning:
-    """How rows are sampled and shared out."""
+    """How vertices are sampled, and how long rows are divided."""
 
     samples: int = 1024  # vertices whose roots are compared, by one block
     longest: int = 256  # the longest row that a warp reads; a longer one is listed in parts
     part: int = 512  # entries of a part
-    few: int = 1 << 12  # vertices whose first entries are joined before those of others
-    more: int = 1 << 17  # and before the rest
+    few: int = 1 << 12  # number of vertices whose first two entries are joined first
+    more: int = 1 << 17  # the entries of vertices up to this number are joined next, then the rest
 
 
 TUNING = ComponentsTuning()

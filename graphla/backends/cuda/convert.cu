@@ -1,13 +1,14 @@
-// How entries lie, one way made from another: keys, runs of equal keys, offsets, flags.
+// Conversions between formats: keys, runs of equal keys, offsets, flags.
 //
-// The key of place (i, j) is i << bits | j: keys rise as places do row by row, and come apart
-// again without a division. Sorting them, and adding up counts, is CuPy's part.
+// The key of position (i, j) is i << bits | j. Keys ascend in row-major order, and unpack without a
+// division. CuPy sorts them and computes running sums.
 #include "choose.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-/// keys[k] = the key of (rows[k], columns[k]); *falls = 1 if they do not rise all the way.
+/// Computes keys[k] = the key of (rows[k], columns[k]). Sets *falls = 1 unless the keys are
+/// strictly ascending.
 template <class Op, class Row, class Column, class Key>
 __global__ void pack_places(const Row *rows, const Column *columns, int bits, Key *keys, i64 count,
                             i64 *falls) {
@@ -20,7 +21,7 @@ __global__ void pack_places(const Row *rows, const Column *columns, int bits, Ke
   if (fell) store_relaxed(falls, i64(1));
 }
 
-/// keys[k] = the key of (j, i) for entry k at (i, j): where it lies in the transpose.
+/// Computes keys[k] = the key of (j, i), the position in the transpose of entry k at (i, j).
 template <class Op, class Offset, class Key>
 __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nrows, int bits,
                                 Key *keys, i64 count) {
@@ -34,7 +35,7 @@ __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nr
   }
 }
 
-/// *falls = 1 if the keys do not rise all the way.
+/// Sets *falls = 1 unless the keys are strictly ascending.
 template <class Op, class Key>
 __global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
   bool fell = false;
@@ -43,28 +44,28 @@ __global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
   if (fell) store_relaxed(falls, i64(1));
 }
 
-/// How many keys of each chunk differ from the one before.
+/// Counts, per chunk, the keys that differ from the key before them.
 template <class Op, class Key>
 __global__ void count_first(const Key *keys, i64 count, i64 *counts) {
   count_chosen(count, counts, [=](i64 k) { return k == 0 || keys[k] != keys[k - 1]; });
 }
 
-/// *at += change, whole numbers of either width.
+/// Atomically adds `change` to *at, an integer of 32 or 64 bits.
 template <class Offset> DEVICE void add_offset(Offset *at, i64 change) {
   if constexpr (sizeof(Offset) == 8) atomicAdd((u64 *)at, u64(change));
   else atomicAdd((u32 *)at, u32(change));
 }
 
-/// Says that the entries of `row` begin at place p, and those of the row before end there. Rows are
-/// told as their sizes, whose running sum is an indptr: sizes[i + 1] = where i ends - where it
-/// begins.
+/// Records that the entries of `row` begin at place p, and that those of the row `before` end
+/// there. Only row sizes are stored, and their running sum is indptr: sizes[i + 1] = end of row i -
+/// begin of row i.
 template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row, i64 p) {
   if (before >= 0) add_offset(sizes + before + 1, p);
   add_offset(sizes + row + 1, -p);
 }
 
-/// The runs of equal sorted keys: the column of each into `indices`, where it begins into `starts`
-/// (if not null), and the sizes of the rows into `sizes` (if not null; see begin_row).
+/// For each run of equal sorted keys, writes its column to `indices` and its first key's place to
+/// `starts` (if not null). Adds up the sizes of the rows in `sizes` (if not null; see begin_row).
 template <class Op, class Key, class Offset>
 __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs,
                             i32 *indices, i64 *starts, Offset *sizes) {
@@ -81,7 +82,7 @@ __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bit
   });
 }
 
-/// The same where no two keys are equal.
+/// Like unpack_runs, if no two keys are equal.
 template <class Op, class Key, class Offset>
 __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, Offset *sizes) {
   const Key low = (Key(1) << bits) - 1;
@@ -94,9 +95,9 @@ __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, 
   }
 }
 
-/// The fold of each run of entries from the left: entry k has values[order[k]], or values[k] where
-/// order is null (step 0: one value for all). A long run is split over the lanes of a warp where
-/// Op is ASSOCIATIVE: each folds a part in order, and the parts are folded in order.
+/// Folds each run of entries from the left. Entry k has the value values[order[k]], or values[k] if
+/// order is null; with step 0, all entries have values[0]. If Op is ASSOCIATIVE, a warp shares a
+/// long run: each lane folds a part in order, and then the parts are folded in order.
 template <class Op, class Stored, bool ASSOCIATIVE>
 __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, const i64 *starts,
                           i64 runs, i64 count, typename Op::Z *folded) {
@@ -126,12 +127,12 @@ __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, cons
   }
 }
 
-/// counts[c] = how many flags of chunk c are set.
+/// Computes counts[c] = the number of set flags in chunk c.
 template <class Op> __global__ void count_flags(const bool *flags, i64 size, i64 *counts) {
   count_chosen(size, counts, [=](i64 i) { return flags[i]; });
 }
 
-/// The entries of a bitmap: the index of each set flag and, unless they are one for all, its value.
+/// Lists the entries of a bitmap: the index of each set flag and, if EACH_VALUE, its value.
 template <class Op, class Stored, bool EACH_VALUE>
 __global__ void list_flags(const bool *flags, const Stored *values, i64 size, const i64 *ends,
                            i32 *indices, Stored *listed) {
@@ -141,7 +142,7 @@ __global__ void list_flags(const bool *flags, const Stored *values, i64 size, co
   });
 }
 
-/// A bitmap of entries: present[indices[k]] = true, and the value beside it.
+/// Writes entries into a bitmap: present[indices[k]] = true and, if EACH_VALUE, the value.
 template <class Op, class Stored, bool EACH_VALUE>
 __global__ void spread_entries(const i32 *indices, const Stored *values, i64 count, bool *present,
                                Stored *spread) {
@@ -152,14 +153,14 @@ __global__ void spread_entries(const i32 *indices, const Stored *values, i64 cou
   }
 }
 
-/// sizes[j + 1] = how many entries column j has.
+/// Computes sizes[j + 1] = the number of entries in column j.
 template <class Op, class Offset>
 __global__ void count_columns(const i32 *indices, i64 count, Offset *sizes) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid())
     add_offset(sizes + indices[k] + 1, 1);
 }
 
-/// Entry k of the transpose is entry order[k] of the matrix.
+/// Moves entries to the transpose: its entry k is entry order[k] of the matrix.
 template <class Op, class Stored>
 __global__ void move_entries(const i64 *order, const i32 *rows, const Stored *values, i64 count,
                              i32 *indices, Stored *moved) {

@@ -1,4 +1,4 @@
-"""How entries lie, one way made from another: sorting, and bitmaps. Kernels: convert.cu.
+"""Conversions between formats: sorting, and bitmaps. Kernels: convert.cu.
 
 Waits: `to_sparse` of a bitmap waits for its number of entries, unless the host knows it.
 """
@@ -19,23 +19,23 @@ from graphla.compilers.declarations import enumeration
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
 
 MERGE_PRICE = 1 << 22
-"""What merging sparse vectors costs beside the entries rewritten: launches and a wait or two."""
+"""The fixed cost of merging sparse vectors, in rewritten entries: launches and one or two waits."""
 CHUNK = enumeration("choose.cuh", "ChunkShape").CHUNK
-"""Items that a warp takes one after the other."""
+"""Number of consecutive items that one warp handles."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
-    """`values` as a CuPy array, copied only if it must be."""
+    """Return `values` as a CuPy array, copied only if necessary."""
     return xp.asarray(values, dtype)
 
 
 def to_host(array: Array) -> np.ndarray:
-    """The array as NumPy's: the host waits for it."""
+    """Return the array as a NumPy array; the host waits for it."""
     return xp.asnumpy(array)
 
 
 def full(size: int, value: Any, dtype: Any) -> Array:
-    """Return a new array of `size` times one value."""
+    """Return a new array of `size` elements that all equal `value`."""
     array = xp.ndarray(size, dtype)
     array.fill(value)  # xp.full takes twice the time
     return array
@@ -47,9 +47,11 @@ def arange(size: int, dtype: Any) -> Array:
 
 
 def owns(array: Array) -> bool:
-    """Whether the array's memory is its own: no view, nothing imported, seen by no other array.
+    """Return whether no other array uses this array's memory: it is not a view and was not
+    imported.
 
-    Arrays over one allocation need not know of each other, so references to it are counted, too.
+    Several arrays may use one allocation without a reference to each other. So references to the
+    allocation are counted as well.
     """
     return (
         array.flags.owndata
@@ -60,7 +62,7 @@ def owns(array: Array) -> bool:
 
 
 def _holders(array: Array) -> tuple[int, int]:
-    """References to its pointer, which arrays may share, and to the allocation behind that."""
+    """Return the numbers of references to the array's pointer and to the allocation behind it."""
     return getrefcount(array.data), getrefcount(array.data.mem)
 
 
@@ -70,7 +72,7 @@ def _holders_when_alone() -> tuple[int, int]:
 
 
 def sort(v: SparseVector) -> SparseVector:
-    """The entries in order of index."""
+    """Return the vector with its entries sorted by index."""
     if v.is_sorted:
         return v
     if is_iso(v.values) or v.nvals < 2:
@@ -80,7 +82,7 @@ def sort(v: SparseVector) -> SparseVector:
 
 
 def to_sparse(v: AnyVector) -> SparseVector:
-    """The entries alone, sorted unless they were sparse and were not."""
+    """Convert a vector to sparse form; a sparse vector is returned as is, sorted or not."""
     if isinstance(v, SparseVector):
         return v
     if isinstance(v, FullVector):
@@ -102,7 +104,7 @@ def to_sparse(v: AnyVector) -> SparseVector:
 
 
 def to_bitmap(v: AnyVector) -> BitmapVector:
-    """Presence and a value at each index."""
+    """Convert a vector to a bitmap."""
     if isinstance(v, BitmapVector):
         return v
     if isinstance(v, FullVector):
@@ -116,22 +118,25 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
     return BitmapVector(v.size, present, values, v.nvals)
 
 
-# --- parts of this and its neighbours ------------------------------------------------------------
+# --- parts that other families share --------------------------------------------------------------
 
 
 def chunks(items: int) -> int:
-    """A grid of a warp for each chunk of items."""
+    """Return the number of blocks for one warp per chunk of items."""
     return blocks(-(-items // CHUNK) * WARP)
 
 
 def room_for_counts(items: int) -> Array:
-    """An int64 for each chunk of items."""
+    """Return memory for one int64 per chunk of items."""
     return xp.empty(-(-items // CHUNK), xp.int64)
 
 
 def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
-    """The `count` values that entries of `a` will have, where a kernel stores them, whether it
-    does: iso values stay as they are."""
+    """Return memory for `count` values of entries of `a`, and how a kernel fills it.
+
+    The tuple holds the values, the array that the kernel writes (or NULL), and whether it writes.
+    Iso values are reused.
+    """
     if is_iso(a.values):
         return repeated(a.values, count), NULL, False
     values = xp.empty(count, a.values.dtype)
@@ -139,15 +144,15 @@ def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
 
 
 def repeated(values: Array, count: int) -> Array:
-    """Iso values, `count` of them."""
+    """Return iso-valued `values` with `count` entries."""
     return values[:count] if count <= values.size else repeat_value(values[:1], count)
 
 
 def add_up_sizes(sizes: Array) -> None:
-    """Makes an indptr of 0 and the sizes of rows."""
+    """Turn 0 followed by the sizes of rows into indptr, in place."""
     xp.cumsum(sizes, out=sizes)
 
 
 def move(values: Array, places: Array) -> Array:
-    """values[places], iso where they are."""
+    """Return values[places]; iso-valued arrays stay iso-valued."""
     return repeated(values, places.size) if is_iso(values) else values[places]

@@ -1,12 +1,12 @@
-// Core numbers, in one launch: at level k, the vertices of degree k are removed, and those whose
-// degree falls to k with them.
+// Core numbers, in one launch: at level k, the kernel removes the vertices of degree k, and the
+// vertices whose degree falls to k as a result.
 //
 // left[v] is the number of edges of v to vertices that are left and, once v is removed, its core
 // number. A level begins with a pass that lists the vertices that are left, and queues the rows of
-// those of degree k. Then each round walks the rows of the vertices removed in the round before:
-// see edge_queue.cuh. The high word of a queue item is the place of the row's first entry, minus
-// its low word. In a round, a warp also peels the vertices that it has removed itself, up to a
-// number of edges, so that a chain of removals does not wait for barriers. The order of removals
+// the vertices of degree k. Then each round walks the rows of the vertices removed in the round
+// before: see edge_queue.cuh. The high word of a queue item is the place of the row's first entry,
+// minus its low word. In a round, a warp also peels the vertices that it has removed itself, up to
+// a number of edges, so that a chain of removals does not wait for barriers. The order of removals
 // within a level does not matter.
 //
 // Invariant: left[v] >= k for every vertex that is left. It is less only for a moment, until a
@@ -45,7 +45,7 @@ template <class Offset> struct Peeling {
   const i32 *a_indices, *b_indices;
   i32 *left;      // degrees, which become core numbers
   i32 *lists;     // two lists of n vertices that are left, for even and for odd levels
-  u64 *queue;     // an item for each row and column; the rounds follow each other
+  u64 *queue;     // items of rows and columns, in the order of the rounds
   u32 own_edges;  // a warp peels its own vertices for about this many entries per round
 
   DEVICE RowsOfVertex rows_of(bool goes, i32 v) const {
@@ -60,7 +60,7 @@ template <class Offset> struct Peeling {
     return rows;
   }
 
-  /// Queues the rows of each lane from `begin` on; the whole warp calls.
+  /// Queues the rows of each lane from `begin` on; the whole warp must call this.
   DEVICE void push(const RowsOfVertex &rows, u64 begin, u64 *queued) const {
     const u64 mine = u64(rows.count()) << 32 | rows.entries();
     if (!__any_sync(ALL_LANES, mine != 0)) return;
@@ -73,7 +73,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Keeps the rows of each lane for the warp if they are short and there is room for them, or
-  /// queues them from `begin` on; the whole warp calls.
+  /// queues them from `begin` on; the whole warp must call this.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
@@ -92,8 +92,9 @@ template <class Offset> struct Peeling {
   }
 
   /// Makes a pass over places i, ..., i + TILE - 1 of the list of vertices that are left (or of all
-  /// vertices, if `from` is null). Queues the rows of those of degree k, and lists those of greater
-  /// degree. Return the least degree that this lane listed. One warp calls.
+  /// vertices, if `from` is null). Queues the rows of the vertices of degree k, and lists the
+  /// vertices of greater degree. Returns the least degree that this lane listed. One warp calls
+  /// this.
   DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin,
                   RoundCounts *found) const {
     i32 v[STEPS], degree[STEPS];
@@ -133,7 +134,7 @@ template <class Offset> struct Peeling {
     return lowest;
   }
 
-  /// Lowers the degree of v by 1, but not below k. Returns whether it has fallen to k now.
+  /// Lowers the degree of v by 1, but not below k. Returns whether this call lowered it to k.
   DEVICE bool lower(i32 v, i32 k) const {
     const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
     if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
@@ -145,7 +146,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Removes a share of the entries of the `rows` queued rows from queue[begin] on: the vertex of
-  /// each entry loses an edge. Then peels the rows of vertices that fall to k. One warp calls.
+  /// each entry loses an edge. Then peels the rows of vertices that fall to k. One warp calls this.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;
     ItemFinder finder(items, rows, share.first);
@@ -167,7 +168,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Removes an edge of each vertex v[step] that is left (-1: none), and keeps or queues the rows
-  /// of those that fall to k. The whole warp calls.
+  /// of vertices that fall to k. The whole warp must call this.
   DEVICE void remove_edges(const i32 (&v)[AHEAD], i32 k, Own &own, u64 next, u64 *queued) const {
     u32 stands = 0, goes = 0;
 #pragma unroll
@@ -188,8 +189,8 @@ template <class Offset> struct Peeling {
     }
   }
 
-  /// Peels the rows in `own`, and the rows of vertices that thereby fall to k, for about
-  /// `own_edges` entries. Queues the rows that remain. One warp calls.
+  /// Peels the rows in `own`, and the rows of vertices that fall to k as a result, for about
+  /// `own_edges` entries. Queues the rows that remain. One warp calls this.
   DEVICE void peel_own(i32 k, Own &own, u64 next, u64 *queued) const {
     for (u32 spent = 0; own.count && spent < own_edges;) {
       __syncwarp();  // all lanes have written their rows

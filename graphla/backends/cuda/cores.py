@@ -24,7 +24,7 @@ class CoresTuning:
     block: int = WIDEST_BLOCK  # threads of a block; one block per multiprocessor
     alone_edges: int = 1024  # a round with at most this many entries is done by one block
     own_edges: int = 4096
-    """Entries after which a warp stops peeling, in the same round, vertices it has removed."""
+    """Number of entries after which a warp stops peeling vertices that it has removed itself."""
 
 
 TUNING = CoresTuning()

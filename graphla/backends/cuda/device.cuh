@@ -1,14 +1,14 @@
-// What every kernel is built on: types, values as they are stored, loads, and the number of a
-// thread.
+// The base of every kernel: types, stored values, loads, and thread numbers.
 //
-// Includes no header of CUDA or of the C++ library: a kernel then compiles in a tenth of the time,
-// and the same text runs on the CPU under the simulator of the tests (GRAPHLA_SIMULATOR).
+// This file includes no header of CUDA or of the C++ library. So a kernel compiles in a tenth of
+// the time, and the same text runs on the CPU in the simulator of the tests (GRAPHLA_SIMULATOR).
 #ifndef GRAPHLA_DEVICE
 #define GRAPHLA_DEVICE
 #include "prelude.cuh"
 
 #ifndef GRAPHLA_SIMULATOR
-// Shared memory by macro alone, so that the simulator can put a fence around each array.
+// Shared memory is declared only by these macros, so that the simulator can put a fence around each
+// array.
 #define SHARED(type, name, count) __shared__ type name[count]
 #define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 #define DEVICE __device__ __forceinline__
@@ -30,7 +30,7 @@ typedef unsigned long long u64;
 enum WarpShape { WARP_LANES = 32 };
 constexpr int WARP = WARP_LANES;
 
-/// Threads of a block: of kernels that have no number of their own, and of the widest blocks.
+/// Threads per block: for kernels that have no number of their own, and for the widest blocks.
 enum BlockShape { BLOCK_THREADS = 256, WIDEST_BLOCK = 1024 };
 
 constexpr u32 ALL_LANES = 0xffffffffu;
@@ -54,7 +54,8 @@ template <> struct is_float<double> {
   static constexpr bool value = true;
 };
 
-/// The value in another type, as `astype`: what is no number or does not fit an integer saturates.
+/// Converts a value to another type as `astype` does. A float that becomes an integer saturates at
+/// the bounds of the integer type, and NaN becomes 0.
 template <class To, class From> DEVICE To convert(From x) {
   if constexpr (is_same<To, bool>::value) {
     return x != From(0);
@@ -69,7 +70,8 @@ template <class To, class From> DEVICE To convert(From x) {
   }
 }
 
-/// *p, which nobody reads again soon: it leaves the caches to what is read over and over.
+/// Loads *p with a hint that it is not read again soon, so that it does not displace other data
+/// from the caches.
 template <class T> DEVICE T load_once(const T *p) {
 #ifdef GRAPHLA_SIMULATOR
   return *p;
@@ -79,10 +81,12 @@ template <class T> DEVICE T load_once(const T *p) {
 #endif
 }
 
-/// How the values of an operand lie: not read at all, one for all entries, or one for each.
+/// How the values of an operand are stored. UNREAD: they are not read. ISO: one value for all
+/// entries. EACH: one value per entry.
 enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
 
-/// How a mask says which indices it lets through: it lets all, by a flag for each, or by a list.
+/// How a mask selects indices. MASK_NONE: it selects all. MASK_FLAGS: by one flag per index.
+/// MASK_LIST: by a list of indices.
 enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
 
 template <class To, class From, int KEPT> struct Values {
@@ -93,7 +97,7 @@ template <class To, class From, int KEPT> struct Values {
     else if constexpr (KEPT == ISO) return convert<To>(at[0]);
     else return convert<To>(at[k]);
   }
-  /// The same, where no value is read twice.
+  /// Like operator[], for kernels that read no value twice.
   DEVICE To once(i64 k) const {
     if constexpr (KEPT == EACH) return convert<To>(load_once(&at[k]));
     else return (*this)[k];
@@ -102,13 +106,13 @@ template <class To, class From, int KEPT> struct Values {
 
 // --- matrices ---------------------------------------------------------------------------------
 
-/// A matrix in CSR, as kernels take it by value (`csr` of launch.py): the entries of row i are
-/// those from indptr[i] to indptr[i + 1]. For ld.global.nc bind a pointer to a local `const T
-/// *__restrict__`.
+/// A matrix in CSR, which kernels take by value (`csr` of launch.py). The entries of row i are
+/// those from indptr[i] to indptr[i + 1] - 1. To load by ld.global.nc, copy a pointer to a local
+/// `const T *__restrict__`.
 template <class Offset, class Stored = i8> struct Csr {
   const Offset *indptr;  // nrows + 1
   const i32 *indices;    // the column of each entry
-  const Stored *values;  // as `Kept` says; null if they are not read
+  const Stored *values;  // one value per entry or one for all, see `Kept`; null if not read
   i64 nrows, ncols;
 
   DEVICE i64 begin(i64 row) const { return i64(indptr[row]); }
@@ -125,8 +129,8 @@ using simulator::load_relaxed;
 using simulator::store_relaxed;
 #endif
 
-/// *p from the nearest cache: perhaps what it was when the kernel began, where a reader can live
-/// with either. (load_relaxed goes past the cache of the multiprocessor.)
+/// Loads *p, possibly from the multiprocessor's own cache, so the result may be as old as the start
+/// of the kernel. Use it where the reader may get either value; load_relaxed bypasses that cache.
 template <class T> DEVICE T load_cached(const T *p) {
 #ifndef GRAPHLA_SIMULATOR
   return *p;
@@ -145,7 +149,7 @@ DEVICE int warp_in_block() { return int(threadIdx.x) / WARP; }
 template <class T> DEVICE T least(T a, T b) { return b < a ? b : a; }
 template <class T> DEVICE T greatest(T a, T b) { return a < b ? b : a; }
 
-/// The unsigned integer of so many bytes.
+/// The unsigned integer type of BYTES bytes.
 template <int BYTES> struct uint_of {
   typedef u64 type;
 };

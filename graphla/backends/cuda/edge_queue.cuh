@@ -16,8 +16,8 @@ namespace graphla {
 DEVICE u32 rows_in(u64 queued) { return u32(queued >> 32); }
 DEVICE u32 entries_in(u64 queued) { return u32(queued); }
 
-/// Adds `mine` (rows and entries) to the count. Return the count before this lane's. The warp
-/// calls.
+/// Adds `mine` (rows and entries) to the count. Returns the count before this lane's share. The
+/// whole warp must call this.
 DEVICE u64 claim_rows(u64 *queued, u64 mine) {
   const u64 sum = warp_inclusive_sum(mine);
   u64 first = 0;
@@ -30,13 +30,13 @@ struct ItemFinder {
   const u64 *items;
   u32 rows, low;  // the item of the first entry not looked up yet is `low` or later
 
-  /// The item of entry `from` is the last one that begins at it or before it.
+  /// Finds the item of entry `from`: the last item that begins at or before this entry.
   DEVICE ItemFinder(const u64 *queue, u32 count, u32 from) : items(queue), rows(count) {
     low = partition_point(u32(1), count, [&](u32 k) { return u32(queue[k]) <= from; }) - 1;
   }
 
-  /// Return the index of the item of entry `at` + lane. The warp calls, `at` growing by 32 each
-  /// time.
+  /// Returns the index of the item of entry `at` + lane. The whole warp must call this; `at` grows
+  /// by 32 from call to call.
   DEVICE u32 next(u32 at) {
     const u32 e = at + u32(lane()), after = low + 1 + u32(lane());
     const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
@@ -50,7 +50,7 @@ struct ItemFinder {
   }
 };
 
-/// The entries from `first` to `last` - 1 of a round: those of one warp.
+/// One warp's share of the entries of a round: the entries from `first` to `last` - 1.
 struct Share {
   u32 first, last;
 
@@ -62,12 +62,12 @@ struct Share {
   }
 };
 
-/// What a round counts, in control memory.
+/// The counts of a round, in control memory.
 struct RoundCounts {
   u64 queued;  // rows of the next round, and their entries
   u64 alive;   // vertices that stay in the list
   u64 lowest;  // ~0 minus a least number
-  u64 at;      // after rounds of block 0 alone: the queue's position
+  u64 at;      // the queue's position after rounds of block 0 alone
 };
 
 /// The rounds of a launch. `own` is shared memory for two words.
@@ -77,7 +77,7 @@ struct Rounds {
   RoundCounts *slots;
   u64 *own;
   u32 alone_edges;  // block 0 alone does rounds of at most this many entries
-  u32 warps, warp;  // of the grid
+  u32 warps, warp;  // number of warps of the grid; number of this warp
   u32 turn = 0;
   bool leaves = false, wishes = false;
 
@@ -88,7 +88,7 @@ struct Rounds {
   /// The counts of this round, for blocks to add to.
   DEVICE RoundCounts *counts() const { return &slots[turn % 3]; }
 
-  /// Ends a round: all blocks meet. Return its counts.
+  /// Ends a round: all blocks meet. Returns its counts.
   DEVICE const RoundCounts *meet() {
     RoundCounts *const ended = counts();
     if (thread_in_grid() == 0) slots[(turn + 1) % 3] = RoundCounts{0, 0, 0, 0};
@@ -99,7 +99,7 @@ struct Rounds {
 
   /// Runs rounds until none is queued. walk(at, rows, share, counter) does a share of a round whose
   /// rows are at position `at` of the queue; after(at, rows) is the position of the next round.
-  /// Return the position after the last round.
+  /// Returns the position after the last round.
   template <class Walk, class After> DEVICE u64 run(u64 queued, u64 at, Walk walk, After after) {
     while (queued && !leaves) {
       const bool is_alone = entries_in(queued) <= alone_edges;
@@ -136,7 +136,7 @@ struct Rounds {
     wishes = own[1];
   }
 
-  /// Reports the end to the host. Every thread calls, last of all.
+  /// Reports the end to the host. Every thread must call this, last of all.
   DEVICE void finish(const Launch &launch) {
     if (is_last_block(grid) && threadIdx.x == 0) {
       tell_host(launch, HOST_RESULTS, turn);

@@ -1,9 +1,9 @@
-"""Two sorted operands entry by entry: union, intersection and merge.
+"""Element-wise operations on two sorted operands: union, intersection and merge.
 
 Kernels: ewise_union.cu, ewise_intersect.cu.
 
-Waits: once for the number of entries at the same places; none where both operands share their
-indices, or where one is empty.
+Waits: once for the number of entries that both operands have; not at all if the operands share
+their indices or one is empty.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ SHAPE = enumeration("ewise_union.cu", "MergeShape")
 BOTH, NOTES = Struct("ewise_union.cu", "Both"), Struct("ewise_union.cu", "Notes")
 
 PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
-"""For a kernel that is to move indices and no values."""
+"""Instantiates a kernel that moves indices but no values."""
 
 
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
-    """op(x, y) where both have an entry; x or y alone passes, or meets right or left if given."""
+    """Return op(x, y) where both have an entry, otherwise x or y, or op of it and a fill."""
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 
@@ -60,22 +60,22 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> V:
-    """The union as values of `dtype`; without op, y where both have an entry."""
+    """Return the union with values of `dtype`; without op, y replaces x."""
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
     if op is None:
         left = right = None
     if not b.nvals:
-        return with_values(a, _alone(a, op, dtype, right, Fill.FILL_RIGHT))
+        return with_values(a, _values_of_one(a, op, dtype, right, Fill.FILL_RIGHT))
     if not a.nvals:
-        return with_values(b, _alone(b, op, dtype, left, Fill.FILL_LEFT))
+        return with_values(b, _values_of_one(b, op, dtype, left, Fill.FILL_LEFT))
     like_a, like_b = a, b
-    a, b = _alike(a, b)
+    a, b = _match_offsets(a, b)
     pair, notes, ends = _walk(a, b)
     both = scan_and_count(ends)
     count = a.nvals + b.nvals - both
     known = like_a if both == b.nvals else like_b if both == a.nvals else None
-    rows, indices = (NULL, NULL) if known is not None else _room(a, count)
+    rows, indices = (NULL, NULL) if known is not None else _allocate(a, count)
     z = xp.empty(count, dtype)
     x_type, y_type = (dtype, dtype) if op is None else (op.type.np_type, op.type2.np_type)
     fill = (0 if right is None else Fill.FILL_RIGHT) | (0 if left is None else Fill.FILL_LEFT)
@@ -92,26 +92,26 @@ def merge(
         *(fill_value(left, x_type), fill_value(right, y_type)),
         *(rows, indices, z),
     )
-    return with_values(known, z) if known is not None else _made(a, rows, indices, z)
+    return with_values(known, z) if known is not None else _new_result(a, rows, indices, z)
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """op(x, y) where both have an entry."""
+    """Return op(x, y) where both have an entry."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
     if not a.nvals or not b.nvals:
-        return _none(a, dtype)
+        return _empty_result(a, dtype)
     flipped = b.nvals < a.nvals
     like_few = b if flipped else a
-    a, b = _alike(a, b)
+    a, b = _match_offsets(a, b)
     few, many = (b, a) if flipped else (a, b)
     spots, bits, ends = _find_spots(few, many)
     both = scan_and_count(ends)
     if not both:
-        return _none(a, dtype)
+        return _empty_result(a, dtype)
     known = like_few if both == few.nvals else None
-    rows, indices = (NULL, NULL) if known is not None else _room(a, both)
+    rows, indices = (NULL, NULL) if known is not None else _allocate(a, both)
     x, x_stored, x_kept = read(a.values, op.reads_x)
     y, y_stored, y_kept = read(b.values, op.reads_y)
     spec = (cuda_ops.accumulation, op, dtype)
@@ -131,14 +131,19 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
             *(indptr, columns, size(few.nvals), nrows, x, y, spots, bits, ends),
             *(rows, indices, z),
         )
-    return with_values(known, values) if known is not None else _made(a, rows, indices, values)
+    return (
+        with_values(known, values) if known is not None else _new_result(a, rows, indices, values)
+    )
 
 
 # --- parts --------------------------------------------------------------------------------------
 
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
-    """Both operands and notes on their merge, as ewise_union.cu takes them; counts of each tile."""
+    """Walk the merge path of a and b, and count the items dropped per tile.
+
+    Return the operands and the notes on their merge, as ewise_union.cu takes them, and the counts.
+    """
     words = (a.nvals + b.nvals) // WARP + 1
     of_a = xp.empty(3 * words, np.uint32)
     cut = -(-words * WARP // SHAPE.MERGE_TILE)
@@ -157,7 +162,7 @@ def _walk(a: Any, b: Any) -> tuple[Any, ...]:
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
-    """For each entry of a its spot in b; flags where it meets an equal, and their counts."""
+    """Find each entry of a in b; return the spots, the flags of entries found, and flag counts."""
     bits, ends = room_for_flags(a.nvals)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
@@ -172,7 +177,7 @@ def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
 
 
 def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
-    """op of the values of a and those of another with its entries at the same places."""
+    """Return op of a's values and `y_values`, which belong to entries at the same positions."""
     if op is None:
         return cast_values(y_values, dtype)
     x, x_stored, x_kept = read(a.values, op.reads_x)
@@ -190,12 +195,14 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
 
 
 def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
-    """op of the first values, one element."""
+    """Return op of the first values, as an array of one element."""
     return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
 
 
-def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int) -> Array:
-    """What becomes of the entries that one side alone has, the other having none at all."""
+def _values_of_one(
+    a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int
+) -> Array:
+    """Return the values of a union with an empty operand: cast, or combined with the fill."""
     if fill is None or op is None:
         return cast_values(a.values, dtype)
     x_type, y_type = op.type.np_type, op.type2.np_type
@@ -217,42 +224,42 @@ def _alone(a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, si
 
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A fill as its operator takes it; any value where there is none."""
+    """Return a fill in the operator's type, or any value if there is none."""
     return dtype.type(0) if value is None else scalar(value, dtype)
 
 
 def _share_places(a: Any, b: Any) -> bool:
-    """Whether the entries of both are known to be at the same places."""
+    """Return whether both are known to have entries at the same positions (shared arrays)."""
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 
-def _alike(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both with offsets of one width."""
+def _match_offsets(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return both operands with offsets of the same dtype."""
     if isinstance(a, SparseVector) or a.indptr.dtype == b.indptr.dtype:
         return a, b
-    return _wide(a), _wide(b)
+    return _widen_offsets(a), _widen_offsets(b)
 
 
-def _wide(a: Any) -> Any:
+def _widen_offsets(a: Any) -> Any:
     return replace(a, indptr=a.indptr.astype(np.int64, copy=False))
 
 
-def _room(like: Any, count: int) -> tuple[Any, Array]:
-    """indptr, which a vector has none of, and indices for so many entries."""
+def _allocate(like: Any, count: int) -> tuple[Any, Array]:
+    """Return memory for indptr (NULL for a vector) and for the indices of `count` entries."""
     indices = xp.empty(count, np.int32)
     if isinstance(like, SparseVector):
         return NULL, indices
     return xp.empty(like.nrows + 1, offset_dtype(count)), indices
 
 
-def _made(like: Any, rows: Any, indices: Array, values: Array) -> Any:
+def _new_result(like: Any, rows: Any, indices: Array, values: Array) -> Any:
     if isinstance(like, SparseVector):
         return SparseVector(like.size, indices, values)
     return Csr(like.nrows, like.ncols, rows, indices, values)
 
 
-def _none(like: Any, dtype: np.dtype[Any]) -> Any:
-    """No entries."""
+def _empty_result(like: Any, dtype: np.dtype[Any]) -> Any:
+    """Return an empty result with the shape of `like`."""
     indices, values = xp.empty(0, np.int32), xp.empty(0, dtype)
     if isinstance(like, SparseVector):
         return SparseVector(like.size, indices, values)

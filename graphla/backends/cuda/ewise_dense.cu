@@ -1,14 +1,15 @@
-// Vectors that have a place for each index, bitmap or full: op of two of them where both have an
-// entry, and in a union what one alone has, or op of that and its fill; and op of a sparse vector's
-// entries with what a dense one has there. A thread strides over indices, or entries.
+// Element-wise operations on dense vectors (bitmap or full): op where both have an entry and, in a
+// union, the entry of one side alone, or op of it and a fill. Also op of a sparse vector's entries
+// and a dense vector's values there. Each thread strides over indices or entries.
 #include "rows.cuh"
 
 namespace graphla {
 
 enum How { INTERSECTION = 0, UNION = 1, FILLED_UNION = 2 };
 
-/// A_MAY / B_MAY: whether a or b may lack entries, those where its flag is false. `present` and
-/// `counter`, which must arrive zero, tell where the result has entries, if it may lack some.
+/// A_MAY and B_MAY tell whether a and b may lack entries: those whose flag is false. If the result
+/// may lack entries, `present` gets its flags and `counter`, which must be zero at first, their
+/// number.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool A_MAY, bool B_MAY, int HOW>
 __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_values,
                               const bool *__restrict__ b_present, const B *b_values,
@@ -46,8 +47,8 @@ __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_val
   }
 }
 
-/// z[k] = x[k] (.) y[indices[k]], or with the sides exchanged: x is sparse, y has a value
-/// everywhere.
+/// Computes z[k] = x[k] (.) y[indices[k]], or with the operands exchanged if FLIPPED. x is sparse,
+/// and y has a value at every index.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED>
 __global__ void meet_dense(const i32 *__restrict__ indices, const A *a_values, const B *b_values,
                            typename Op::Z *z, i64 count) {
@@ -59,7 +60,7 @@ __global__ void meet_dense(const i32 *__restrict__ indices, const A *a_values, c
   }
 }
 
-/// flags[k] = present[indices[k]].
+/// Computes flags[k] = present[indices[k]].
 template <class Op>
 __global__ void look_up(const i32 *__restrict__ indices, const bool *__restrict__ present,
                         bool *flags, i64 count) {

@@ -1,6 +1,6 @@
-"""Two vectors index by index, one of them dense at least. Kernels: ewise_dense.cu.
+"""Element-wise operations on two vectors, at least one of which is dense. Kernels: ewise_dense.cu.
 
-Waits: where a sparse vector meets a bitmap, once for the number of entries that do.
+Waits: if a sparse vector and a bitmap are intersected, once for the number of entries in both.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ INTERSECTION, UNION, FILLED_UNION = enumeration("ewise_dense.cu", "How")
 def combine(
     v: AnyVector, w: AnyVector, op: TypedBinaryOp, how: str, left: Any = None, right: Any = None
 ) -> AnyVector:
-    """op of the entries of both, as `how` says: union or intersection; one of them is dense.
+    """Return the union or intersection (`how`) under op of two vectors, at least one dense.
 
-    In a union, what one alone has passes, or meets `left` and `right`, both or neither of which
-    are given.
+    In a union, an entry of one side alone passes unchanged, or is combined with the fill `left` or
+    `right` for the side that lacks it. Either both fills are given or neither.
     """
     if how == "intersection":
         if isinstance(v, SparseVector):
@@ -43,7 +43,7 @@ def combine(
 
 
 def _intersection(v: DenseVector, w: DenseVector, op: TypedBinaryOp) -> DenseVector:
-    """op where both have an entry; where one is full, the result is where the other is."""
+    """Return op where both have an entry; if one is full, these are the entries of the other."""
     if isinstance(v, FullVector) or isinstance(w, FullVector):
         with_places = w if isinstance(v, FullVector) else v
         return with_values(with_places, pair_values(v, w.values, op, op.return_type.np_type))
@@ -83,7 +83,7 @@ def _combine(
 
 
 def _meet(v: SparseVector, w: Any, op: TypedBinaryOp, flipped: bool) -> SparseVector:
-    """op of the entries of v and what w has there; of w's and v's where they are flipped."""
+    """Return op of v's entries and w's values there; `flipped` exchanges the operands of op."""
     if isinstance(w, BitmapVector) and v.nvals:
         flags = xp.empty(v.nvals, bool)
         kernel = load("ewise_dense.cu", "look_up", NOTHING)

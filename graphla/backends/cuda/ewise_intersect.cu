@@ -1,16 +1,17 @@
 // Intersection of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both have an entry.
 //
-// First each entry of the operand that has fewer seeks its place among those of the other (in its
-// row, or in a vector among those that its tile can meet), and flags whether it meets an equal. The
-// flags counted are places in the result, so that entries are moved independently of each other.
-// Threads take entries evenly, however long the rows. All indices are sorted and unique.
+// First, each entry of the operand with fewer entries is searched in the other: in the same row, or
+// for a vector within the range that its tile can match. A flag records whether it was found. The
+// running counts of the flags are the places in the result, so that entries are moved
+// independently. Entries are divided evenly among the threads, regardless of the lengths of rows.
+// All indices are sorted and unique.
 #include "flags.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-/// For each entry of a: its spot in b, the first entry of its row there whose index is not less;
-/// and a flag where that is equal.
+/// Writes, for each entry of a, its spot in b (the first entry of the same row whose index is not
+/// less) and a flag that tells whether the indices are equal.
 template <class Op, int WHERE, class Offset>
 __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_count,
                            const Offset *b_indptr, const i32 *b_indices, i64 b_count, i64 nrows,
@@ -24,7 +25,7 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
       if constexpr (WHERE == BY_ROWS) {
         rows = spread_rows(a_indptr, nrows, begin, end, span);
       } else {
-        __syncthreads();  // whoever read span is done
+        __syncthreads();  // earlier reads of span are done
         const int warp = warp_in_block();
         if (warp < 2) {
           const i64 place =
@@ -55,8 +56,8 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
   }
 }
 
-/// The intersection: the flagged entries of a, or of b where they are FLIPPED in find_spots. `z` is
-/// null where the values are known, `new_indices` where the pattern is.
+/// Writes the intersection: the flagged entries of a (of b, if FLIPPED). `z` is null if the values
+/// are already known, and `new_indices` is null if the pattern is.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset,
           class NewOffset>
 __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count, i64 nrows,
@@ -79,7 +80,7 @@ __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count
   if (WHERE == BY_ROWS && new_indices) put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-/// z[k] = x[k] (.) y[k] of entries that lie at the same places.
+/// Computes z[k] = x[k] (.) y[k] for entries at the same positions.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int WHERE, class Offset>
 __global__ void pair_entries(const Offset *indptr, i64 nrows, const i32 *indices, const A *a_values,
                              const B *b_values, typename Op::Z *__restrict__ z, i64 count) {

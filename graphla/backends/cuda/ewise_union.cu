@@ -1,13 +1,15 @@
-// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j), or either where the other has none.
+// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j), or the entry of one side alone.
 //
-// By merge path (merge_path.cuh): the items of the merge are the entries of a and of b, an equal
-// pair as a's and then b's. They are cut into tiles of one size, however they are mixed and however
-// long the rows are. First a block merges the indices of a tile in shared memory, a few items a
-// thread, and notes of each item whether it is a's, and whether it is dropped: b's, next to its
-// equal. From these counted, everything is a closed formula, of item d:
-//   p = a's items before d, q = d - p, its place in the result = d - dropped items before d,
-// so that values are moved independently of each other. An entry of a meets one of b where the item
-// after it is dropped. All indices are sorted and unique.
+// The kernels use merge path (merge_path.cuh). The items of the merge are the entries of a and of
+// b; of an equal pair, a's item comes first. The items are cut into tiles of equal size, regardless
+// of how they are mixed and how long the rows are. First, each block merges the indices of a tile
+// in shared memory, a few items per thread. It notes for each item whether it is a's, and whether
+// it is dropped: an item of b is dropped if it follows its equal of a. With running counts of these
+// flags, everything about item d is a closed formula:
+//   p = number of a's items before d, q = d - p,
+//   place in the result = d - number of dropped items before d.
+// So values are moved independently. An entry of a has an equal in b if the item after it is
+// dropped. All indices are sorted and unique.
 #include "merge_path.cuh"
 #include "rows.cuh"
 
@@ -15,19 +17,18 @@ namespace graphla {
 
 constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
-  MERGE_TILE = 4096,  // items of a tile; their places fit 16 bits
+  MERGE_TILE = 4096,  // items of a tile; places in a tile fit in 16 bits
   MOVES = 2           // items that a thread moves at a time
 };
-constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // of a tile, for each thread
-constexpr int PARTS =
-    1024;  // rows of a tile whose beginnings are kept in shared memory, if no more
+constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
+constexpr int PARTS = 1024;    // most rows of a tile whose begins are kept in shared memory
 constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
 
-/// What is noted of the merge. Of each word of 32 items: flags of those that are a's; flags of
-/// those that are dropped; how many of either are before it in its tile. Of each tile: the entries
-/// of a before it, and how many items are dropped up to its end.
+/// Notes on the merge. Each word of 32 items has the flags of a's items, the flags of dropped
+/// items, and the number of each kind before the word in its tile. Each tile has the number of a's
+/// entries before it, and the number of items dropped up to its end.
 struct Notes {
-  u32 *of_a;  // of_a, dropped and within, one after the other: 3 * words
+  u32 *of_a;  // 3 * words: of_a, then dropped, then within
   i64 words;
   i64 *starts, *ends;
 
@@ -36,12 +37,12 @@ struct Notes {
 
   DEVICE bool is_of_a(i64 d) const { return (of_a[d / WARP] >> (d % WARP)) & 1; }
   DEVICE bool is_dropped(i64 d) const { return (dropped()[d / WARP] >> (d % WARP)) & 1; }
-  /// How many items before d are a's.
+  /// Returns the number of a's items before d.
   DEVICE i64 a_before(i64 d) const {
     const u32 here = of_a[d / WARP] & ~(~0u << (d % WARP));
     return starts[d / MERGE_TILE] + (within()[d / WARP] & 0xffff) + __popc(here);
   }
-  /// Where item d is in the result; d may be the number of items.
+  /// Returns the place of item d in the result; d may be the number of items.
   DEVICE i64 place(i64 d) const {
     const u32 here = dropped()[d / WARP] & ~(~0u << (d % WARP));
     const i64 tile = d / MERGE_TILE;
@@ -49,12 +50,13 @@ struct Notes {
   }
 };
 
-/// Where the merge is cut before an item: its row, and the entries of either operand before it.
+/// A cut of the merge before an item: the row of the item, and the number of entries of each
+/// operand before it.
 struct Cut {
   i64 row, a, b;
 };
 
-/// Both operands: matrices, or vectors as one row.
+/// Both operands: two matrices, or two vectors, which count as one row.
 template <int WHERE, class Offset> struct Both {
   const Offset *a_indptr;
   const i32 *a_indices;
@@ -63,17 +65,18 @@ template <int WHERE, class Offset> struct Both {
   const i32 *b_indices;
   i64 b_count, nrows;
 
-  /// The item with which row i begins.
+  /// Returns the first item of row i.
   DEVICE i64 begin(i64 i) const { return i64(a_indptr[i]) + i64(b_indptr[i]); }
 
-  /// The row of item d, one of first..last: the last that begins at or before it.
+  /// Returns the row of item d, which is among first..last: the last row that begins at or before
+  /// d.
   DEVICE i64 row_of(i64 first, i64 last, i64 d) const {
     const i64 others = last - first;
     return first + merge_split(others, others, others,
                                [&](i64 i, i64) { return begin(first + 1 + i) > d; });
   }
 
-  /// The cut before item d, or after the last; a warp calls together.
+  /// Returns the cut before item d, or after the last item. The whole warp must call this.
   DEVICE Cut warp_cut(i64 d) const {
     i64 row = 0, a_begin = 0, a_end = a_count, b_begin = 0, b_end = b_count;
     if constexpr (WHERE == BY_ROWS) {
@@ -88,7 +91,8 @@ template <int WHERE, class Offset> struct Both {
     return Cut{row, a_begin + i, b_begin + within - i};
   }
 
-  /// The cuts before and after the tile that begins at an item; every thread of the block calls.
+  /// Writes the cuts before and after the tile that begins at item `begin`. Every thread of the
+  /// block must call this.
   DEVICE void block_cuts(i64 begin, Cut *cuts) const {
     __syncthreads();  // all threads have read the last tile
     const int warp = warp_in_block();
@@ -100,7 +104,7 @@ template <int WHERE, class Offset> struct Both {
   }
 
   /// Loads the indices between two cuts, a's and then b's, from index(1) on. index(0) is the index
-  /// of a before them, if it is of the same row. Every thread of the block calls.
+  /// of a before them, if it is of the same row. Every thread of the block must call this.
   template <class Index> DEVICE void block_load(const Cut &from, const Cut &to, Index index) const {
     const i32 *__restrict__ of_a = a_indices + from.a, *__restrict__ of_b = b_indices + from.b;
     const int a_items = int(to.a - from.a), items = a_items + int(to.b - from.b);
@@ -111,7 +115,8 @@ template <int WHERE, class Offset> struct Both {
     index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
   }
 
-  /// Where row i begins between two cuts: entries of a, and above them of b, from the first cut on.
+  /// Returns where row i begins between two cuts: the number of a's entries since the first cut in
+  /// the lower half, of b's in the upper half.
   DEVICE u32 part(const Cut &from, const Cut &to, i64 i) const {
     const i64 a = least(greatest(i64(a_indptr[i]), from.a), to.a) - from.a;
     const i64 b = least(greatest(i64(b_indptr[i]), from.b), to.b) - from.b;
@@ -119,14 +124,14 @@ template <int WHERE, class Offset> struct Both {
   }
 };
 
-/// Writes the words of a tile, each by the threads of its ITEMS: flags of items of a, flags of
-/// dropped ones, and how many of either are before. Returns how many the tile drops; every thread
-/// of the block calls.
+/// Writes the words of a tile; GROUP threads make a word. A word has the flags of a's items and of
+/// dropped items, and the number of each kind before it in the tile. Returns the number of items
+/// that the tile drops. Every thread of the block must call this.
 DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start,
                        int *scratch) {
   int all = 0;
   const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
-  constexpr int GROUP = WARP / ITEMS;  // threads that make a word
+  constexpr int GROUP = WARP / ITEMS;  // threads per word
   const int shift = int(threadIdx.x) % GROUP * ITEMS;
   mine <<= shift, equals <<= shift;
 #pragma unroll
@@ -142,7 +147,7 @@ DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 
   return all;
 }
 
-/// Takes notes; `ends` become sums by a scan.
+/// Writes the notes. The host then replaces `ends` by its running sums.
 template <class Op, int WHERE, class Offset>
 __global__ void __launch_bounds__(MERGE_THREADS, 7)
     walk_path(Both<WHERE, Offset> both, Notes notes) {
@@ -150,8 +155,9 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
-  // The index of a before the tile, if it is of the same row; those of the tile of a; those of b.
-  // In vectors they are padded, so that threads ITEMS places apart do not meet in one bank.
+  // The index of a before the tile, if it is in the same row; then the indices of a, then those of
+  // b. For vectors the array is padded, so that threads ITEMS places apart do not use the same
+  // bank.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
   const i64 stride = i64(gridDim.x) * MERGE_TILE;
@@ -168,7 +174,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    // The row of item d of the tile, from row n of it on; what the tile has of that row.
+    // Returns the row of item d of the tile, counted from the tile's first row. The row is n or
+    // later.
     const auto row_of = [&](int n, int d) {
       const int others = int(rows) - 1 - n;
       return n + merge_split(others, others, others, [&](int k, int) {
@@ -197,7 +204,7 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
 #pragma unroll(WHERE == BY_ROWS ? 1 : ITEMS)
     for (int n = 0; n < ITEMS; n++) {
       if (first + n >= items) break;
-      if (WHERE == BY_ROWS && i == a_end && j == b_end) {  // on to the next row that has any
+      if (WHERE == BY_ROWS && i == a_end && j == b_end) {  // continue with the next nonempty row
         row++;
         enter(row);
         if (a_begin == a_end && b_begin == b_end) row = row_of(row, first + n), enter(row);
@@ -220,10 +227,10 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   }
 }
 
-/// Which of the two has a fill that meets entries the other lacks.
+/// Which sides have a fill, for entries that the other operand lacks.
 enum Fill { NO_FILL = 0, FILL_RIGHT = 1, FILL_LEFT = 2 };
 
-/// What becomes of a's entry x where b has none, and of b's entry y where a has none.
+/// Returns the result for an entry x that only a has, or an entry y that only b has.
 template <class Op, int FILL, class A>
 DEVICE typename Op::Z alone_left(A x, typename Op::Y right, i64 i, i64 j) {
   if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, right, i, j);
@@ -235,7 +242,7 @@ DEVICE typename Op::Z alone_right(typename Op::X left, B y, i64 i, i64 j) {
   else return convert<typename Op::Z>(y);
 }
 
-/// The union, by the notes. `new_indices` is null where the pattern is known.
+/// Writes the union, using the notes. `new_indices` is null if the pattern is already known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset,
           class NewOffset>
 __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_values,
@@ -289,7 +296,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
   }
 }
 
-/// Entries of one side, the other having none: op with its fill.
+/// Computes op of the entries of one side and the fill; the other operand is empty.
 template <class Op, class Stored, int KEPT, int FILL, int WHERE, class Offset>
 __global__ void fill_entries(const Offset *indptr, i64 nrows, const i32 *indices,
                              const Stored *values, typename Op::X left, typename Op::Y right,

@@ -1,12 +1,14 @@
-// Extract: C(p, q) = A(rows[p], columns[q]), entry by entry of the result, however long the rows.
+// Extract: C(p, q) = A(rows[p], columns[q]), with one thread per entry of the result, regardless of
+// the lengths of rows.
 //
-// Rows first: the result's offsets are known before its entries move. Then columns: an entry goes
-// to each q with columns[q] its column, found by a search in the columns sorted.
+// Rows come first: the offsets of the result are computed before its entries are moved. Then
+// columns: an entry goes to each q for which columns[q] is its column. A search in the sorted
+// columns finds q.
 #include "rows.cuh"
 
 namespace graphla {
 
-/// sizes[p + 1] = how many entries row rows[p] has; sizes[0] = 0.
+/// Computes sizes[p + 1] = the number of entries in row rows[p]; sizes[0] = 0.
 template <class Op, class Offset>
 __global__ void sizes_of_rows(const Offset *indptr, const i64 *rows, i64 count, i64 *sizes) {
   for (i64 p = thread_in_grid(); p < count; p += threads_in_grid()) {
@@ -15,7 +17,8 @@ __global__ void sizes_of_rows(const Offset *indptr, const i64 *rows, i64 count, 
   }
 }
 
-/// Entry k of the result, in its row p, is entry indptr[rows[p]] + (k - where p begins) of A.
+/// Moves entries. Entry k of the result, in row p, is entry indptr[rows[p]] + (k - new_indptr[p])
+/// of A.
 template <class Op, class Offset, class NewOffset, class Stored, bool EACH_VALUE>
 __global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stored *values,
                             const i64 *rows, i64 nrows, const NewOffset *new_indptr, i64 count,
@@ -34,7 +37,7 @@ __global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stor
   }
 }
 
-/// counts[k] = how often the column of entry k is asked for.
+/// Computes counts[k] = how often `columns` contains the column of entry k.
 template <class Op>
 __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                               i64 *counts) {
@@ -46,8 +49,8 @@ __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns,
   }
 }
 
-/// new_indptr[i] = how many entries of the result come before row i; ends[k] how many up to entry
-/// k.
+/// Computes new_indptr[i] = the number of entries of the result before row i. ends[k] is the number
+/// of matches of entries 0..k.
 template <class Op, class Offset, class NewOffset>
 __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *ends,
                                    NewOffset *new_indptr) {
@@ -55,7 +58,8 @@ __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *e
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
-/// Result entry r is match number r - ends[k - 1] of entry k of A: its q, and where it comes from.
+/// Writes, for each entry r of the result, its column q and its source: it is match number r -
+/// ends[k - 1] of entry k of A.
 template <class Op>
 __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                              const i64 *order, const i64 *ends, i64 total, i32 *new_indices,
@@ -69,7 +73,8 @@ __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, 
   }
 }
 
-/// w(p) = v(places[p]), for a sorted sparse v: whether it is there, and which entry it is.
+/// Finds the entries of w(p) = v(places[p]) for a sorted sparse v: whether there is one, and which
+/// entry of v it is.
 template <class Op>
 __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked,
                              bool *found, i64 *sources) {
@@ -82,8 +87,8 @@ __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i
   }
 }
 
-/// *result = 2 k + 1 if entry k of a row (of a vector, where indptr is null) is at index `key`; 2 k
-/// if it would come there.
+/// Sets *result = 2 k + 1 if entry k of a row (of the vector, if indptr is null) has index `key`,
+/// or 2 k if an entry with that index would be inserted before entry k.
 template <class Op, class Offset>
 __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
                            i64 *result) {
@@ -93,9 +98,9 @@ __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i6
   *result = 2 * k + (k < end && indices[k] == key);
 }
 
-/// answer[0] = whether there is an entry at row `row` and index `key` (of a vector at index `key`,
-/// if indptr is null), answer[1] = its value. A dense vector has `present` or nothing instead of
-/// indices.
+/// Sets answer[0] = whether there is an entry at row `row` and index `key` (at index `key` of a
+/// vector, if indptr is null), and answer[1] = its value. A dense vector has no indices; a bitmap
+/// has `present`.
 template <class Op, class Offset, class Word>
 __global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
                              const bool *present, const Word *values, i64 step, u64 *answer) {

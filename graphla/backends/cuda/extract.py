@@ -1,8 +1,8 @@
-"""Extracting by index: which entries lie at the rows and columns asked for. Kernels: extract.cu.
+"""Extract the entries at given rows and columns. Kernels: extract.cu.
 
-Waits: a vector's for the number of entries found (none where v is full); a matrix's for that of
-the rows, and for columns for whether they rise, or are asked for twice, and for the number of
-entries found. `find` waits.
+Waits: a vector waits for the number of entries found (not if it is full). A matrix waits for the
+number of entries in the rows; with columns, also for whether they increase, whether some repeat,
+and for the number of entries found. `find` waits.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 
 @dataclass(frozen=True)
 class ExtractTuning:
-    """How columns are looked up."""
+    """How columns are found."""
 
     few_columns: int = 16
-    """Where fewer than one column in so many is asked for, a table of all does not pay."""
+    """A table of all columns pays if at least one column in `few_columns` is wanted."""
 
 
 TUNING = ExtractTuning()
 
 
 def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
-    """w(p) = v(indices[p]); an index may be repeated."""
+    """Return w(p) = v(indices[p]); an index may be repeated."""
     if indices is None:
         return sort(to_sparse(v))
     asked = indices.size
@@ -64,7 +64,10 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Which entry is at i (or at (i, j)), or would come after it, and whether it is there."""
+    """Return the place of the entry at i (or (i, j)), and whether the entry exists.
+
+    If it does not, the place is where it would be inserted.
+    """
     result, is_matrix = counter(), isinstance(a, Csr)
     indptr, offset = (a.indptr, a.indptr.dtype) if is_matrix else (NULL, np.dtype(np.int32))  # pyright: ignore
     kernel = load("extract.cu", "find_place", NOTHING, offset)
@@ -75,7 +78,7 @@ def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
 
 
 def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-    """The value at i (or at (i, j)), a NumPy scalar; None where there is no entry."""
+    """Return the value at i (or (i, j)) as a NumPy scalar, or None if there is no entry."""
     indptr, indices, present, offset = NULL, NULL, NULL, np.dtype(np.int32)
     if isinstance(a, Csr):
         indptr, indices, offset = a.indptr, a.indices, a.indptr.dtype
@@ -94,7 +97,7 @@ def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
 
 
 def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
-    """C(p, q) = A(rows[p], columns[q]); a row or column may be repeated."""
+    """Return C(p, q) = A(rows[p], columns[q]); a row or column may be repeated."""
     if rows is not None:
         a = _extract_rows(a, rows.astype(xp.int64, copy=False))
     return a if columns is None else _extract_columns(a, columns.astype(xp.int64, copy=False))
@@ -123,7 +126,7 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
 
 
 def _extract_columns(a: Csr, columns: Array) -> Csr:
-    """Each entry goes to every q with columns[q] its column; then each row is put in order of q."""
+    """Send each entry to every q with columns[q] = its column, then sort each row by q."""
     asked = columns.size
     if not a.nvals or not asked:
         none = xp.zeros(a.nrows + 1, xp.int32)
@@ -158,7 +161,7 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
 
 
 def _renumber(a: Csr, columns: Array) -> Csr:
-    """For columns that are asked for once: each entry goes to one place at most, looked up."""
+    """Extract columns that are distinct: a table maps each column to its q."""
     numbers = xp.full(a.ncols, -1, xp.int32)
     numbers[columns] = xp.arange(columns.size, dtype=xp.int32)
     c = Csr(a.nrows, columns.size, a.indptr, numbers[a.indices], a.values)

@@ -1,5 +1,5 @@
-// Which of many entries are flagged, and how many are before each: 32 flags to a word, and for
-// each word the number of flags up to its end. Costs 3/8 of a byte an entry.
+// Flags of entries, and the number of flags before each entry. A word holds 32 flags, and each word
+// has the number of flags up to its end. The cost is 3/8 of a byte per entry.
 #ifndef GRAPHLA_FLAGS
 #define GRAPHLA_FLAGS
 #include "device.cuh"
@@ -11,14 +11,15 @@ struct Flagged {
   const i64 *__restrict__ ends;  // ends[w]: flags in words 0..w
 
   DEVICE bool at(i64 k) const { return (bits[k / WARP] >> (k % WARP)) & 1; }
-  /// How many of 0..k - 1 are flagged; k may be the number of entries.
+  /// Returns the number of flagged entries among 0..k - 1; k may equal the number of entries.
   DEVICE i64 before(i64 k) const {
     const u32 word = bits[k / WARP], from_here = ~0u << (k % WARP);
     return ends[k / WARP] - __popc(word & from_here);
   }
 };
 
-/// Stores the flags of a warp whose lane 0 has entry k; ends become sums by a scan over counts.
+/// Stores the flags of a warp whose lane 0 has entry k. An inclusive scan over `counts` gives
+/// `ends`.
 DEVICE void put_flags(u32 *bits, i64 *counts, i64 words, i64 k, bool flag) {
   const u32 word = __ballot_sync(ALL_LANES, flag);
   if (lane() == 0 && k / WARP < words) {
@@ -27,7 +28,7 @@ DEVICE void put_flags(u32 *bits, i64 *counts, i64 words, i64 k, bool flag) {
   }
 }
 
-/// new_indptr[i] = how many flags are before row i.
+/// Computes new_indptr[i] = the number of flagged entries before row i.
 template <class Offset, class NewOffset>
 DEVICE void put_offsets(Flagged flagged, const Offset *__restrict__ indptr, i64 nrows,
                         NewOffset *new_indptr) {

@@ -3,13 +3,13 @@
 // the edges inside a tree.
 //
 // Edges are entries of an upper triangle, given by row and place; the place determines the column
-// and the weight. Of equal weights the first place is the least. label[v] is the root of v's tree;
-// best[r] is the least key at root r, or ~0 if there is none.
+// and the weight. Among equal weights, the edge with the first place is the least. label[v] is the
+// root of v's tree; best[r] is the least key at root r, or ~0 if there is none.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// Return a number that orders values: ascending or, if `greatest`, descending.
+/// Returns a number that orders values: ascending or, if `greatest`, descending.
 template <class T> DEVICE u64 key_of(T x, bool greatest) {
   constexpr int bits = 8 * sizeof(T);
   u64 key;
@@ -27,8 +27,8 @@ template <class T> DEVICE u64 key_of(T x, bool greatest) {
   return (greatest ? ~key : key) & all;
 }
 
-/// Return the key of the edge at a place: its weight if WIDE; otherwise with the place in the lower
-/// half.
+/// Returns the key of the edge at a place. If WIDE, it is the key of the weight; otherwise the key
+/// of the weight is in the upper half and the place in the lower half.
 template <bool WIDE, class T>
 DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   const u64 key = key_of(values[place * step], greatest);
@@ -67,9 +67,9 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Each root hooks onto the tree at the other end of its edge, and flags the edge. Of two roots
-/// with the same edge the lesser one does not. `first` has places in its lower bits, those of the
-/// mask `bits`.
+/// Each root hooks onto the tree at the other end of its edge, and flags the edge. If two roots
+/// have the same edge, the lesser root does not hook. The bits of `first` under the mask `bits` are
+/// the place of the edge.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,

@@ -21,7 +21,7 @@ NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class ForestTuning:
-    """When one key holds both the weight and the place of an edge."""
+    """The limit below which one key can hold both the weight and the place of an edge."""
 
     narrow: int = 1 << 32  # the least number of entries whose places do not fit in 32 bits
 

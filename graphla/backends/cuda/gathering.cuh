@@ -1,27 +1,29 @@
-// What pull has in common, whichever way it splits the work: which outputs a mask lets through, the
-// terms of a stretch of one row, and folds that keep the order of the entries.
+// The parts of pull that do not depend on how the work is divided: the terms of a segment of one
+// row, the values of u in shared memory, and folds that keep the order of the entries.
 #ifndef GRAPHLA_GATHERING
 #define GRAPHLA_GATHERING
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// When a row ends: at its last entry (or the monoid's terminal); at its first term, whose value is
-/// the result; or at its first term, whose value nobody asks for.
+/// When the fold of a row ends. AT_LAST: at the last entry, or at the monoid's terminal value.
+/// AT_FIRST: at the first term, whose value is the result. AT_PRESENCE: at the first term, because
+/// the values of the result are not needed.
 enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 
-/// How u lies: a flag beside each value; a value for each index; or the same, with the values that
-/// are read most often (the hubs') at hand in shared memory.
+/// How u is stored. IN_BITMAP: a presence flag and a value per index. IN_FULL: a value per index.
+/// WITH_HUBS: like IN_FULL, but the values that are read most often (those of the hubs) are also in
+/// shared memory.
 enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2 };
 
-/// Values of u in shared memory. Slot s has that of the index tags[s] * slots + s, which is some
-/// index whatever the tag; slots are a power of two.
+/// Values of u in shared memory. Slot s has the value of index tags[s] * slots + s. Every tag
+/// stands for an existing index. `slots` is a power of two.
 template <class U> struct Hubs {
   const U *values = nullptr;
   const u16 *tags = nullptr;
   int bits = 0;  // slots == 1 << bits
 
-  /// Makes them of u; every thread of the block calls.
+  /// Copies the values from u. Every thread of the block must call this.
   DEVICE void gather(unsigned char *room, const u16 *__restrict__ wanted, const U *__restrict__ u,
                      int log_slots) {
     U *to = (U *)room;
@@ -50,14 +52,14 @@ template <class U> struct Hubs {
   }
 };
 
-/// A fold on its way: whether it has a term yet, and the fold of those it has.
+/// A partial fold: whether it has a term yet, and the fold of its terms so far.
 template <class Op> struct Fold {
   typedef typename Op::Z Z;
   Z sum;
   bool has;
   DEVICE Fold() : sum(Op::identity()), has(false) {}
   DEVICE Fold(Z value, bool there) : sum(value), has(there) {}
-  /// Fold what comes after.
+  /// Appends a partial fold of later terms.
   DEVICE void append(const Fold &next) {
     if (next.has) sum = has ? Op::add(sum, next.sum) : next.sum;
     has = has || next.has;
@@ -72,7 +74,7 @@ template <class Op> DEVICE Fold<Op> fold_of(const Fold<Op> &mine, int from) {
   return Fold<Op>(shuffle(mine.sum, from), bool(__shfl_sync(ALL_LANES, int(mine.has), from)));
 }
 
-/// The fold over all lanes in their order; every lane calls and every lane has it.
+/// Returns the fold over all lanes in lane order, to every lane. Every lane must call this.
 template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
   if constexpr (Op::IS_ANY) {
     for (int delta = 1; delta < WARP; delta *= 2) {
@@ -81,7 +83,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
     }
     return fold_of(mine, 0);
   } else {
-    // A lane without a term holds the identity.
+    // A lane without a term has the identity.
     for (int delta = 1; delta < WARP; delta *= 2) {
       const typename Op::Z after = shuffle_down(mine.sum, delta);
       if (lane() % (2 * delta) == 0) mine.sum = Op::add(mine.sum, after);
@@ -90,17 +92,17 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
   }
 }
 
-/// What a pull reads, except for where rows begin.
+/// The arrays that a pull reads, except for indptr.
 template <class A, class U> struct Operands {
   const i32 *indices;     // of A
-  const A *a_values;      // as Kept says
+  const A *a_values;      // one value per entry or one for all, see `Kept`
   const bool *u_present;  // null unless IN_BITMAP
   const U *u_values;
   const u16 *hubs;  // tags of the hubs; null unless WITH_HUBS
   int hub_bits;     // slots == 1 << hub_bits
 };
 
-/// The rows of A and the vector u: the terms of a stretch of entries of one row.
+/// The rows of A and the vector u. The functions fold the terms of a segment of one row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 struct Rows {
   static constexpr int BATCH = 4;  // loads in flight
@@ -112,7 +114,7 @@ struct Rows {
   const bool *__restrict__ u_present;
   Hubs<U> hubs;
 
-  /// Gathers the hubs' values; every thread of the block calls.
+  /// Gathers the hubs' values. Every thread of the block must call this.
   DEVICE explicit Rows(const Operands<A, U> &of)
       : columns(of.indices), a(of.a_values), u(of.u_values), u_present(of.u_present) {
     if constexpr (HAS_HUBS) {
@@ -121,7 +123,7 @@ struct Rows {
     }
   }
 
-  /// u(k).
+  /// Returns u(k).
   DEVICE typename Op::U value_of_u(i32 k) const {
     if constexpr (HELD == WITH_HUBS) {
       const u32 slot = u32(k) & ((1u << hubs.bits) - 1);
@@ -133,16 +135,16 @@ struct Rows {
     }
   }
 
-  /// Whether a fold needs no more terms.
+  /// Returns whether a fold needs no more terms.
   static DEVICE bool is_settled(const Fold<Op> &fold) {
     if constexpr (ENDS != AT_LAST) return fold.has;
     else if constexpr (Op::HAS_TERMINAL) return fold.has && fold.sum == Op::terminal();
     else return false;
   }
 
-  /// Folds the first `few` entries of a row, by one thread. Loads of threads side by side lie far
-  /// apart: what may settle a row is looked at before more is read, unless the row is so short that
-  /// looking takes longer.
+  /// Folds the first `few` entries of a row, by one thread. The loads of adjacent threads are far
+  /// apart in memory, so the fold tests whether it is settled before it reads more. A row of at
+  /// most BATCH entries is read at once, because the test would take longer.
   DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
     int from = 0;
     if constexpr (MAY_SETTLE) {
@@ -155,8 +157,8 @@ struct Rows {
       fold_batch<1, BATCH>(fold, begin, from, few, row);
   }
 
-  /// Folds entries from, from + STEP, ... of the stretch of `length` at `begin`, up to COUNT of
-  /// them, in this order. A stretch is short: places in it are ints.
+  /// Folds up to COUNT entries from, from + STEP, ... of the segment of `length` entries at
+  /// `begin`, in this order. A segment is short enough for int offsets.
   template <int STEP, int COUNT>
   DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
     i32 k[COUNT];
@@ -199,8 +201,9 @@ struct Rows {
     return Op::term(a[entry], u[k], row, k);
   }
 
-  /// Folds the whole rows, of GROUP * BATCH entries at most, of the lanes in `owners`: a group of
-  /// lanes takes one, so that a warp has several rows under way. Every lane calls with its own row.
+  /// Folds the whole rows of the lanes in `owners`, each of at most GROUP * BATCH entries. A group
+  /// of lanes takes each row, so that a warp has several rows in flight. Every lane calls with its
+  /// own row.
   DEVICE void fold_by_groups(Fold<Op> &fold, u32 owners, Offset begin, int length, i32 row) const {
     constexpr int GROUP = 8, ROWS = WARP / GROUP;
     while (owners) {
@@ -208,7 +211,7 @@ struct Rows {
       bool is_mine = false;
 #pragma unroll
       for (int g = 0; g < ROWS; ++g) {
-        owner[g] = __ffs(int(owners)) - 1;  // -1 where there are no more
+        owner[g] = __ffs(int(owners)) - 1;  // -1 if there are no more
         owners &= owners - 1;
         if (g == lane() / GROUP) mine = owner[g] & (WARP - 1), is_mine = owner[g] >= 0;
       }
@@ -216,7 +219,7 @@ struct Rows {
       const int its_length = shuffle(length, mine), its_row = shuffle(row, mine);
       Fold<Op> part;
       fold_batch<GROUP, BATCH>(part, its_begin, lane() % GROUP, is_mine ? its_length : 0, its_row);
-      // A lane without a term holds the identity; a row has more terms than its group has lanes.
+      // A lane without a term has the identity. A row has more terms than its group has lanes.
 #pragma unroll
       for (int delta = 1; delta < GROUP; delta *= 2) {
         const typename Op::Z after = shuffle_down(part.sum, delta);
@@ -232,8 +235,8 @@ struct Rows {
     }
   }
 
-  /// The fold of a stretch of a row, by a warp; every lane calls and has it. Of several first terms
-  /// it is the first in order.
+  /// Folds a segment of a row, by a warp. Every lane must call this and gets the result. If ENDS is
+  /// not AT_LAST, the result is the first term in order.
   DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
     Fold<Op> mine;
 #pragma unroll 1
@@ -257,7 +260,8 @@ struct Rows {
     return mine;
   }
 
-  /// The first of the next BATCH * WARP entries of a stretch that meets one of u; -1 if none does.
+  /// Returns the first of the next BATCH * WARP entries of a segment whose index has an entry in u,
+  /// or -1 if there is none.
   DEVICE int first_hit(Offset begin, int from, int length) const {
     if constexpr (HELD != IN_BITMAP) return from;
     i32 k[BATCH];

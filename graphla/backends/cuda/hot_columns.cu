@@ -1,14 +1,18 @@
-// The columns that most entries of A lie in, as a sample of its entries says: what a product reads
-// of a full u again and again, and keeps in shared memory (`Hubs` of gathering.cuh).
+// Finds the columns of A with the most entries (the hubs), from a sample of the entries. A product
+// reads the values of a full u at these columns most often, and keeps them in shared memory (`Hubs`
+// of gathering.cuh).
 //
-// Column c may stand in slot c mod slots alone, with the tag c / slots: of those that may, the one
-// with most entries does, and of equal ones the last, whatever the grid. A slot nobody asks for has
-// the tag 0, which is column s itself: so a tag always says some column.
+// Column c competes for slot c mod slots, with the tag c / slots. The slot goes to the column with
+// the most sampled entries; on a tie to the last column, regardless of the grid. A slot without a
+// candidate has the tag 0, which stands for column s itself. So every tag stands for an existing
+// column.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// counts[c] = how many of `samples` entries, one somewhere in each stretch of A, lie in column c.
+/// Computes counts[c] = the number of sampled entries in column c. The entries of A are divided
+/// into `samples` parts of equal length, and one entry of each part is sampled, at a hashed
+/// position.
 template <class Op>
 __global__ void sample_columns(const i32 *__restrict__ indices, i64 nvals, i64 samples,
                                u32 *counts) {
@@ -19,7 +23,7 @@ __global__ void sample_columns(const i32 *__restrict__ indices, i64 nvals, i64 s
   }
 }
 
-/// best[s] = count and tag of the column that stands in slot s, of 1 << bits.
+/// Computes best[s] = count and tag of the column that gets slot s, for 1 << bits slots.
 template <class Op>
 __global__ void rank_columns(const u32 *__restrict__ counts, i64 ncols, int bits, u64 *best) {
   for (i64 c = thread_in_grid(); c < ncols; c += threads_in_grid()) {
@@ -30,7 +34,7 @@ __global__ void rank_columns(const u32 *__restrict__ counts, i64 ncols, int bits
   }
 }
 
-/// The tags of all slots, and how many of the samples their columns have.
+/// Writes the tags of all slots, and adds the number of samples in their columns to *held.
 template <class Op>
 __global__ void name_hubs(const u64 *__restrict__ best, i64 slots, u16 *__restrict__ tags,
                           u64 *held) {

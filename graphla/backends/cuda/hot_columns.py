@@ -1,9 +1,11 @@
-"""The columns of a matrix that most of its entries lie in: a pull keeps u's values of them at hand.
+"""Find the columns of a matrix with the most entries; pull keeps u's values there in shared memory.
 
 In a skewed graph a few thousand columns hold a third of all entries. A product that reads every
-entry is bound by what the L2 cache serves: it serves a third less if each block keeps these values
-in shared memory. Kernels: hot_columns.cu. A sample of the entries says which they are.
-Waits: once for each matrix (and stream) that is large, for how much of the sample they have.
+entry is limited by the throughput of the L2 cache. If each block keeps these values in shared
+memory, the L2 cache serves a third fewer reads. A sample of the entries finds these columns.
+Kernels: hot_columns.cu.
+
+Waits: once per large matrix and stream, for the number of samples in these columns.
 """
 
 from __future__ import annotations
@@ -23,16 +25,16 @@ from graphla.formats import Array, Csr, remember
 
 @dataclass(frozen=True)
 class HotColumnsTuning:
-    """When the values of hot columns are kept in shared memory, and of how many."""
+    """When and for how many columns the values are kept in shared memory."""
 
     slots: int = 1 << 15
-    """Number of columns, on a card that has room for them: a power of two."""
+    """Most columns, if the card's shared memory has room for them; a power of two."""
     entries: int = 1 << 26
-    """Entries of the smallest product whose values are worth gathering."""
+    """Least number of entries of A for which gathering the values pays."""
     samples: int = 1 << 21
-    """Entries of A that are counted."""
+    """Number of entries of A in the sample."""
     share: float = 1 / 8
-    """Share of the entries that hot columns must have, to be worth a test of each entry."""
+    """Least share of the entries in hot columns for which testing each entry pays."""
 
 
 TUNING = HotColumnsTuning()
@@ -40,7 +42,7 @@ TUNING = HotColumnsTuning()
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """Who stands in which slot, and how a kernel that keeps their values is launched."""
+    """The tag of each slot, and the launch shape of a kernel that keeps the values of hubs."""
 
     tags: Array
     bits: int
@@ -50,7 +52,7 @@ class Hubs:
 
 
 def hubs_of(a: Csr, values: Array) -> Hubs | None:
-    """The hubs of a matrix for such values of u, where it pays to keep those at hand."""
+    """Return the hubs of a matrix for values of u's dtype, or None if keeping them does not pay."""
     tuning = current(TUNING)
     if a.nvals < tuning.entries or a.ncols > a.nvals:
         return None
@@ -58,14 +60,15 @@ def hubs_of(a: Csr, values: Array) -> Hubs | None:
     bits = min(tuning.slots, (card().shared - 8192) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
-    # Memory is in the order of the stream that it was taken on: each stream has tags of its own.
+    # Memory is reused in the order of the stream that allocated it, so each stream has its own
+    # tags.
     stream = xp.cuda.get_current_stream().ptr
     place = (bits, stream, get_ident() if stream == PER_THREAD else 0)
     return remember(a, ("hubs", each, *place), lambda: _find_hubs(a, bits, each << bits))
 
 
 def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
-    """The tags of 1 << bits slots, if their columns have the share of entries that makes it pay."""
+    """Return 1 << bits hubs, or None if their columns have too small a share of the entries."""
     slots, samples = 1 << bits, min(current(TUNING).samples, a.nvals)
     counts, best = xp.zeros(a.ncols, np.uint32), xp.zeros(slots, np.uint64)
     tags, held = xp.empty(slots, np.uint16), xp.zeros(1, np.uint64)

@@ -1,12 +1,14 @@
 // Kronecker products: C(i m + k, j n + l) = op(A(i, j), B(k, l)), where B is m by n.
 //
-// Row (i, k) of C holds, for each entry of row i of A, the whole row k of B: its size is a product.
-// A thread makes one entry of C, whose row it finds in the new indptr, tile by tile.
+// Row i m + k of C has the whole row k of B for each entry of row i of A, so its length is the
+// product of their lengths. A thread computes one entry of C, and finds its row in the new indptr,
+// tile by tile.
 #include "rows.cuh"
 
 namespace graphla {
 
-/// ends[0] = 0, ends[1 + i m + k] = the entries of row i of A times those of row k of B.
+/// Computes ends[1 + i m + k] = the number of entries in row i of A times that in row k of B, and
+/// ends[0] = 0.
 template <class Op, class OffsetA, class OffsetB, class OffsetC>
 __global__ void kronecker_sizes(const OffsetA *__restrict__ a_indptr,
                                 const OffsetB *__restrict__ b_indptr, i64 m, i64 nrows,
@@ -46,7 +48,7 @@ __global__ void kronecker_entries(Csr<OffsetA, StoredX> a, Csr<OffsetB, StoredY>
   }
 }
 
-/// z[0] = op(x[0], y[0]), which all values of C are.
+/// Computes z[0] = op(x[0], y[0]), the value of every entry of C.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_pair(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

@@ -1,4 +1,4 @@
-"""Kronecker product: C = A ⊗ B, without a wait. Kernels: kronecker.cu."""
+"""Kronecker products: C = A ⊗ B. Kernels: kronecker.cu. Waits: none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from semirings.operators import TypedBinaryOp
 
 
 def kronecker(a: Csr, b: Csr, op: TypedBinaryOp) -> Csr:
-    """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
+    """Return C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
     nrows, ncols, nvals = a.nrows * b.nrows, a.ncols * b.ncols, a.nvals * b.nvals
     dtype, offset = op.return_type.np_type, offset_dtype(nvals)
     if not nvals:

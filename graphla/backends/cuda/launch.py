@@ -1,4 +1,4 @@
-"""How operands are handed to kernels, how large a grid is, and how the host waits for a number."""
+"""Pass operands to kernels, choose the size of a grid, and read numbers back to the host."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
 BLOCK, WIDEST_BLOCK = enumeration("device.cuh", "BlockShape")
-"""Threads of a block: of kernels that have no number of their own, and of the widest blocks."""
+"""Threads per block: for kernels that have no number of their own, and for the widest blocks."""
 
 WARP = enumeration("device.cuh", "WarpShape").WARP_LANES
 """Threads of a warp."""
 
 STEPS = enumeration("rows.cuh", "TileShape").STEPS
-"""Entries of a tile for each of its threads."""
+"""Entries of a tile per thread."""
 
 UNREAD, ISO, EACH = enumeration("device.cuh", "Kept")
 
@@ -32,14 +32,14 @@ DENSE, LISTED, BY_ROWS = enumeration("rows.cuh", "Where")
 INT32_END = 1 << 31
 
 NULL = np.uint64(0)
-"""Stands for an array that a kernel does not read."""
+"""The pointer to pass for an array that a kernel does not read."""
 
 Read = tuple[Any, np.dtype[Any], int]
 NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
 
 
 def read(values: Array, is_read: bool = True) -> Read:
-    """The pointer, dtype and `Kept` of values, as `Values` of device.cuh takes them."""
+    """Return what `Values` of device.cuh needs: the array of values, its dtype, and its `Kept`."""
     if not is_read:
         return NOT_READ
     return (values, values.dtype, ISO if is_iso(values) else EACH)
@@ -47,16 +47,16 @@ def read(values: Array, is_read: bool = True) -> Read:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card has, as far as launches depend on it."""
+    """The properties of a card that launches depend on."""
 
     multiprocessors: int
-    shared: int  # bytes of shared memory that a block may ask for
+    shared: int  # most bytes of shared memory per block
     is_cooperative: bool  # whether all blocks of a launch may wait for one another
     has_clusters: bool
 
 
 def card() -> Card:
-    """Return what the current card has."""
+    """Return the properties of the current card."""
     return _card(xp.cuda.runtime.getDevice())
 
 
@@ -72,20 +72,21 @@ def _card(device: int) -> Card:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return `size` times the one element of `value`, iso."""
+    """Return an iso-valued array: the one element of `value`, broadcast to `size` entries."""
     return xp.broadcast_to(value, (size,))
 
 
 def blocks(items: int, block: int = BLOCK) -> int:
-    """A grid of a thread for each item, as far as the card runs them in a few waves.
+    """Return the number of blocks for one thread per item, at most a few waves of the card.
 
-    Kernels stride over the rest: `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
+    Kernels stride over the remaining items: `for (i64 k = thread_in_grid(); k < n; k +=
+    threads_in_grid())`.
     """
     return min(-(-items // block), 16 * card().multiprocessors * (2048 // block))
 
 
 def tiles(entries: int) -> int:
-    """A grid of a block for each tile of entries, as `blocks`."""
+    """Return the number of blocks for one block per tile of entries, limited as in `blocks`."""
     return blocks(-(-entries // STEPS))
 
 
@@ -94,7 +95,10 @@ NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
 
 
 def places(a: Any) -> Places:
-    """indptr, nrows (-1 for a vector), indices, `Where`, indptr's dtype: as rows.cuh takes them."""
+    """Return where the entries are, as rows.cuh takes it.
+
+    The tuple holds indptr, nrows (-1 for a vector), indices, the `Where` and the dtype of indptr.
+    """
     if isinstance(a, Csr):
         return a.indptr, np.int64(a.nrows), a.indices, BY_ROWS, a.indptr.dtype
     if isinstance(a, SparseVector):
@@ -106,7 +110,7 @@ CSR = Struct("device.cuh", "Csr")
 
 
 def csr(a: Csr, values: Any = NULL) -> Packed:
-    """A matrix as kernels take it: `Csr` of device.cuh, with values as `read` gives them."""
+    """Pack a matrix as the `Csr` of device.cuh; `values` is the first result of `read`."""
     if values is a.values:
         return remember(a, "with values", lambda: _csr(a, values))
     return remember(a, "pattern", lambda: _csr(a, NULL)) if values is NULL else _csr(a, values)
@@ -117,12 +121,12 @@ def _csr(a: Csr, values: Any) -> Packed:
 
 
 def offset_dtype(nvals: int) -> np.dtype[Any]:
-    """The dtype of the indptr of so many entries."""
+    """Return the dtype of indptr for `nvals` entries."""
     return np.dtype(np.int32 if nvals < INT32_END else np.int64)
 
 
 def rows_of(a: Csr) -> Array:
-    """The row of each entry, int32."""
+    """Return the row of each entry, as int32."""
     rows = xp.empty(a.nvals, xp.int32)
     if a.nvals:
         kernel = load("rows.cu", "rows_of_entries", NOTHING, a.indptr.dtype)
@@ -131,7 +135,7 @@ def rows_of(a: Csr) -> Array:
 
 
 class _Zeros(local):
-    """Zeros to count in, made many at a time: of each thread, for each stream of each card."""
+    """Zeroed counters that are not in use yet, by device and stream. Each thread has its own."""
 
     def __init__(self) -> None:
         self.left: dict[tuple[int, int], tuple[Array, int]] = {}
@@ -145,14 +149,14 @@ class CounterTuning:
     """How counters are allocated."""
 
     batch: int = 512
-    """Counters allocated at a time: 4 KB, which stay allocated while one of them is in use."""
+    """Number of counters in one allocation (4 KB), which is freed when none is in use."""
 
 
 TUNING = CounterTuning()
 
 
 def counter() -> Array:
-    """A zero (int64, 0-d) in device memory for a kernel to count in; mostly at no launch."""
+    """Return a zeroed counter (int64, 0-d) in device memory; most calls launch no kernel."""
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if not left:
@@ -163,7 +167,7 @@ def counter() -> Array:
 
 
 def counters(count: int) -> Array:
-    """So many zeros (int64), side by side."""
+    """Return `count` zeroed counters (int64) in one contiguous array."""
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if left < count:
@@ -174,37 +178,37 @@ def counters(count: int) -> Array:
 
 
 ANSWERS = 256
-"""Answers of each thread. A launch that was interrupted may still store into its own."""
+"""Answers per thread. An interrupted launch may still write to its own answer much later."""
 
 
 class Answer:
-    """Two words of the host's memory: pass `pointer` to a kernel that stores one or two values.
+    """Two words of host memory. Pass `pointer` to a kernel, which stores one or two values there.
 
-    This takes half the time of a copy from the device's memory.
+    This takes half the time of a copy from device memory.
     """
 
     __slots__ = ("_words", "address", "pointer")
 
     def __init__(self, words: Any, address: int) -> None:
         self._words = words
-        self.address = address  # for a field of a struct
+        self.address = address  # for structs, whose fields are plain integers
         self.pointer = np.uint64(address)
 
     def wait(self) -> int:
-        """Wait for the current stream, and return the first word as an integer."""
+        """Wait for the current stream, then return the first word as an integer."""
         xp.cuda.get_current_stream().synchronize()
         return int(self._words[0])
 
     def value(self, word: int, dtype: np.dtype[Any]) -> Any:
-        """Return a word as a NumPy scalar, after `wait`."""
+        """Return a word as a NumPy scalar. Call `wait` first."""
         return self._words[word : word + 1].view(dtype)[0]
 
 
 class _Answers(local):
-    """The answers of a thread, which take turns."""
+    """The answers of one thread, reused round-robin."""
 
     def __init__(self) -> None:
-        # With unified addresses what is pinned has one address for the host and every card.
+        # With unified addressing, pinned memory has one address for the host and every card.
         self.memory = xp.cuda.alloc_pinned_memory(16 * ANSWERS)
         words = np.frombuffer(self.memory, np.int64, 2 * ANSWERS).reshape(-1, 2)
         self.turns = cycle([Answer(each, self.memory.ptr + 16 * k) for k, each in enumerate(words)])
@@ -214,7 +218,7 @@ _answers: _Answers | None = None
 
 
 def next_answer() -> Answer:
-    """Return an answer of this thread that no launch is using."""
+    """Return the answer of this thread that was handed out longest ago."""
     global _answers
     if _answers is None:
         _answers = _Answers()
@@ -222,15 +226,15 @@ def next_answer() -> Answer:
 
 
 def number(scalar: Array) -> int:
-    """A number that the device has computed: the host waits for it."""
+    """Return a number from device memory; the host waits for it."""
     return int(scalar)
 
 
 def to_numbers(array: Array) -> list[int]:
-    """A few numbers that the device has computed: the host waits for them, once."""
+    """Return a few numbers from device memory; the host waits once."""
     return array.tolist()
 
 
 def size(n: int) -> np.int64:
-    """A size as kernels take it."""
+    """Return `n` as int64, the type of size parameters in kernels."""
     return np.int64(n)

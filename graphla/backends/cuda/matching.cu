@@ -8,7 +8,7 @@
 
 namespace graphla {
 
-/// Values for the mate of a vertex without one: it may still get a mate, or it gets none.
+/// Values of `mates` for a vertex without a mate: FREE may still get one, NONE gets none.
 enum Mate { FREE = -1, NONE = -2 };
 
 /// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   const i64 groups = threads_in_grid() / threads;
   for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
     const i32 v = list[k], before = wanted[v];
-    if (before >= 0 && mates[before] == FREE) continue;  // the same for all threads of the group
+    if (before >= 0 && mates[before] == FREE) continue;  // all threads of the group agree on this
     Edge<Stored> best = {Stored(0), 0, NONE};
     const u64 word = words[v];
     const i64 end = a.end(v);

@@ -21,9 +21,9 @@ FREE, NONE = map(int, enumeration("matching.cu", "Mate"))
 
 @dataclass(frozen=True, slots=True)
 class MatchingTuning:
-    """How rows are shared out."""
+    """The sizes of rows and blocks."""
 
-    wide: int = 1 << 11  # the longest row that one warp reads; a block reads a longer one
+    wide: int = 1 << 11  # longest row, in entries, that one warp reads; a block reads a longer one
     block: int = 256  # threads of a block
 
 
@@ -31,7 +31,7 @@ TUNING = MatchingTuning()
 
 
 def match(a: Csr, words: Array) -> Array:
-    """Return the mate of each vertex, or a negative number, as int32[n]."""
+    """Return the mate of each vertex, or a negative number if it has none, as int32[n]."""
     n, tuning = a.nrows, current(TUNING)
     wide, block = tuning.wide, tuning.block
     mates, wanted = xp.full(n, FREE, np.int32), xp.full(n, NONE, np.int32)

@@ -1,15 +1,16 @@
-// What products ask about a frontier (the entries of u) and about A before they multiply, and the
-// runs of equal outputs after edges were sorted by output.
+// Kernels for products of a matrix and a vector: facts about a frontier (the entries of u) and
+// about A that are needed before the product, and runs of equal outputs after the edges are sorted
+// by output.
 #include "persistent.cuh"
 
 namespace graphla {
 
-constexpr int ROWS = 4;  // that a thread counts side by side
+constexpr int ROWS = 4;  // number of consecutive rows that a thread counts
 
-/// ends[i] = how many entries the given rows have from the first of i's part on to row i: parts are
-/// of one length, one a block. ends[count + p] = how many the parts before p have, which are to be
-/// added. Where there is a host to tell, it is told how many there are in all: the lower half and
-/// the upper.
+/// ends[i] = the number of entries in the given rows from the first row of i's part to row i. Each
+/// block counts a part; all parts have the same length. ends[count + p] = the number of entries in
+/// the parts before p, which has to be added. If `host` is not null, it receives the total as two
+/// halves, the lower one first.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -60,14 +61,14 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   }
 }
 
-/// ends[i] += what the parts before that of i have.
+/// ends[i] += the number of entries in the parts before that of i.
 template <class Op> __global__ void join_parts(i64 count, i64 length, i64 *ends) {
   for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid())
     ends[i] += ends[count + i / length];
 }
 
-/// facts[0] = how many entries the row of A with the most of them has; facts[1] = how many rows
-/// have any.
+/// facts[0] = the number of entries in the longest row of A; facts[1] = the number of nonempty
+/// rows.
 template <class Op, class Offset>
 __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *facts) {
   u64 widest = 0, filled = 0;
@@ -83,7 +84,7 @@ __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *fac
   }
 }
 
-/// z(0) = the term that all are, where neither operand differs from entry to entry.
+/// z(0) = the value of all terms, if each operand has one value.
 template <class Op, class A, int KEPT_A, class U, int KEPT_U>
 __global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
   const Values<typename Op::A, A, KEPT_A> a(a_values);
@@ -104,7 +105,7 @@ __global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) values[i] = w[indices[i]];
 }
 
-/// is_first[e] = 1 where a run of equal keys begins; keys from `size` on are no outputs.
+/// is_first[e] = 1 where a run of equal keys begins. A key of `size` or more is not an output.
 template <class Op>
 __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
                           i64 *__restrict__ is_first) {
@@ -113,8 +114,9 @@ __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
   }
 }
 
-/// The runs as rows: runs[e] counts the heads up to e; indptr[r] is where run r begins, outputs[r]
-/// its key; the last offset is where the keys that are no outputs begin.
+/// Writes the runs as rows. runs[e] counts the runs that begin at e or before. indptr[r] is where
+/// run r begins, and outputs[r] its key; the last offset is where the keys that are not outputs
+/// begin.
 template <class Op>
 __global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count,
                          i32 size, i32 *__restrict__ indptr, i32 *__restrict__ outputs) {

@@ -1,7 +1,7 @@
-"""What a product of a matrix and a vector asks beforehand: of its semiring, its matrix, its mask.
+"""Collect facts about the semiring, the matrix and the mask of a matrix-vector product.
 
-Kernels: matvec.cu.
-Waits: facts about the rows of a matrix, once for each matrix; `reached`, for the number of edges.
+Kernels: matvec.cu. Waits: once per matrix for facts about its rows; `count_edges` waits for the
+number of edges.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ costs = Costs(
     transpose_start=2e7,
     small=1 << 14,
 )
-"""Measured by benchmarks/direction_gpu.py: an entry gathered takes some 8 ps on an H200."""
+"""Measured by benchmarks/direction_gpu.py. On an H200, gathering an entry takes about 8 ps."""
 
 
 @dataclass(frozen=True)
 class MatvecTuning:
-    """Grids, and sizes of arrays."""
+    """Sizes of grids and arrays."""
 
     few_blocks: float = 16
-    """Blocks for each multiprocessor, where each block adds to a counter: twice what it runs."""
+    """Blocks per multiprocessor if each block adds to a counter: twice as many as run at once."""
     huge: int = 1 << 27
-    """Size from which no array of that size is made for a short list of outputs."""
+    """Vector size from which a short list of outputs is computed without arrays of that size."""
     part: int = 1024
     """Rows whose entries one block counts."""
     parts: int = 1024
-    """Number of such parts at most; for more rows the parts are longer."""
+    """Most parts; if there are more rows, the parts are longer."""
 
 
 TUNING = MatvecTuning()
@@ -68,7 +68,7 @@ TUNING = MatvecTuning()
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What pull and push ask about a semiring."""
+    """The properties of a semiring that pull and push use."""
 
     spec: tuple[Any, ...]
     dtype: np.dtype[Any]
@@ -77,14 +77,14 @@ class Plan:
     is_positional: bool
     is_any: bool
     is_idempotent: bool
-    may_stop: bool  # before the end of a row
-    is_exact: bool  # whatever the order of a fold, it gives the same bits
-    may_be_constant: bool  # whether all terms, and so their fold, can be one value
+    may_stop: bool  # whether a fold may end before the end of a row
+    is_exact: bool  # whether a fold gives the same bits in every order
+    may_be_constant: bool  # whether all terms, and so their fold, are equal if the operands are iso
 
 
 @lru_cache(maxsize=4096)
 def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
-    """The plan of a semiring."""
+    """Return the plan of a semiring."""
     op, monoid = semiring.binaryop, semiring.monoid
     a, u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
     return Plan(
@@ -102,7 +102,7 @@ def plan_of(semiring: TypedSemiring, side: Side) -> Plan:
 
 
 def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
-    """The fold of any terms, where all terms are one value that folds to itself; else None."""
+    """Return the common value if all terms are equal and idempotent under ⊕, otherwise None."""
     if not plan.may_be_constant:
         return None
     (at, a_type, a_kept), (ut, u_type, u_kept) = read(a, plan.reads_a), read(u, plan.reads_u)
@@ -115,22 +115,22 @@ def constant_of(plan: Plan, a: Array, u: Array) -> Array | None:
 
 
 def nothing(n: int, dtype: np.dtype[Any]) -> SparseVector:
-    """No entries."""
+    """Return a vector without entries."""
     return SparseVector(n, xp.empty(0, xp.int32), xp.empty(0, dtype))
 
 
 def longest_row(a: Csr) -> int:
-    """The entries of the row with the most of them."""
+    """Return the number of entries of the longest row."""
     return remember(a, "row facts", lambda: _row_facts(a))[0]
 
 
 def nonempty_rows(a: Csr) -> int:
-    """How many rows have entries."""
+    """Return the number of rows that have entries."""
     return remember(a, "row facts", lambda: _row_facts(a))[1]
 
 
 def _row_facts(a: Csr) -> list[int]:
-    """The entries of the longest row, and how many rows have any."""
+    """Return the number of entries of the longest row, and the number of nonempty rows."""
     facts = xp.zeros(2, xp.int64)
     if a.nrows:
         kernel = load("matvec.cu", "row_facts", NOTHING, a.indptr.dtype)
@@ -144,11 +144,11 @@ class _Counted:
 
     a: Csr
     rows: Array
-    ends: Array  # within each part; behind them, how many the parts before each part have
+    ends: Array  # running sums in each part; after them, the sum of the parts before each part
     length: int
 
-    def joined(self) -> Array:
-        """How many entries the rows hold up to each of them."""
+    def join(self) -> Array:
+        """Return the running sums over all rows."""
         count = self.rows.size
         if count > self.length:
             kernel = load("matvec.cu", "join_parts", NOTHING)
@@ -158,23 +158,23 @@ class _Counted:
 
 
 class Measured(local):
-    """The frontier whose edges this thread has counted, until its product is made."""
+    """The frontier whose edges this thread has counted; kept until its product is computed."""
 
     last: tuple[_Counted, int] | None = None
 
     def take(self, a: Csr, rows: Array) -> tuple[Array | None, int]:
-        """What `edge_ends` gives for these rows, and their entries, if they were counted."""
+        """Return the result of `edge_ends` for these rows and their number of edges, if counted."""
         last, self.last = self.last, None
         if last is None or last[0].a is not a or last[0].rows is not rows:
             return None, 0
-        return last[0].joined(), last[1]
+        return last[0].join(), last[1]
 
 
 measured = Measured()
 
 
 def count_edges(a: Csr, rows: Array) -> int:
-    """How many entries the given rows hold: one launch, whose answer the host looks for."""
+    """Return the number of entries in the given rows. One launch; the host waits for its answer."""
     if not rows.size:
         return 0
     kernel, grid, counted, args = _counting(a, rows)
@@ -185,14 +185,14 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def edge_ends(a: Csr, rows: Array) -> Array:
-    """How many entries the given rows hold up to each of them."""
+    """Return the running sums of the numbers of entries in the given rows."""
     kernel, grid, counted, args = _counting(a, rows)
     kernel(grid, BLOCK, counter(), np.uint32(0), NULL, np.uint32(0), np.int64(0), *args)
-    return counted.joined()
+    return counted.join()
 
 
 def _counting(a: Csr, rows: Array) -> tuple[Kernel, int, _Counted, tuple[Any, ...]]:
-    """What counts entries row by row, its grid, where the counts come to lie, and its arguments."""
+    """Return the kernel that counts entries, its grid, its result, and its arguments."""
     count = rows.size
     tuning = current(TUNING)
     parts = min(-(-count // tuning.part), tuning.parts)
@@ -205,17 +205,17 @@ def _counting(a: Csr, rows: Array) -> tuple[Kernel, int, _Counted, tuple[Any, ..
 
 
 def few_blocks_for(items: int, times: int = 1) -> int:
-    """Few enough blocks that a number each adds at its end costs nothing."""
+    """Return so few blocks that one atomic addition per block costs nothing."""
     return few_blocks(blocks(items), times)
 
 
 def few_blocks(wanted: int, times: int = 1) -> int:
-    """So many blocks as wanted, or as the card runs at once twice over: or so many `times` that."""
+    """Return `wanted`, but at most `times` twice as many blocks as the card runs at once."""
     return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 
 
 def presence(mask: VectorMask) -> Array:
-    """The mask as one flag for each index, before its complement is taken."""
+    """Return the mask as one flag per index, without its complement applied."""
     if mask.present is not None:
         return mask.present
     flags = xp.zeros(mask.size, bool)
@@ -226,6 +226,6 @@ def presence(mask: VectorMask) -> Array:
     return flags
 
 
-def lets_none(mask: VectorMask) -> bool:
-    """Whether the mask is known to let nothing through."""
+def allows_none(mask: VectorMask) -> bool:
+    """Return whether the mask is known to allow nothing."""
     return mask.indices is not None and not mask.complement and not mask.indices.size

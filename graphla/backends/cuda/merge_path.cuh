@@ -1,15 +1,16 @@
-// A sequential merge of two sorted runs, step by step, from where `merge_split` says it stands.
+// The sequential part of a merge: one thread merges two sorted runs step by step, from the point
+// that `merge_split` returned.
 #ifndef GRAPHLA_MERGE_PATH
 #define GRAPHLA_MERGE_PATH
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// visit(n, place, key) for the steps n = from..to - 1, of 0..COUNT - 1, of a merge of two runs of
-/// one array that has come to keys[i] and keys[j]; they end at a_end and b_end, and to - from
-/// entries are left at least. i and j come to where the merge then stands. Of two equals a's goes
-/// first. The lanes of a warp take from either run: what they do is chosen by values, not by
-/// branches.
+/// Merges two runs of one array: calls visit(n, place, key) for the steps n = from..to - 1 of the
+/// steps 0..COUNT - 1. The merge continues at keys[i] and keys[j], and the runs end at a_end and
+/// b_end. At least to - from entries must remain. On return, i and j are where the merge then is.
+/// An entry of a goes before an equal entry of b. Lanes of a warp may take from different runs, so
+/// the loop selects values instead of branching.
 template <int COUNT, class Key, class Before, class Visit>
 DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, int from, int to,
                         Before before, Visit visit) {

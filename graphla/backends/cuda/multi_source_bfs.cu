@@ -23,10 +23,10 @@
 
 namespace graphla {
 
-/// If all searches would push, along more than this part of all edges, all pull instead.
+/// If all searches would push, along more than this share of all edges, all of them pull instead.
 constexpr float BROAD = 0.8f;
 
-/// After pushes along less than this part of all edges, fresh vertices are queued when they are
+/// After pushes along less than this share of all edges, fresh vertices are queued when they are
 /// merged.
 constexpr float SMALL = 1.0f / 64;
 
@@ -48,7 +48,7 @@ DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words
 }
 
 /// The counts of this warp. A lane has the searches `lane` and 32 + lane.
-struct Counted {
+struct WarpCounts {
   u32 vertices[2];
   float edges[2];
   float all;  // edges out of all vertices that are fresh for any search
@@ -56,7 +56,7 @@ struct Counted {
 
 /// Adds a group's fresh bits to the counts of the warp. Edges are exact for vertices with many
 /// edges; for other vertices their mean is used.
-DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
+DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   constexpr float MANY = 128;
   const bool is_big = fresh && degree > MANY;
   float sum = fresh && !is_big ? degree : 0, own = fresh && !is_big ? 1 : 0;
@@ -66,27 +66,28 @@ DEVICE void count_fresh(u64 fresh, float degree, Counted &counted) {
   }
   const float mean = own > 0 ? sum / own : 0;
   const u32 big = __ballot_sync(ALL_LANES, is_big);
-  counted.all += sum;
+  warp_counts.all += sum;
   for (int half = 0; half < 2; ++half) {
-    const u32 column = transposed(u32(fresh >> 32 * half));
-    counted.vertices[half] += u32(__popc(column));
-    counted.edges[half] += mean * float(__popc(column & ~big));
+    const u32 column = transpose_bits(u32(fresh >> 32 * half));
+    warp_counts.vertices[half] += u32(__popc(column));
+    warp_counts.edges[half] += mean * float(__popc(column & ~big));
   }
   for (u32 rest = big; rest; rest &= rest - 1) {
     const int from = __ffs(int(rest)) - 1;
     const u64 bits = shuffle(fresh, from);
     const float edges = shuffle(degree, from);
-    counted.all += edges;
+    warp_counts.all += edges;
     for (int half = 0; half < 2; ++half) {
-      if (bits >> (lane() + WARP * half) & 1) counted.edges[half] += edges;
+      if (bits >> (lane() + WARP * half) & 1) warp_counts.edges[half] += edges;
     }
   }
 }
 
-/// Merges the bits that this level has brought: stores levels, counts them, and adds them to seen.
+/// Merges the bits that this level has brought: stores their levels, counts them, and adds them to
+/// `seen`.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
-                  bool queues_all, bool is_all, u64 wanted, i32 level, Counted &counted,
+                  bool queues_all, bool is_all, u64 wanted, i32 level, WarpCounts &warp_counts,
                   i32 *held) {
   const u32 warp = u32(thread_in_grid() / WARP), warps = u32(threads_in_grid() / WARP);
   const u32 groups = u32((graph.vertices + WARP - 1) / WARP);
@@ -123,14 +124,14 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
         words.had[group] = had;
       }
       if (!had) continue;
-      count_fresh(fresh, float(now.entries), counted);
+      count_fresh(fresh, float(now.entries), warp_counts);
       if (queues_all) queue_vertex(graph, queues, v, fresh ? i64(now.entries) : 0, pushers);
     }
   }
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// Clears the plane that a level opens, where it has not been written, once it is needed.
+/// Clears the plane that a level opens, for reached vertices whose word this level has not written.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -140,7 +141,8 @@ DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 leve
   }
 }
 
-/// Marks the starts to be reached at level 0, and as open the vertices that may be pulled to.
+/// Marks the starts, which are reached at level 0. Marks the vertices that a pull may reach as
+/// open.
 template <class Offset>
 DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
                            const Searches &searches) {
@@ -148,7 +150,7 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
     const i32 start = searches.starts[s],
               v = searches.renumbered ? searches.renumbered[start] : start;
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
-    else atomicOr(&words.seen[v], u64(1) << s);  // it has no edge
+    else atomicOr(&words.seen[v], u64(1) << s);  // the start has no edges
   }
   const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
   for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
@@ -171,18 +173,18 @@ struct Tally {
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
   static_assert(SIZE == ALL + 1, "vertices and edges of each search, and one word more");
 
-  /// Adds the counts of the warps of a block, through shared memory. All threads call.
-  DEVICE void add(const Counted &counted, u32 *block_vertices, float *block_edges) const {
+  /// Adds the counts of the warps of a block, through shared memory. All threads must call this.
+  DEVICE void add(const WarpCounts &warp_counts, u32 *block_vertices, float *block_edges) const {
     const int me = int(threadIdx.x);
     if (me < SEARCHES) block_vertices[me] = 0;
     if (me <= SEARCHES) block_edges[me] = 0;
     __syncthreads();
     for (int half = 0; half < 2; ++half) {
-      if (!counted.vertices[half]) continue;
-      atomicAdd(&block_vertices[lane() + WARP * half], counted.vertices[half]);
-      atomicAdd(&block_edges[lane() + WARP * half], counted.edges[half]);
+      if (!warp_counts.vertices[half]) continue;
+      atomicAdd(&block_vertices[lane() + WARP * half], warp_counts.vertices[half]);
+      atomicAdd(&block_edges[lane() + WARP * half], warp_counts.edges[half]);
     }
-    if (lane() == 0 && counted.all > 0) atomicAdd(&block_edges[SEARCHES], counted.all);
+    if (lane() == 0 && warp_counts.all > 0) atomicAdd(&block_edges[SEARCHES], warp_counts.all);
     __syncthreads();
     if (me < SEARCHES && block_vertices[me]) atomicAdd(&words[me], u64(block_vertices[me]));
     if (me <= SEARCHES && block_edges[me] > 0) {
@@ -194,19 +196,19 @@ struct Tally {
   DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
 };
 
-/// The searches that continue, and those of them that pull.
+/// The searches that continue, and the searches among them that pull.
 struct Plan {
   u64 going, pulling;
 };
 
-/// Shared memory.
+/// The shared memory of a block.
 struct Shared {
-  u32 *left;            // of the warp, two words per lane: the searches that its row still misses
-  i32 *held;            // of the warp: vertices that it is about to queue
+  u32 *left;  // the searches that each lane's row still misses: two words per lane of the warp
+  i32 *held;  // vertices that the warp is about to queue
   u32 *block_vertices;  // SEARCHES
   float *block_edges;   // SEARCHES + 1
   float *unreached;     // edges out of the vertices that each search has not reached
-  i64 *sums;            // in block 0: the sums that become Results::totals
+  i64 *sums;            // the sums that become Results::totals; used by block 0
   u32 *votes;           // 4
   i64 *due;             // the clock at which the host's stop word is read again
 };
@@ -228,13 +230,13 @@ template <class Offset> struct Course {
   i32 level = 0;
   i32 depth = 0;
   bool is_small = true;  // the next fresh vertices may be queued as soon as they are merged
-  bool is_all = false;   // so much was pushed that groups were not marked: all groups are merged
+  bool is_all = false;   // all groups are merged, because pushes were too many to mark groups
   u32 status = FINISHED;
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
 
-  /// Counts of the queued parts and rows. merge_level and expand_groups have two words each; levels
-  /// use the words round-robin.
+  /// Counts of the queued parts and rows: two words of merge_level and two of expand_groups. Even
+  /// and odd levels use different words.
   DEVICE u64 *counts() const { return control + 1 + (level & 1) * 4; }
   DEVICE Tally tally() const { return Tally{tallies + level % 3 * Tally::SIZE}; }
 
@@ -251,14 +253,14 @@ template <class Offset> struct Course {
   DEVICE void merge_level() {
     if (is_first() && threadIdx.x < 4)
       store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
-    Counted counted = {{0, 0}, {0, 0}, 0};
+    WarpCounts warp_counts = {{0, 0}, {0, 0}, 0};
     const Queues merged{queues.parts, queues.rows, counts()};
-    merge(graph, words, merged, is_small, is_all, wanted, level, counted, shared.held);
-    tally().add(counted, shared.block_vertices, shared.block_edges);
+    merge(graph, words, merged, is_small, is_all, wanted, level, warp_counts, shared.held);
+    tally().add(warp_counts, shared.block_vertices, shared.block_edges);
     grid.meet();
   }
 
-  /// Decides how each search takes the next level, the same in every block.
+  /// Chooses the direction of each search for the next level. Every block chooses the same.
   DEVICE Plan plan() const {
     const int me = int(threadIdx.x);
     const bool may_pull = graph.into_ends && searches.towards != PUSH;

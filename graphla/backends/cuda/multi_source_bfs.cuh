@@ -20,7 +20,7 @@ template <class Offset> struct Graph {
   i64 vertices;
   const Offset *out_ends;  // indptr
   const i32 *out;
-  const Offset *into_ends;  // null: no search pulls
+  const Offset *into_ends;  // null if no search pulls
   const i32 *into;
   const i32 *first;     // the in-neighbor of each vertex that is tested first, or null
   bool leads;           // whether `first` is also the first entry of the row
@@ -38,13 +38,13 @@ struct Searches {
   i32 limit;    // the greatest level
   i32 towards;  // as in Towards
   float favor;  // a search pulls if the edges out of its frontier, times `favor`, exceed
-                // the edges out of the vertices that it has not reached
+                // the edges out of the vertices that are still to be reached
 };
 
 /// The state of the vertices: words have one bit per search, groups have 32 vertices.
 struct Words {
   u64 *seen;  // n words, zero at first
-  u64 *next;  // as many words as vertices, zero at first
+  u64 *next;  // one word per vertex with edges, zero at first
   u64 *fresh;
   u32 *open;    // per group: vertices that miss some search, may be reached, and have in-edges
   u8 *touched;  // per group, zero at first: some word of `next` has new bits
@@ -54,12 +54,12 @@ struct Words {
   i32 room;     // number of planes; 0: levels are not kept
 };
 
-/// What a launch writes. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
+/// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
 /// times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;  // of three levels, which are used in turn, zero at first: see Tally
+  u64 *tallies;  // sums of three levels, used round-robin, zero at first: see Tally
   i64 *totals;   // per search the vertices reached, the sum of their levels, and the greatest level
-  Level *levels;  // null: not wanted
+  Level *levels;  // null if levels are not wanted
   i64 pitch;
   i32 width;
 };
@@ -71,7 +71,7 @@ template <class Offset> struct Vertex {
   i32 nearest;
 };
 
-/// *at |= bits, without waiting for the old value.
+/// Computes *at |= bits without waiting for the old value.
 DEVICE void add_bits(u64 *at, u64 bits) {
 #ifdef GRAPHLA_SIMULATOR
   atomicOr(at, bits);
@@ -81,7 +81,7 @@ DEVICE void add_bits(u64 *at, u64 bits) {
 }
 
 /// Transposes a 32 x 32 matrix of bits: lane i passes row i and gets column i.
-DEVICE u32 transposed(u32 x) {
+DEVICE u32 transpose_bits(u32 x) {
   u32 keep = 0x0000ffffu;
   for (int j = WARP / 2; j; j /= 2) {
     const u32 other = __shfl_xor_sync(ALL_LANES, x, j);

@@ -33,10 +33,10 @@ class MultiSearchTuning:
     tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
     longest: int = 64  # most entries of a row that a warp takes with its group; longer rows are cut
     part: int = 256  # entries of a part of a long row
-    # A search pulls if the edges out of its frontier, times this, exceed those out of the vertices
-    # that it has not reached (Beamer's alpha).
+    # A search pulls if `favor` times the edges out of its frontier exceeds the edges out of the
+    # vertices that are still to be reached (Beamer's alpha).
     favor: float = 14.0
-    planes: int = 12  # bits of a level, for which memory is reserved at first; int32 levels only
+    planes: int = 12  # bits of an int32 level for which memory is reserved at first
     records: int = 4096  # most levels of a launch that a trace records
 
 
@@ -52,7 +52,7 @@ BYTE = np.dtype(np.uint8)
 
 
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
-    """Return the levels of a search from each start, or how far each search came.
+    """Return the levels of a search from each start, or the totals of each search.
 
     Levels are a transposed view of a table in which the k levels of a vertex are adjacent.
     """
@@ -71,7 +71,7 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
 
 
 def _width(count: int, each: int) -> int:
-    """Return the row length of the table; the last launch has a power of two times 16 bytes."""
+    """Return the row length of the table; the last launch's part has 2^k times 16 bytes."""
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
     return whole * TUNING.searches + last
@@ -196,7 +196,7 @@ def _results(tallies: Array, totals: Array, table: Array | None) -> Packed:
 
 
 def _levels(records: np.ndarray, depth: int) -> list[Level]:
-    """Return the levels of a traced launch; it has recorded the begin of each, and the end."""
+    """Return the levels of a traced launch, which records the begin of each level and the end."""
     rows = [row for row in records[: depth + 2].tolist() if row[3]]
     return [
         Level(f"pull {direction >> 32} of {direction & 0xFFFFFFFF}", frontier, edges, spent)

@@ -14,7 +14,7 @@ namespace graphla {
 struct Queues {
   u64 *parts;   // (pulls, part, vertex) in 1, 31 and 32 bits
   i32 *rows;    // vertices that push along short rows
-  u64 *counts;  // of parts, of rows
+  u64 *counts;  // number of parts, number of rows
 };
 
 constexpr u64 PULLS = u64(1) << 63;
@@ -25,18 +25,18 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
 }
 
 /// What a push does in addition to its atomic. If each lane writes to a different place, the test
-/// and the mark take as long as the atomic. For many edges to mostly new vertices, only the atomic
-/// is done.
-enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // marks tested ones
+/// and the mark take as long as the atomic. If there are many edges and most of their ends are new,
+/// the push does only the atomic.
+enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // CARE_MARK also tests
 
-/// Pushes the searches of one edge.
+/// Pushes the bits of some searches along one edge, to w.
 DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
   if (care && !(bits & ~load_relaxed(&words.next[w]))) return;
   add_bits(&words.next[w], bits);
   if (care == CARE_MARK) store_relaxed(&words.touched[w / WARP], u8(1));
 }
 
-/// Queues this lane's row in parts if the lane has one. All lanes call.
+/// Queues this lane's row in parts if the lane has one. All lanes must call this.
 DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   u32 left = __ballot_sync(ALL_LANES, parts != 0);
   if (!left) return;
@@ -61,7 +61,7 @@ struct Pushers {
   i32 *held;  // ROOM of them, the warp's own
   int count;
 
-  /// Adds this lane's vertex if the lane `wants` to. All lanes call.
+  /// Adds this lane's vertex if the lane `wants` to. All lanes must call this.
   DEVICE void add(const Queues &queues, i32 v, bool wants) {
     const u32 wanting = __ballot_sync(ALL_LANES, wants);
     if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
@@ -153,7 +153,8 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
   }
 }
 
-/// Queues this lane's vertex by the length of its row, if any search pushes it. All lanes call.
+/// Queues this lane's vertex by the length of its row, if any search pushes it. All lanes must call
+/// this.
 template <class Offset>
 DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v, i64 length,
                          Pushers &pushers) {

@@ -10,9 +10,9 @@
 
 namespace graphla {
 
-constexpr u32 CENTRE = 2;  // the Gray code of level 3
+constexpr u32 CENTER = 2;  // the Gray code of level 3
 
-DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTRE; }
+DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTER; }
 
 /// Returns the number of planes that hold the levels up to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
@@ -28,9 +28,9 @@ DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level
     u64 *word = &words.planes[b * words.stride + v];
     const u64 bits = code >> b & 1 ? fresh : 0;
     const bool is_new = !seen || (b == used - 1 && opens_plane(level));
+    // No other thread writes this word, but add_bits does not wait for a load.
     if (is_new) *word = bits;
-    else if (bits)
-      add_bits(word, bits);  // no other thread writes it, but this does not wait for the load
+    else if (bits) add_bits(word, bits);
   }
 }
 
@@ -46,7 +46,7 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;  // bits 0..3 to the low bits of 4 bytes
   u32 run = 0;
   for (int b = used - 1; b >= 0; --b) {
-    run ^= u32(planes[b * stride + v] >> first) ^ (CENTRE >> b & 1 ? ~0u : 0u);
+    run ^= u32(planes[b * stride + v] >> first) ^ (CENTER >> b & 1 ? ~0u : 0u);
     for (int q = 0; q < 4; ++q) {
       if constexpr (sizeof(Level) == 1) quad.word[q] |= ((run >> 4 * q & 15) * SPREAD & ONES) << b;
       else quad.word[q] |= (run >> q & 1) << b;
@@ -75,14 +75,14 @@ struct Planes {
 
   /// Converts codes to levels.
   DEVICE void decode() {
-    static_assert(CENTRE == 2, "the code of level 0 is in plane 1");
+    static_assert(CENTER == 2, "the code of level 0 is in plane 1");
     bits[1] = ~bits[1];
 #pragma unroll
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }
 
-  /// Returns the levels, of USED bits, of some searches from `first` on, of the vertex of lane
-  /// `from`. All lanes call.
+  /// Returns 16 bytes of levels: of the searches from `first` on, for the vertex of lane `from`.
+  /// Levels have USED bits. All lanes must call this.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
@@ -141,8 +141,9 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
   planes.load(words.planes + v, words.stride, used_of(v, seen));
   u32 third = number(begin + 2 * step);
   for (u32 base = begin - lane(); base < n; base += step) {
-    // The words of the next vertex are loaded while the levels of this one are written; even
-    // earlier, the test whether the vertex after it has any is loaded.
+    // The words of the next vertex are loaded while the levels of this one are written. The word
+    // `seen` of the vertex after it is loaded one step earlier still, because it decides whether
+    // planes are read.
     Planes ahead;
     ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
     const u64 seen_third = words.seen[third];

@@ -11,7 +11,7 @@
 
 namespace graphla {
 
-/// At the start only `carried` and the sums are computed; a round computes ranks, too.
+/// AT_START computes only `carried` and the sums. IN_ROUND also computes ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
 /// The parameters of the walk. A step is 0 if all values of the array before it are equal, else 1.
@@ -27,13 +27,14 @@ template <class T> struct Walk {
   T *rank, *carried;
 };
 
-/// What a block adds up: the change of ranks, and the ranks of dangling vertices.
+/// The sums of one block: the change of ranks, and the ranks of dangling vertices.
 struct Sums {
   double change, dangling;
 };
 
-/// Vertex v has arrived[v] if present[v]. `sums_before` has the `Sums` of each of the `blocks`
-/// blocks of the round before; `sums` gets those of this round.
+/// Computes the ranks of one round, or starts the rounds. The sum for vertex v is arrived[v] if
+/// present[v], otherwise 0. `sums_before` has the `Sums` of each of the `blocks` blocks of the
+/// round before; `sums` gets those of this round.
 template <class Op, class T, int TURN>
 __global__ void __launch_bounds__(PageRankTuning::block)
     settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict__ arrived,

@@ -29,7 +29,7 @@ class PageRankTuning:
     """The shape of the launch, and when a pull keeps hot values in shared memory."""
 
     block: int = 256  # threads of a block
-    most_blocks: int = 1024  # the host adds up their sums
+    most_blocks: int = 1024  # most blocks of a launch; the host adds their sums
     cached: int = 32 << 20
     """Bytes of values that the L2 cache serves as fast as shared memory, if the hubs come first."""
 
@@ -79,7 +79,7 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
     """Run the rounds; return their number and the total change of the last one."""
     n, kept = request.share.size, request.share.dtype
     blocks = max(1, min(-(-n // tuning.block), tuning.most_blocks))
-    sums = xp.empty((2, blocks, 2), np.float64)  # of even and of odd rounds
+    sums = xp.empty((2, blocks, 2), np.float64)  # sums of even and of odd rounds
     start, settle = (
         load("pagerank.cu", "settle_ranks", NOTHING, kept, turn, constants=tuning) for turn in TURNS
     )

@@ -79,7 +79,8 @@ struct Grid {
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// Call before the first barrier, by all threads, with the ticket counter's value at the launch.
+  /// Sets the ticket counter's value at the launch. All threads must call this, before the first
+  /// barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
@@ -138,11 +139,11 @@ struct Records {
   u64 *at;
   i64 room;
 
-  /// Adds a record when level `level` begins. One thread calls.
+  /// Adds a record when level `level` begins. One thread calls this.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
     add(level, direction, frontier, edges, nanoseconds());
   }
-  /// Like the function above, for a level that began earlier.
+  /// Adds a record of a level that began earlier, at the time `began`.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges, u64 began) const {
     if (level >= room) return;
     u64 *record = at + 4 * level;
@@ -154,7 +155,7 @@ struct Records {
 };
 
 /// Returns whether this block is the last to arrive; it then sees what all others stored before.
-/// Every thread of every block calls, once, after the last barrier.
+/// Every thread of every block must call this once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;

@@ -1,9 +1,9 @@
-"""One launch for a whole traversal: how many blocks, the wait for its end, and Ctrl-C.
+"""Run a whole traversal in one launch, wait for its end, and handle Ctrl-C.
 
-Kernels: those on persistent.cuh. All blocks of such a launch must be on the card at the same time,
-so the grid has as many blocks as the card can hold. The host polls a word of its own memory that
-the kernel writes at its end. So the host handles an interrupt at once, and asks the kernel to stop.
-Waits: for the traversal.
+Kernels: those that include persistent.cuh. All blocks of such a launch must be on the card at the
+same time, so the grid has as many blocks as the card can hold. The host polls a word of its own
+memory that the kernel writes at its end. So the host handles an interrupt at once, and asks the
+kernel to stop. Waits: for the traversal.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ CONTROL = enumeration("persistent.cuh", "ControlShape").CONTROL_WORDS
 class PersistentTuning:
     """How launches wait, and how large they are."""
 
-    tickets: int = 0  # where the counter of tickets begins; it wraps around at 2^32
-    patience: int = 1 << 19  # clock ticks (a third of a ms) between two looks at the host's word
-    most_blocks: int = 1 << 16  # of a grid, even if the card holds more
-    launches: int = 128  # whose counters are zeroed at a time
-    spin: float = 300e-6  # seconds for which the host looks without a pause;
-    nap: float = 20e-6  # then it sleeps this long between two looks
-    check: float = 1e-3  # seconds between two questions whether the card has failed
+    tickets: int = 0  # first value of the ticket counter, which wraps around at 2^32
+    patience: int = 1 << 19  # clock ticks (a third of a ms) between two reads of the host's word
+    most_blocks: int = 1 << 16  # most blocks of a grid, even if the card holds more
+    launches: int = 128  # number of launches whose counters are zeroed together
+    spin: float = 300e-6  # seconds for which the host polls without a pause
+    nap: float = 20e-6  # seconds between two polls after that
+    check: float = 1e-3  # seconds between two checks whether the card has failed
 
 
 TUNING = PersistentTuning()
@@ -121,7 +121,8 @@ def run(
 ) -> list[int]:
     """Launch a kernel and wait; return its status and the numbers that it reports.
 
-    With `as_struct` the first parameter of the kernel is a `Launch`; without it there are five.
+    With `as_struct` the first parameter of the kernel is a `Launch`; without it, the kernel takes
+    the five fields of `Launch` as its first parameters.
 
     `blocks` is at most `grid(...)`, unless blocks do not wait for one another, or are one cluster
     (which then is not `cooperative`). An interrupt stops the kernel and is raised again. With
@@ -168,7 +169,7 @@ def run(
 
 
 _taken: dict[tuple[Kernel, int], int] = {}
-"""Number of blocks in clusters that the card took, by kernel and bytes of shared memory."""
+"""Number of blocks in clusters that the card accepted, by kernel and bytes of shared memory."""
 
 
 def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:
@@ -182,10 +183,10 @@ def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared:
 def _launch_clusters(
     kernel: Kernel, blocks: int, cluster: int, block: int, *args: Any, shared: int
 ) -> None:
-    """Launch blocks in clusters, as many as the card takes.
+    """Launch blocks in clusters, as many as the card accepts.
 
-    The card holds fewer blocks in clusters than single ones. CuPy cannot ask how many; the card
-    refuses a launch of too many at once.
+    The card holds fewer blocks in clusters than single blocks. CuPy has no function that returns
+    how many, but the card refuses a launch of too many blocks.
     """
     taken = _taken.get((kernel, shared))
     for fewer in range(taken or blocks, 0, -cluster):

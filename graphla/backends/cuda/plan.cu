@@ -21,7 +21,8 @@ enum PlanShape { CLASSES = 32 };  // number of classes of degrees
 constexpr int CLASS_BITS = 5;
 constexpr u32 NO_CLASS = 32;
 
-DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }  // below 2^32; 32 of zero
+/// Returns the class of a degree, which is below 2^32; degree 0 has class 32.
+DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }
 
 /// Returns the entries of row v of `out` and, if it is not null, of `into`.
 template <class Offset>
@@ -31,7 +32,7 @@ DEVICE i64 degree_of(const Offset *__restrict__ out, const Offset *__restrict__ 
 }
 
 /// The lanes that hold each class; a lane without an entry has NO_CLASS. Every lane of the warp
-/// calls.
+/// must call this.
 struct Classes {
   u32 bits[CLASS_BITS], none;
   DEVICE explicit Classes(u32 mine) {
@@ -69,9 +70,9 @@ __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__r
 
 constexpr int CANDIDATES = 32, AT_ONCE = 4;
 
-/// first[v] = of the first CANDIDATES entries of row v the one with the greatest degree (the first
-/// of several; v itself only if there is no other), or -1 if the row is empty. If `classes` is
-/// null, it is the first entry.
+/// Computes first[v] = the entry with the greatest degree class among the first CANDIDATES entries
+/// of row v, or -1 if the row is empty. The first such entry wins; v itself is chosen only if there
+/// is no other entry. If `classes` is null, first[v] is the first entry.
 template <class Op, class Offset>
 __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const u8 *__restrict__ classes, i64 n, i32 *first) {
@@ -157,7 +158,7 @@ __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__
 
 constexpr int TOGETHER = 4;  // entries that a lane loads at once
 
-/// Returns how many of the entries have class lane(). The whole warp calls.
+/// Returns how many of the entries have class lane(). The whole warp must call this.
 DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin,
                          i64 end) {
   i64 count = 0;
@@ -174,7 +175,7 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Writes the renumbered entries to the places of their classes. The whole warp calls.
+/// Writes the renumbered entries to the places of their classes. The whole warp must call this.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
                           i32 *placed) {

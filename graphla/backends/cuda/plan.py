@@ -1,9 +1,9 @@
-"""Plans: data about a matrix's pattern that traversals read in addition to it. Kernels: plan.cu.
+"""Plans: data about a matrix's pattern that speed up traversals. Kernels: plan.cu.
 
-A full plan takes some 16 bytes a vertex and 4 an entry, for each form of the matrix; making it, 1.3
-bytes a vertex more, and no sort.
+A full plan takes about 16 bytes per vertex and 4 per entry, for each of the two formats (rows and
+columns). Making it takes 1.3 bytes per vertex more, and no sort.
 
-Waits: once for where the classes of degree end (full), once until the plan is made.
+Waits: a full plan waits once for the ends of the degree classes, and any plan once for its end.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ CLASSES = enumeration("plan.cu", "PlanShape").CLASSES
 class PlanTuning:
     """Costs and limits of plans, measured on an H200 (docs/decisions/010-plans.md)."""
 
-    start: float = 1.8e-4  # seconds of a full plan: any,
-    per_vertex: float = 6.5e-10  # of a vertex,
-    per_entry: float = 1e-11  # and of an entry
-    most: float = 1.5  # bytes that plans may take, in bytes of the forms that they are made of
-    long: int = 12  # whole blocks take the rows of vertices whose degree has more bits
+    start: float = 1.8e-4  # seconds of every full plan
+    per_vertex: float = 6.5e-10  # seconds of a full plan per vertex
+    per_entry: float = 1e-11  # seconds of a full plan per entry
+    most: float = 1.5  # most bytes of a plan per byte of the patterns that it is made of
+    long: int = 12  # whole blocks take the rows of vertices whose degrees have more bits than this
     wide_block: int = 1024  # threads of these blocks
 
 
@@ -44,10 +44,10 @@ TUNING = PlanTuning()
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-    """Return the plan of a matrix by rows and by columns (one object if it is symmetric).
+    """Return the plan of a matrix, given by rows and by columns (one object if it is symmetric).
 
-    A full plan takes over the light tier of `before`, if given. A light plan is returned instead of
-    a full one that would exceed its share of memory, or the memory of the device.
+    If `before` is given, a full plan reuses its light part. A light plan is returned instead of a
+    full one that would exceed its share of memory, or the memory of the device.
     """
     light = _look_at(out, into) if before is None else before
     if not full or light.is_full or plan_cost(out, into) == inf:
@@ -60,15 +60,15 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return about how many seconds a full plan takes; infinite if it exceeds `PlanTuning.most`.
+    """Return the estimated seconds of a full plan; infinite if it exceeds `PlanTuning.most`.
 
-    It does if vertices have at most 7 edges on average (5 each way in a directed graph): meshes and
-    roads, which gain nothing by a full plan.
+    It does if vertices have at most 7 edges on average (5 each way in a directed graph). Such
+    graphs are meshes and road networks, which gain nothing from a full plan.
     """
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
     forms = 1 if out is into else 2
-    held = numbers + n // 8 + forms * (pattern + 2 * first)  # both ways, for the transpose
+    held = numbers + n // 8 + forms * (pattern + 2 * first)  # both directions, for the transpose
     if not entries or held > current(TUNING).most * forms * pattern:
         return inf
     tuning = current(TUNING)
@@ -76,7 +76,7 @@ def plan_cost(out: Csr, into: Csr) -> float:
 
 
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the plan of the transpose, whose forms are `out` and `into`: only `first` differs."""
+    """Return the plan of the transpose, given by rows and columns; only `first` differs."""
     if out is into:
         return plan
     start = perf_counter()
@@ -90,9 +90,10 @@ def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
 
 
 def _first(into: Csr, rows: int, classes: Any) -> Array:
-    """Return an in-neighbor of each of the first `rows` vertices, -1 for none.
+    """Return an in-neighbor of each of the first `rows` vertices, or -1 if there is none.
 
-    It is one of high degree or, without classes, the first."""
+    It is one of high degree; if `classes` is NULL, it is the first.
+    """
     first = xp.empty(rows, np.int32)
     if rows:
         pick = load("plan.cu", "pick_neighbors", NOTHING, into.indptr.dtype)
@@ -114,7 +115,7 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 def _look_at(out: Csr, into: Csr) -> Plan:
     """Return the light plan, which takes two passes over the vertices."""
     for name in ("class_vertices", "pick_neighbors"):
-        load("plan.cu", name, NOTHING, out.indptr.dtype)  # before the clock runs
+        load("plan.cu", name, NOTHING, out.indptr.dtype)  # compile before the clock starts
     start = perf_counter()
     classes, idle = _classes(out, into)
     first = _first(into, out.nrows, classes)
@@ -160,7 +161,10 @@ def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
 def _rename_form(
     kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
 ) -> Csr:
-    """Return the rows in the new order, entries renumbered and ascending; `sizes` is the indptr."""
+    """Return the rows in the new order, with entries renumbered and ascending.
+
+    `sizes` is 0 followed by the sizes of the new rows; it becomes indptr.
+    """
     add_up_sizes(sizes)
     indices = xp.empty(a.nvals, np.int32)
     tuning = current(TUNING)

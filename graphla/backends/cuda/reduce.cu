@@ -1,34 +1,34 @@
 // Folds: s = x[0] (+) x[1] (+) ..., and w(i) = the fold of row i.
 //
-// What is folded with what is fixed by the operands alone, never by the grid or by timing: results
-// are the same bits in every run. Rows are folded strip by strip, a warp to each STRIP entries
-// whatever rows they belong to, so that rows of one and of a million entries balance; a row that
-// goes over the end of a strip is put together, in order, by close_rows.
+// The order of a fold depends only on the operands, never on the grid or on timing. So the result
+// has the same bits in every run. A warp folds each strip of STRIP entries, whatever rows they
+// belong to, so that short and long rows balance. If a row continues after the end of a strip,
+// close_rows folds its parts in order.
 #include "rows.cuh"
 
 namespace graphla {
 
 enum FoldShape {
   STRIP = 512,      // entries that one warp folds
-  FOLD_BLOCK = 256  // threads of a block that folds together
+  FOLD_BLOCK = 256  // threads of a block that folds one part
 };
-constexpr int AHEAD = 4;  // loads of a thread under way at a time, of values of 4 bytes or more
-constexpr int LONG = 32;  // strips from which a block folds them together
+constexpr int AHEAD = 4;  // loads of a thread in flight, for values of at least 4 bytes
+constexpr int LONG = 32;  // from this many strips of a row on, a block folds them together
 constexpr int SHORT =
     32;  // longest part of a row, in entries, that one lane folds in a strip of many rows
 constexpr int ROOM = STRIP + STRIP / WARP;  // places in shared memory for the values of a strip
 
-/// The fold over the warp, in lane 0.
+/// Returns the fold over the warp, to lane 0.
 template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
 #pragma unroll
   for (int delta = WARP / 2; delta; delta /= 2) z = Op::add(z, shuffle_down(z, delta));
   return z;
 }
 
-/// The fold over the block, in every thread; `scratch` is shared memory for a Z a warp.
+/// Returns the fold over the block, to every thread. `scratch` is shared memory for one Z per warp.
 template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
   z = warp_fold<Op>(z);
-  __syncthreads();  // whoever used scratch before is done
+  __syncthreads();  // all threads have finished with scratch
   if (lane() == 0) scratch[warp_in_block()] = z;
   __syncthreads();
   z = scratch[0];
@@ -36,7 +36,7 @@ template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename 
   return z;
 }
 
-/// n times x, folded: x (+) ... (+) x, in log n steps.
+/// Returns the fold of n copies of x, x (+) ... (+) x, in log n steps.
 template <class Op> DEVICE typename Op::Z fold_copies(typename Op::Z x, i64 n) {
   typename Op::Z z = Op::identity();
   for (bool begun = false; n; n >>= 1) {
@@ -82,7 +82,7 @@ __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-/// z = the fold of `count` times one value; one thread.
+/// z = the fold of `count` copies of one value. One thread does it.
 template <class Op, class Stored>
 __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z) {
   z[0] = fold_copies<Op>(convert<typename Op::Z>(value[0]), count);
@@ -90,8 +90,9 @@ __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z)
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// present[i]: whether row i has entries; `counter`, which must arrive zero, how many have. Every
-/// thread of the block calls; `scratch` is shared memory for a number a warp, and one more.
+/// Stores in present[i] whether row i has entries, and adds the number of such rows to `counter`,
+/// which is zero before the launch. Every thread of the block must call this. `scratch` is shared
+/// memory for one number per warp, and one more.
 template <class Offset>
 DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter,
                       u64 *scratch) {
@@ -105,15 +106,15 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// For a fold that needs no more than which rows have entries.
+/// Notes which rows have entries, for folds whose value is already known.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// folds[i] without a pass over entries: any of row i, or the one value of all, as often as row i
-/// has it.
+/// Computes folds[i] without a pass over entries: any value of row i, or the fold of as many copies
+/// of the one value as row i has entries.
 template <class Op, class Stored, int KEPT, class Offset>
 __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
                                   const Stored *values, typename Op::Z *folds, bool *present,
@@ -129,7 +130,7 @@ __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// The fold of entries begin..end - 1, in lane 0 of the warp.
+/// Returns the fold of entries begin..end - 1, to lane 0 of the warp.
 template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i64 end) {
   typename Op::Z sum = Op::identity();
   for (i64 at = begin + lane(); at < end; at += AHEAD * WARP) {
@@ -143,7 +144,7 @@ template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i6
   return warp_fold<Op>(sum);
 }
 
-/// Return, in every lane, the last row of a strip that ends at `end`; `first` is the strip's first
+/// Returns, to every lane, the last row of a strip that ends at `end`; `first` is the strip's first
 /// row.
 template <class Offset>
 DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 first, i64 end) {
@@ -152,11 +153,11 @@ DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 f
   return ends ? first + __ffs(int(ends)) - 1 : warp_segment_of(indptr, nrows, end - 1);
 }
 
-/// Return the place of value k of a strip in shared memory. One place stays free after every 32
-/// values: lanes that read rows of 32 values each then read from different banks.
+/// Returns the place of value k of a strip in shared memory. One place stays free after every 32
+/// values, so that lanes that read rows of 32 values each read from different banks.
 DEVICE int place_of(int k) { return k + k / WARP; }
 
-/// Folds the parts of rows first..last that lie in the strip begin..end - 1. One lane folds a short
+/// Folds the parts of rows first..last that are in the strip begin..end - 1. One lane folds a short
 /// part, the warp folds a longer one. `held` is shared memory for ROOM values.
 template <class Op, class X, class Offset>
 DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end,
@@ -203,8 +204,8 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
   }
 }
 
-/// Strip by strip: folds[i] of every row that ends in the strip, as far as it lies in it; and in
-/// tails[strip] what the strip holds of the row that goes on after it.
+/// Folds strip by strip: into folds[i] the part of row i in the strip in which the row ends; into
+/// tails[strip] the part of a row that continues after the strip.
 template <class Op, class Stored, class Offset>
 __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
                             i64 count, typename Op::Z *folds, typename Op::Z *tails, bool *present,
@@ -244,7 +245,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
         const i64 first = at + n * WARP, k = first + lane();
         if (first >= end) break;
         const i64 row = k < end ? row_among(indptr, row_before, last, k) : nrows;
-        // The lane at which the row of this lane begins, as far as this warp sees it.
+        // The first lane of the warp whose entry belongs to the row of this lane.
         const i64 row_left = shuffle_up(row, 1);
         const u32 heads = __ballot_sync(ALL_LANES, lane() == 0 || row != row_left);
         const int head = WARP - 1 - __clz(int(heads & (~0u >> (WARP - 1 - lane()))));
@@ -266,9 +267,9 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Rows that began in an earlier strip: folds[i] = the tails of those strips (+) folds[i]. The
-/// strip in which such a row ends sees to it, a thread to a strip; many tails are folded by the
-/// whole block.
+/// Completes the rows that began in an earlier strip: folds[i] = the tails of those strips (+)
+/// folds[i]. One thread per strip completes the row that ends there; the whole block folds LONG or
+/// more tails.
 template <class Op, class Offset>
 __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr,
                                                          i64 nrows,

@@ -1,7 +1,7 @@
-"""Folds of all values and of rows, the same bits in every run. Kernels: reduce.cu.
+"""Folds of all values and of rows, with the same bits in every run. Kernels: reduce.cu.
 
-Waits: once for the result, in `reduce` (of a bitmap that is iso, for its count too); none in
-`reduce_rows`, whose count stays on the device.
+Waits: `reduce` once for the result, and for an iso bitmap also for its count. `reduce_rows` does
+not wait; its count stays on the device.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ STRIP, FOLD_BLOCK = enumeration("reduce.cu", "FoldShape")
 
 @dataclass(frozen=True)
 class ReduceTuning:
-    """How the values of one fold are shared out: never by the card, so that floats are added in
-    one order everywhere.
+    """How the values of one fold are divided. This does not depend on the card, so that floats are
+    added in the same order everywhere.
     """
 
     part: int = 1 << 13
-    """Values from which another block pays: 32 for each thread."""
+    """Values for which another block pays off: 32 per thread."""
     parts: int = 1024
-    """Blocks at most, which then read 8 MiB at least at a time."""
+    """The most blocks. Together they read at least 8 MiB at a time."""
 
 
 TUNING = ReduceTuning()
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-    """The fold of all values, or of those that are present, a scalar; the identity for none."""
+    """Return the fold of all values, or of those present, as a scalar; the identity for none."""
     if not values.size:
         return monoid.identity
     dtype, times = monoid.type.np_type, values.size
@@ -126,5 +126,5 @@ def _fold_parts(
 
 
 def _on_host(result: Array) -> Any:
-    """The one element of an array as a NumPy scalar: the host waits for it."""
+    """Return the one element of an array as a NumPy scalar. The host waits for it."""
     return xp.asnumpy(result)[0]

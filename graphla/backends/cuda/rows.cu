@@ -1,6 +1,6 @@
-// The row of each entry of a matrix by rows: rows[k] = i where indptr[i] <= k < indptr[i + 1].
+// The row of each entry of a CSR matrix: rows[k] = i where indptr[i] <= k < indptr[i + 1].
 //
-// Entries are split evenly over the threads, however long the rows.
+// Entries are divided evenly among the threads, regardless of the lengths of rows.
 #include "rows.cuh"
 
 namespace graphla {

@@ -1,24 +1,27 @@
-// Where entries lie: the row of each entry of a matrix, found tile by tile.
+// The position of each entry: the row of an entry of a matrix, found tile by tile.
 //
-// A tile is STEPS entries for each thread of the block. Two searches over all of indptr give the
-// rows that a tile touches; each of those notes itself at its first entry, and a running maximum
-// tells the entries after it. One that is asked for by itself is sought among those rows.
+// A tile has STEPS entries per thread of the block. Two searches over indptr give the first and the
+// last row of a tile. Each row in between writes its number at its first entry, and a running
+// maximum copies the number to the entries after it. `row_among` instead searches those rows for
+// the row of a single entry.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS
 #include "collectives.cuh"
 
 namespace graphla {
 
-enum TileShape { STEPS = 4 };                     // entries of a tile for each thread
-constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // entries of a tile at most
+enum TileShape { STEPS = 4 };                     // entries of a tile per thread
+constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // most entries of a tile
 
-/// How the place (i, j) of entry k is found: (k, 0); (indices[k], 0); or by the rows of a matrix.
+/// How the position (i, j) of entry k is found. DENSE: (k, 0). LISTED: (indices[k], 0). BY_ROWS: j
+/// is indices[k], and i is the row of a matrix that contains k.
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 
-/// The rows of entries begin and end - 1 into span[0] and span[1]; every thread of the block calls.
+/// Writes the rows of entries begin and end - 1 to span[0] and span[1]. Every thread of the block
+/// must call this.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
-  __syncthreads();  // whoever read span is done
+  __syncthreads();  // earlier reads of span are done
   const int warp = warp_in_block();
   if (warp < 2) {
     const i64 row = warp_segment_of(indptr, nrows, warp ? end - 1 : begin);
@@ -27,14 +30,15 @@ DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i
   __syncthreads();
 }
 
-/// The row of entry k, which is one of first..last.
+/// Returns the row of entry k, which is among first..last.
 template <class Offset>
 DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64 k) {
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
 }
 
-/// For entry k of a tile, at [k - begin] of what it returns (shared memory): its row less span[0].
-/// Every thread of the block calls, with tiles that begin at multiples of STEPS for each thread.
+/// Returns an array in shared memory: element k - begin is the row of entry k of the tile, minus
+/// span[0]. Every thread of the block must call this. A tile has at most STEPS entries per thread,
+/// and begins at a multiple of STEPS * blockDim.x.
 template <class Offset>
 DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end,
                               i64 *span) {
@@ -50,7 +54,7 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   for (i64 row = first + 1 + threadIdx.x; row <= last; row += blockDim.x) {
     const i64 from = i64(indptr[row]);
     if (from < i64(indptr[row + 1]))
-      rows[from - begin] = i32(row - first);  // no two begin at one entry
+      rows[from - begin] = i32(row - first);  // nonempty rows begin at different entries
   }
   __syncthreads();
   i32 found[STEPS];
@@ -69,9 +73,9 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   return rows;
 }
 
-/// visit(k, i, j) for k = 0..limit - 1, and on to the end of the last tile: whole warps call it
-/// together, with lane k mod 32. Places are those of the first `count` entries, else (0, 0); i is
-/// 0 unless NEEDS_ROW. `span` is shared memory for two.
+/// Calls visit(k, i, j) for k = 0..limit - 1, and further to the end of the last tile. Whole warps
+/// call visit together; lane l has a k with k mod 32 = l. (i, j) is the position of entry k, or (0,
+/// 0) if k >= count. i is 0 unless NEEDS_ROW. `span` is shared memory for two numbers.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>
 DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows,
                        const i32 *__restrict__ indices, i64 count, i64 limit, i64 *span,

@@ -1,16 +1,15 @@
-// select and keep: entries are flagged, flags counted, and flagged entries moved together, in
-// order.
+// select and keep: flag entries, count the flags, and move the flagged entries together, in order.
 //
-// Three launches: flags as bits with a count for each word (flags.cuh), a scan over the counts, and
-// the move. The host waits for the number of flags between the last two, to allocate. One block
-// does all three for a vector of few entries (`select_few`), with room for all of them in the
-// result.
+// There are three launches: one writes flags as bits with a count per word (flags.cuh), one scans
+// the counts, and one moves the entries. The host waits for the number of flags before the last
+// one, in order to allocate the result. For a vector of few entries one block does all three
+// (`select_few`); the result is then allocated with room for all entries.
 #include "flags.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Flags that are given, one for each entry.
+/// Stores given flags, one per entry, as bits.
 template <class Op, class Stored, int KEPT>
 __global__ void flag_given(const Stored *flags, u32 *bits, i64 *counts, i64 words, i64 count) {
   const Values<bool, Stored, KEPT> flag(flags);
@@ -32,8 +31,8 @@ __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices
   });
 }
 
-/// ends[w] = counts[0] + ... + counts[w], in place and, if there is one, in `narrow`, by one block;
-/// the sum of all.
+/// Computes ends[w] = counts[0] + ... + counts[w] in place and, if it is not null, in `narrow`.
+/// Returns the sum of all counts. One block calls this.
 DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   i64 before = 0;
   for (i64 begin = 0; begin < words; begin += blockDim.x) {
@@ -48,22 +47,22 @@ DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   return before;
 }
 
-/// Scans inputs too small for CuPy's scan, by one block; stores the sum of all counts in *answer
-/// too.
+/// Scans few counts by one block, for which CuPy's scan has too much overhead. Stores the sum of
+/// all counts in *answer, too.
 template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
   SHARED(i64, scratch, WARP + 1);
   const i64 total = add_up(counts, words, narrow, scratch);
   if (answer && threadIdx.x == 0) *answer = total;
 }
 
-/// Moves the flagged entries; Word is any type of the size of the values.
+/// Moves the flagged entries. Word is any type of the same size as the values.
 template <class Word, bool HAS_VALUES>
 DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices,
                          const Word *__restrict__ values, i64 count, i32 *new_indices,
                          Word *new_values) {
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
-    // All loads of a thread are under way together: few of them are of no use.
+    // All loads of a thread are in flight together; few loads at a time would be slow.
     i64 place[STEPS];
     i32 index[STEPS];
     Word value[STEPS];
@@ -92,10 +91,10 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
   put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-enum FewShape { FEW_WORDS = 128 };  // words of flags of a vector that one block selects from
+enum FewShape { FEW_WORDS = 128 };  // most words of flags for which one block selects from a vector
 
-/// Keeps the entries of a vector where Op::call(x, i, 0, thunk) holds, by one block; stores their
-/// number in *answer. There are fewer than FEW_WORDS * WARP entries.
+/// Keeps the entries of a vector where Op::call(x, i, 0, thunk) holds, by one block. Stores their
+/// number in *answer. There must be fewer than FEW_WORDS * WARP entries.
 template <class Op, class Stored, int KEPT, class Word, bool HAS_VALUES>
 __global__ void select_few(const i32 *__restrict__ indices, const Stored *x_values,
                            typename Op::THUNK thunk, const Word *__restrict__ values, i64 count,

@@ -1,4 +1,4 @@
-"""Entries kept where they are flagged, in order: select and keep. Kernels: select.cu, flags.cuh.
+"""Keep the flagged entries, in order: select and keep. Kernels: select.cu, flags.cuh.
 
 Waits: once for the number of flagged entries, in `keep` and `select`.
 """
@@ -36,22 +36,22 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
-"""Most entries of a vector that one block selects from."""
+"""Most entries for which one block selects from a vector."""
 
 
 @dataclass(frozen=True)
 class SelectTuning:
-    """How counts are added up."""
+    """How counts are summed."""
 
     one_block: int = 1 << 14
-    """Words that one block scans sooner (a launch, 4 us) than CuPy's scan is called (19 us)."""
+    """Most words that one block scans (one launch, 4 us); CuPy's scan takes 19 us to call."""
 
 
 TUNING = SelectTuning()
 
 
 def keep(a: Any, flags: Array) -> Any:
-    """The entries that are flagged."""
+    """Return the flagged entries."""
     if not a.nvals:
         return a
     at, stored, kept = read(flags)
@@ -62,7 +62,7 @@ def keep(a: Any, flags: Array) -> Any:
 
 
 def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
-    """The entries where op(x, i, j, thunk) holds."""
+    """Return the entries for which op(x, i, j, thunk) holds."""
     if not a.nvals:
         return a
     x, stored, kept = read(a.values, op.reads_x)
@@ -100,13 +100,13 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
 
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:
-    """`bits` and `ends` of flags.cuh, for a kernel to fill with flags and counts."""
+    """Return memory for the `bits` and `ends` of flags.cuh, which a kernel fills."""
     words = entries // WARP + 1
     return xp.empty(words, np.uint32), xp.empty(words, np.int64)
 
 
 def scan_and_count(ends: Array) -> int:
-    """Make sums of the counts (int64, one or more) in `ends`, and wait for the sum of all."""
+    """Replace the counts in `ends` (int64, at least one) by running sums; return the last."""
     if ends.size > current(TUNING).one_block:
         add_up(ends)
         return number(ends[-1])
@@ -116,7 +116,7 @@ def scan_and_count(ends: Array) -> int:
 
 
 def scan_offsets(ends: Array) -> tuple[Array, int]:
-    """Make sums of the counts in `ends`; return them in the dtype of an indptr, and the last."""
+    """Replace the counts in `ends` by running sums; return them as an indptr, and the last."""
     if ends.size > current(TUNING).one_block:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
@@ -127,7 +127,7 @@ def scan_offsets(ends: Array) -> tuple[Array, int]:
 
 
 def add_up(ends: Array) -> None:
-    """Make sums of the counts (int64, one or more) in `ends`."""
+    """Replace the counts in `ends` (int64, at least one) by their running sums."""
     if ends.size <= current(TUNING).one_block:
         _scan(ends, NULL, NULL)
     else:
@@ -140,7 +140,7 @@ def _scan(ends: Array, answer: Any, narrow: Any) -> None:
 
 
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
-    """The entries whose flags lie in `bits`, with counts in `ends`."""
+    """Return the entries whose flags are in `bits`; `ends` has the counts of flags per word."""
     count = scan_and_count(ends)
     if count == a.nvals:
         return a

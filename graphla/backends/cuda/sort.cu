@@ -1,17 +1,17 @@
-// Merge sort by any comparison: stable, of a vector's entries, or of each row's of a matrix.
+// Merge sort by any comparison. It is stable, and sorts the entries of a vector, or of each row of
+// a matrix.
 //
-// 1. Tiles: a thread sorts the few keys it holds; then runs of doubling length are merged in shared
-//    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges that.
-// 2. Rows of several tiles: the same from tile to tile, level by level, between two buffers. A
-//    block makes a tile of the result from its parts of two runs, which two of its warps find.
-// A key travels with its place among all entries: in a tile as 16 bits, then as Place.
+// 1. Tiles: each thread sorts its few keys; then runs of doubling length are merged in shared
+//    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges it.
+// 2. Rows of several tiles: the same across tiles, level by level, between two buffers. A block
+//    writes a tile of the result from its parts of two runs, which two of its warps find.
+// A key is stored with its place among all entries: in a tile as 16 bits, then as Place.
 //
-// Nothing is asked of the comparison but an answer. All loops run over sizes, and searches stay
-// inside their runs. Each thread takes as many entries as it must give; so a merge is a permutation
-// of its runs if each part ends where the next begins. By a strict weak order they do: there is one
-// path, and all searches find it. A part that does not shows that the comparison contradicts
-// itself: then the tile, or from a merge of tiles on all entries, are left in the order they came
-// in.
+// The comparison may be any function. All loops run over sizes, and searches stay inside their
+// runs. Each thread reads as many entries as it writes, so a merge is a permutation of its runs if
+// each part ends where the next begins. A strict weak order guarantees that: there is one path, and
+// all searches find it. If a part ends elsewhere, the comparison contradicts itself. Then the tile
+// keeps its original order; in a merge of tiles, all entries do.
 //
 // N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
 // (2009); the merges are those of merge_path.cuh.
@@ -19,7 +19,7 @@
 
 namespace graphla {
 
-/// rows[k] = the row around seam k, for k = 0..tiles; levels = the most that a row's merges take.
+/// rows[k] = the row at seam k, for k = 0..tiles; levels = the greatest number of merges of a row.
 template <class Op, class Offset, int TILE, int STRIDE>
 __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles,
                            i32 *rows, i64 *levels) {
@@ -31,7 +31,7 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
   }
 }
 
-/// Sorts the ITEMS keys of each thread, from place `mine` of the tile on, in registers.
+/// Sorts the ITEMS keys of each thread, which begin at place `mine` of the tile, in registers.
 template <class Op, int ITEMS>
 DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 heads,
                      typename Op::X (&key)[ITEMS], int (&at)[ITEMS]) {
@@ -43,14 +43,14 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   sort_held<Op>(key, at, heads);
 #pragma unroll
   for (int n = 0; n < ITEMS; n++) {
-    if (mine + n >= size) continue;  // they are this thread's own places still
+    if (mine + n >= size) continue;  // these places still belong to this thread alone
     keys[mine + n] = key[n];
     order[mine + n] = u16(at[n]);
   }
 }
 
-/// The entries of each tile in order, row by row, with their places; what belongs to a row that has
-/// merges to go comes where the first of these looks for it. A block sorts a tile.
+/// Sorts the entries of each tile within their rows, with their places. Entries of a row that needs
+/// merges go into the buffer that its first merge reads. A block sorts a tile.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
@@ -123,10 +123,10 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// One level of merges, of the rows that have it to go. A block makes a tile of the result: its
-/// part of the row from the left, and of the one that goes on to the right, if these are two. Two
-/// blocks that meet at a seam find the same place on the path there, as they ask the same of the
-/// same keys.
+/// Runs one level of merges, for the rows that still need it. A block writes a tile of the result:
+/// its part of the row at its left seam and, if another row is at its right seam, its part of that
+/// row. The two blocks at a seam find the same place on the path, because they compare the same
+/// keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    __syncthreads();  // whoever read shared memory for the other row is done
+    __syncthreads();  // all threads have read shared memory for the other row
     const int warp = warp_in_block();
     if (warp < 2) {
       const i64 split =
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
   }
 }
 
-/// Where merges of tiles have contradicted each other, all entries as they came.
+/// If merges of tiles contradicted each other, restores the original order of all entries.
 template <class Op, class Place>
 __global__ void leave_as_they_came(const i64 *__restrict__ contradicted,
                                    const typename Op::X *__restrict__ given, i64 count,

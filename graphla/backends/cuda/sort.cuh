@@ -1,12 +1,12 @@
-// What a merge sort stands on: how entries are dealt to tiles, and one tile sorted in shared
-// memory.
+// The base of the merge sort: how entries are distributed over tiles, and how one tile is sorted in
+// shared memory.
 //
-// A tile holds TILE entries at most. Seam k between two tiles is meant to lie at entry k * STRIDE.
-// Of a vector STRIDE is TILE, and all entries are one row. Of a matrix it is less: a seam inside a
-// row moves to the end of that row if it is within TILE - STRIDE of it, so that no row of so few
-// entries is ever cut, and rows that are in one tile are sorted there, many rows a tile. A row that
-// is cut has its own merges, over its own tiles: 2^level tiles of it are one sorted run after
-// `level` of them.
+// A tile holds at most TILE entries. Seam k between two tiles is at entry k * STRIDE by default.
+// For a vector STRIDE is TILE, and all entries are one row. For a matrix STRIDE is less: a seam
+// inside a row moves to the end of that row if the end is within TILE - STRIDE entries. So no row
+// of at most TILE - STRIDE entries is ever cut, and a tile sorts many whole rows. A row that is cut
+// has its own merges, over its own tiles: after `level` merges, 2^level of its tiles are one sorted
+// run.
 #ifndef GRAPHLA_SORT
 #define GRAPHLA_SORT
 #include "merge_path.cuh"
@@ -14,7 +14,7 @@
 
 namespace graphla {
 
-/// A row: its entries begin..end - 1, which lie in the tiles first..last.
+/// A row: its entries begin..end - 1, which are in the tiles first..last.
 template <int TILE, int STRIDE> struct Row {
   static_assert(2 * STRIDE >= TILE && STRIDE <= TILE, "a seam would move beyond the next");
   i64 begin, end, first, last;
@@ -23,16 +23,17 @@ template <int TILE, int STRIDE> struct Row {
       : begin(begin), end(end), first(begin / STRIDE), last((end - 1) / STRIDE) {
     if (begin < last * STRIDE && end - last * STRIDE <= TILE - STRIDE) last--;
   }
-  /// Whether seam k cuts this row in two.
+  /// Returns whether seam k cuts this row in two.
   DEVICE bool is_cut_at(i64 k) const { return first < k && k <= last; }
-  /// Where its entries of tile k begin; its end, if k is beyond its last.
+  /// Returns where the row's entries in tile k begin, or the end of the row if k is after its last
+  /// tile.
   DEVICE i64 part(i64 k) const { return k <= first ? begin : k <= last ? k * STRIDE : end; }
-  /// How many merges it takes.
+  /// Returns the number of merges that the row needs.
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// Which row lies around each seam: `rows` of them, of the matrix `indptr`; of a vector both are
-/// null.
+/// The row at each seam. A matrix has `indptr`, and rows[k] is the row at seam k. For a vector both
+/// are null.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;
@@ -44,15 +45,15 @@ template <int TILE, int STRIDE, class Offset> struct Seams {
     if constexpr (!HAS_ROWS) return Row(0, count);
     else return Row(i64(indptr[rows[k]]), i64(indptr[rows[k] + 1]));
   }
-  /// Where seam k lies, inside or before `row`, that around it.
+  /// Returns the place of seam k; `row` is the row at the seam.
   DEVICE i64 place(i64 k, const Row &row) const {
     if (k * STRIDE >= count) return count;
     return row.first < k && row.last < k ? row.end : k * STRIDE;
   }
 };
 
-/// What a merge of two runs of one row in tile k is made of: its entries from..to - 1, where the
-/// runs base..seam - 1 and seam..stop - 1 meet.
+/// The part of a merge that tile k computes: entries from..to - 1 of the merge of the runs
+/// base..seam - 1 and seam..stop - 1 of one row.
 struct Merge {
   i64 base, seam, stop, from, to;
   template <class Row> DEVICE Merge(const Row &row, i64 k, int level) {
@@ -65,17 +66,17 @@ struct Merge {
   }
 };
 
-/// Of two buffers that a row goes to and fro between, the one it is in with so many merges to go.
+/// Returns which of two alternating buffers a row is in if `merges` merges remain.
 DEVICE int buffer_before(int merges) { return merges & 1; }
 
-/// Part of a row in a tile, as places in it.
+/// The part of a row in a tile, as places in the tile.
 struct Span {
   u16 begin, end;
 };
 
-/// The rows in a tile of `size` entries from `begin` on. For each thread: of its ITEMS places,
-/// which must not change with the place before (bits of what it returns), as another row begins
-/// there, or no entry is there; and in spans[thread] the row at the first of them.
+/// Finds the rows in a tile of `size` entries from `begin` on. Returns bits for the ITEMS places of
+/// this thread: set if the place must not be exchanged with the place before, because another row
+/// begins there or there is no entry. Stores the row at its first place in spans[thread].
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   const int mine = int(threadIdx.x) * ITEMS;
@@ -102,7 +103,8 @@ DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   return heads;
 }
 
-/// Sorts what one thread holds by exchanges of neighbours (odd-even transposition), none at a head.
+/// Sorts the keys of one thread by exchanges of neighbors (odd-even transposition), but not across
+/// the places in `heads`.
 template <class Op, int ITEMS, class Key>
 DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
 #pragma unroll 1
@@ -121,16 +123,17 @@ DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
   }
 }
 
-/// A barrier of the 2 * width threads that merge two runs, at least.
+/// A barrier of at least the 2 * width threads that merge two runs.
 DEVICE void sync_pairs(int width) {
   if (2 * width <= WARP) __syncwarp();
   else __syncthreads();
 }
 
-/// Whether the merge that this thread has left at i goes on elsewhere in the next, which does if
-/// there is a `next`. `start` is where this thread began; starts[warp] where that warp's first lane
-/// did, which a barrier must part from this call. Only a comparison that is no order takes two ways
-/// through one merge.
+/// Returns whether the next thread's part of the merge begins elsewhere than at i, where this
+/// thread's part ended; `next` says whether there is a next part. `start` is where this thread's
+/// part began, and starts[warp] where that of the warp's first lane began: a barrier must separate
+/// its store from this call. Only a comparison that is not an order gives two paths through one
+/// merge.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

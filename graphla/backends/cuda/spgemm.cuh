@@ -1,5 +1,5 @@
-// What the products of matrices share: hash tables of columns in shared memory, sums of terms, and
-// the row that a tile of entries begins in.
+// The base of all products of matrices: hash tables of columns in shared memory, sums of terms, and
+// a loop over the terms of a row.
 #ifndef GRAPHLA_MXM
 #define GRAPHLA_MXM
 #include "atomics.cuh"
@@ -7,29 +7,29 @@
 
 namespace graphla {
 
-/// Terms of a row of each bin of few terms, at most; a bin has four times as many as the one
-/// before.
+/// The most terms of a row in each bin of rows with few terms. Each bin has four times as many as
+/// the one before.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
-/// What a mask drops of the product: nothing, or the entries of its pattern.
+/// Which entries of the product a mask drops: none, or those in its pattern.
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 
 // --- hash tables ------------------------------------------------------------------------------
-// 2^bits places for keys >= 0, free ones FREE, probed one after the other. Never full of other
-// keys where one is sought that is not there, or a search would not end.
+// A table has 2^bits places for keys >= 0; a free place holds FREE. Probing is linear. A search for
+// a missing key ends only at a free place, so a table that is searched must have one.
 
 constexpr i32 FREE = -1;
 
 DEVICE u32 home_of(i32 key, int bits) { return (u32(key) * 0x9E3779B1u) >> (32 - bits); }
 
-/// The fewest bits, of least..most, with which a table has room for `places`.
+/// Returns the fewest bits, between least_bits and most_bits, of a table with room for `places`.
 DEVICE int bits_for(i64 places, int least_bits, int most_bits) {
   int bits = least_bits;
   while (bits < most_bits && (i64(1) << bits) < places) bits++;
   return bits;
 }
 
-/// Where the key is, or -1.
+/// Returns the place of the key, or -1.
 DEVICE int find_key(const i32 *table, int bits, i32 key) {
   const u32 mask = (1u << bits) - 1;
   for (u32 slot = home_of(key, bits);; slot = (slot + 1) & mask) {
@@ -39,7 +39,8 @@ DEVICE int find_key(const i32 *table, int bits, i32 key) {
   }
 }
 
-/// Where the key is from now on; `is_new` says whether this call put it there.
+/// Inserts the key if it is missing, and returns its place. `is_new` says whether this call
+/// inserted it.
 DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
   const u32 mask = (1u << bits) - 1;
   for (u32 slot = home_of(key, bits);; slot = (slot + 1) & mask) {
@@ -60,7 +61,8 @@ DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
 
 // --- sums -------------------------------------------------------------------------------------
 
-/// Adds a term to a sum that is there or not yet; of `any`, the first stays.
+/// Adds a term to a sum. `found` says whether the sum has a term already. For `any` the first term
+/// stays.
 template <class Op>
 DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typename Op::Y y, i64 i,
                      i64 k, i64 j) {
@@ -72,15 +74,15 @@ DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typenam
   found = true;
 }
 
-/// Whether more terms would not change a sum.
+/// Returns whether further terms cannot change a sum.
 template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   if constexpr (Op::IS_ANY) return found;
   else if constexpr (Op::HAS_TERMINAL) return found && sum == Op::terminal();
   else return false;
 }
 
-/// The sum over each group of `width` lanes, of lanes that may have none; every lane of the warp
-/// calls, and each has the result.
+/// Adds up the sums of each group of `width` lanes; a lane may have none. Every lane of the warp
+/// must call this, and every lane gets the result.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -93,22 +95,22 @@ template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int 
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// Rows of C: where each begins, its columns, and their values.
+/// Rows of C: where each row begins, its columns, and their values.
 template <class Offset, class Z> struct Made {
   const Offset *indptr;
   i32 *indices;
   Z *values;
 };
 
-/// Whether the mask, which lists what is not wanted, lets column j of row i through.
-template <int MASK, class Mask> DEVICE bool lets_through(const Mask &outside, i64 i, i32 j) {
+/// Returns whether C may have an entry in column j of row i: the mask `outside` must not list it.
+template <int MASK, class Mask> DEVICE bool allows(const Mask &outside, i64 i, i32 j) {
   if constexpr (MASK == NO_MASK) return true;
   const i64 end = outside.end(i);
   const i64 place = lower_bound<i32, i64>(outside.indices, outside.begin(i), end, j);
   return place == end || outside.indices[place] != j;
 }
 
-/// The row that holds entry k, known to be `row` or a later one.
+/// Returns the row of entry k, which is `row` or a later one.
 template <class Offset>
 DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k) {
   if (i64(indptr[row + 1]) > k) return row;
@@ -117,31 +119,31 @@ DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k
 
 // --- the terms of a row -----------------------------------------------------------------------
 
-/// Lanes that work together, and where they are in the warp. The groups of a warp keep in step:
-/// all of its lanes call, so that masks are whole and known when compiling (lanes that wait for
-/// their own group alone are run group after group).
+/// LANES lanes of a warp that work together. All groups of a warp work in lockstep, and all lanes
+/// call each function, so that masks of lanes are full and known at compile time. If lanes waited
+/// for their own group only, the hardware would run one group after the other.
 template <int LANES> struct Group {
   static constexpr u32 ONES = LANES == WARP ? ALL_LANES : (1u << (LANES & 31)) - 1;
-  int mine;  // number of the lane in it
-  int base;  // its first lane in the warp
+  int mine;  // number of the lane in the group
+  int base;  // first lane of the group in the warp
   DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES) {}
-  /// Which lanes of the group say yes, from bit 0 on.
+  /// Returns which lanes of the group pass true, from bit 0 on.
   DEVICE u32 ballot(bool yes) const { return (__ballot_sync(ALL_LANES, yes) >> base) & ONES; }
-  /// What lane `from` of the group has.
+  /// Returns x of lane `from` of the group.
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 
-/// Stands for values that nobody reads.
+/// Stands for values that are not read.
 struct Nothing {
   DEVICE i32 operator[](i64) const { return 0; }
 };
 
 constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are visited
 
-/// Calls visit(k, x, j, y) for each term of row i of A B, in the order of k: the lanes of a group
-/// take columns j of one row of B at a time, and wait for each other after it. narrow(from, to) may
-/// cut the entries of a row of B. Loads for AHEAD rows of B are under way together. All lanes of
-/// the warp call; the groups whose row `is_there` have one.
+/// Calls visit(k, x, j, y) for each term of row i of A B, in the order of k. The lanes of a group
+/// read columns j of one row of B at a time, and synchronize after it. narrow(from, to) may cut the
+/// entries of a row of B. The loads for AHEAD rows of B overlap. All lanes of the warp must call
+/// this; `is_there` says whether the group has a row.
 template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
 DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b,
                       const Y &y_values, i64 i, bool is_there, Narrow narrow, Visit visit) {

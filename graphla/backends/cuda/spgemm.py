@@ -1,15 +1,20 @@
-"""C = A ⊕.⊗ B row by row, or what a mask does not list of it.
+"""C⟨mask⟩ = A ⊕.⊗ B: matrix-matrix products over any semiring.
+
+Under a mask, `spgemm_masked` computes the entries of C at the mask's places. Without a mask, or
+under its complement, this module computes C row by row.
 
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 
-The terms of each row bound its size and put it in one of six lists. Rows of up to 1,536 terms are
-made in hash tables; of more, by tiles of columns, or by sorting where the columns are very many.
-Sizes come first, so that C is allocated before a value is computed; what is made before lies in
-scratch of a known bound: rows of few terms where all have room in `scratch`, and sorted rows, in
-batches of `sorted` terms. Terms are added in the order of k always.
+The number of terms of each row bounds its size, and puts it into one of six lists. Rows of at most
+1,536 terms are computed in hash tables. Longer rows are computed by tiles of columns, or by sorting
+if there are very many columns. Sizes are found first, so that C is allocated before values are
+computed. Two kinds of rows are computed before that, in scratch memory of a known bound: rows of
+few terms, if all fit in `scratch`, and sorted rows, in batches of `sorted` terms. Terms are always
+added in the order of k.
 
-Waits: for the numbers of rows in the lists; for the entries of C; for each batch of sorted rows,
-its runs, and once for where the batches end.
+Waits: for the numbers of rows in the lists; for the number of entries of C; for the number of runs
+of each batch of sorted rows, and once for where the batches end. For a masked product see
+`spgemm_masked`.
 """
 
 from __future__ import annotations
@@ -54,17 +59,17 @@ class SpgemmTuning:
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
     """For each bin of rows with few terms, the bits of a row's table and the lanes that fill it. A
-    table is 3/4 full at most: `FewTerms` of spgemm.cuh."""
+    table is at most 3/4 full: `FewTerms` of spgemm.cuh."""
     places: int = 2048
     """Places of all hash tables of a block."""
     tile_warps: int = 4
-    """Warps of a block, where a warp makes a tile."""
+    """Warps of a block; a warp computes a tile."""
     span: int = 8
     """Tiles that a warp counts at a time."""
     scratch: int = 1 << 30
-    """Bytes in which rows of few terms may be made before their sizes are known."""
+    """Bytes in which rows of few terms may be computed before their sizes are known."""
     sorted: int = 1 << 26
-    """Terms that are sorted at a time: 2.5 GB of scratch at most."""
+    """Terms that are sorted at a time: at most 2.5 GB of scratch memory."""
 
 
 TUNING = SpgemmTuning()
@@ -96,7 +101,7 @@ def mxm(
 
 
 class _Operands(NamedTuple):
-    """A, B, the mask's pattern or None, and what is told of them to each kernel."""
+    """A, B, the pattern of a complemented mask or None, and the arguments that describe them."""
 
     a: Csr
     b: Csr
@@ -132,12 +137,12 @@ class _Operands(NamedTuple):
 
 
 def _made(c: tuple[Any, ...]) -> Packed:
-    """Where rows of C go, as kernels take it."""
+    """Return the arrays into which kernels write rows of C."""
     return MADE(indptr=c[0], indices=c[1], values=c[2])
 
 
 def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr:
-    """C = A ⊕.⊗ B, without the places that `outside` lists."""
+    """Return A ⊕.⊗ B without the places that `outside` lists."""
     terms = terms_of(a, b, semiring)
     operands = _Operands(a, b, outside, terms)
     tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
@@ -170,7 +175,7 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
 
 
 class _Lists(NamedTuple):
-    """The rows of each bin, one bin after the other, and how many they are."""
+    """The rows of each bin, one bin after the other, and their numbers."""
 
     all_rows: Array
     counts: list[int]
@@ -184,7 +189,7 @@ class _Lists(NamedTuple):
 
 
 def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -> _Lists:
-    """The rows by their numbers of terms, which go `of_rows`; both arrays are zero before."""
+    """List the rows by their numbers of terms, kept in `of_rows`; both arrays are zero at first."""
     kernel = load("spgemm_plan.cu", "count_terms", NOTHING, a.indptr.dtype, b.indptr.dtype)
     kernel(
         tiles(a.nvals),
@@ -214,8 +219,10 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -
 
 
 def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Array, Array] | None:
-    """The rows of few terms, in scratch of the size they may have, and their sizes; None where
-    that is too much, or there are none."""
+    """Compute the rows of few terms in scratch memory of the most that they may need.
+
+    Also store their sizes. Return None if that is too much memory, or if there are no such rows.
+    """
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
     width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
@@ -230,7 +237,7 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Arra
 
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
-    """The grid and the block of a group for each row."""
+    """Return the grid and the block for a group of lanes per row."""
     tuning = current(TUNING)
     bits, group = tuning.few[few]
     block = (tuning.places >> bits) * group
@@ -247,7 +254,7 @@ def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None
 def _make_few(
     operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Array
 ) -> None:
-    """The rows into `c`: where its indptr says, or `room` places for each, and their sizes."""
+    """Compute rows into `c`: from its indptr on, or into `room` places each, with their sizes."""
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)
     parts = (*operands.types, offset, *tuning.few[few], terms.has_values)
@@ -285,7 +292,7 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
 def _count_tiles(
     operands: _Operands, rows: Array, tile_count: int, tile_bits: int, sizes: Array
 ) -> Array:
-    """The sums of the entries in each tile of each row."""
+    """Count the entries in each tile of each row; return the running sums."""
     tuning = current(TUNING)
     ends = xp.empty(rows.size * tile_count, xp.int64)
     units = rows.size * -(-tile_count // tuning.span)
@@ -330,7 +337,7 @@ def _make_tiles(
 
 
 class _Runs(NamedTuple):
-    """Entries of some rows of C: row in the list * 2^bits + column, increasing, and values."""
+    """Entries of some rows of C: increasing keys, row in the list * 2^bits + column, and values."""
 
     rows: Array
     column_bits: int
@@ -339,7 +346,7 @@ class _Runs(NamedTuple):
 
 
 def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Array) -> list[_Runs]:
-    """The rows, in batches of `sorted` terms."""
+    """Compute rows by sorting, in batches of `sorted` terms."""
     ends = xp.zeros(rows.size + 1, xp.int64)
     xp.cumsum(of_rows[rows], out=ends[1:])
     known = xp.asnumpy(ends)

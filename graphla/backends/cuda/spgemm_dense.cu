@@ -1,17 +1,16 @@
-// Rows of C = A B of many terms, made tile by tile: 2^BITS columns at a time, dense in shared
-// memory.
+// Rows of C = A B with many terms, computed in tiles of 2^BITS columns, dense in shared memory.
 //
-// A warp takes one tile of one listed row: its lanes find where the tile lies in 32 rows of B at a
-// time, then take those pieces one after the other, in the order of k. Columns of a piece differ,
-// so each lane alone adds to the sum of its column: no atomics, and the same order always. A bit
-// map says which columns are there, and gives them in order.
+// A warp computes one tile of one listed row. Its lanes find the pieces of 32 rows of B in the tile
+// at a time, then read the pieces one after the other, in the order of k. The columns of a piece
+// differ, so only one lane adds to the sum of a column, without atomics and always in the same
+// order. A bit map records which columns have a sum, and yields them in order.
 // First the columns of each tile are counted, SPAN tiles at a time. A mask clears bits (OUTSIDE).
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
-constexpr int SPAN = SpgemmTuning::span;  // tiles counted at a time
+constexpr int SPAN = SpgemmTuning::span;  // tiles that a warp counts at a time
 
 /// Cuts a sorted row of B to the columns begin..end - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
@@ -35,8 +34,8 @@ DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bi
   }
 }
 
-/// sizes[i] += the columns of row i, which must arrive as zero; of_tiles[row * tiles + tile] =
-/// those of each tile.
+/// Adds the number of columns of row i to sizes[i], which must be zero at first. Sets of_tiles[row
+/// * tiles + tile] to the number of columns in each tile.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA> a,
@@ -75,7 +74,8 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
   }
 }
 
-/// Row i of C from indptr[i] on; ends[row * tiles + tile] are the sums of `of_tiles` through each.
+/// Writes row i of C from indptr[i] on. ends[row * tiles + tile] is the sum of `of_tiles` up to and
+/// including that tile.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)

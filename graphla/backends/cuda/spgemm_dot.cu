@@ -1,23 +1,23 @@
-// Masked products as dots: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k, j)), of
-// row i of A and column j of B, that is row j of Bt.
+// Masked products as dot products: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
+// j)) is the dot product of row i of A and row j of Bt (column j of B).
 //
-// A warp takes tiles of the pattern's entries. For each row i in its tile it hashes row i of A in
-// shared memory and streams the rows j past it; a row j that is much longer is searched instead for
-// the entries of row i. Short lists are streamed by eight lanes each, long ones by the warp.
-// Row i is hashed while it takes at most half the table; a longer one is searched.
-// `present` must arrive filled with false; z is written where a term is, or not at all where all
-// sums are known to be equal (HAS_VALUES is false). Terms are added lane by
-// lane, then over the lanes: in an order that the operands fix.
+// A warp processes tiles of the pattern's entries. For each row i in its tile it hashes row i of A
+// in shared memory, and looks up the entries of each row j. If row j is much longer, the warp
+// searches it for the entries of row i instead. Eight lanes read a short list, the warp a long one.
+// Row i is hashed if it fills at most half of the table; a longer row is searched. `present` must
+// be false at first. z is written where there is a term, unless all sums are known to be equal
+// (HAS_VALUES is false). Each lane adds its terms, then the lanes add their sums: the order depends
+// only on the operands.
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int DOT_WARPS = SpgemmMaskedTuning::warps;
-constexpr int GROUP = 8;        // lanes that stream a short list
-constexpr i32 SHORT_LIST = 64;  // entries of a list that a group streams
-constexpr i32 SKEW = 4;         // times as long as row i, and row j is searched, not streamed
+constexpr int GROUP = 8;        // lanes that read a short list
+constexpr i32 SHORT_LIST = 64;  // most entries of a list that a group reads
+constexpr i32 SKEW = 4;         // row j is searched if it is more than SKEW times as long as row i
 
-/// One side of a product: rows of (k, value).
+/// One operand of a product: rows of (k, value).
 template <class Offset, class In, class Stored, int KEPT> struct Side {
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
@@ -28,16 +28,16 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
   DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
 };
 
-/// Row i of A for looking k up: as a table of 2^bits keys, or sorted (bits = 0).
+/// Row i of A, to look k up: a hash table of 2^bits places, or the sorted row itself (bits = 0).
 struct Sought {
   const i32 *table;
-  const u16 *places;  // of each key in its row
+  const u16 *places;  // place of each key in the row
   i64 begin;
   i32 count;
   int bits;
 };
 
-/// One dot, by the `width` lanes of a group, of which this is number `mine`.
+/// Adds the terms of one dot that lane `mine` of a group of `width` lanes computes.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
 DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
                 bool searches, int mine, int width, typename Op::Z &sum, bool &found) {
@@ -66,13 +66,13 @@ DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_b
   }
 }
 
-/// Row i of A into the warp's table, where it fits; every lane of the warp calls.
+/// Hashes row i of A into the warp's table if it fits. Every lane of the warp must call this.
 template <bool HAS_PLACES, int BITS, class A>
 DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   Sought row{table, places, a.begin(i), a.count(i), 0};
   if (row.count > (1 << (BITS - 1))) return row;
   row.bits = bits_for(i64(4) * row.count, 5, BITS);
-  __syncwarp();  // the row before is done with
+  __syncwarp();  // all lanes have finished with the row before
   for (int slot = lane(); slot < (1 << row.bits); slot += WARP) table[slot] = FREE;
   __syncwarp();
   for (i32 t = lane(); t < row.count; t += WARP) {
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
         const i32 listed = searches ? row.count : b_count;
         u32 long_ones = __ballot_sync(ALL_LANES, listed > SHORT_LIST);
         const u32 short_ones = __ballot_sync(ALL_LANES, listed > 0 && listed <= SHORT_LIST);
-        // A lane gives what it knows of its entry to those that share the work.
+        // The lane that has loaded an entry passes its data to the lanes that compute it.
         auto share = [&](int from, bool takes, int mine, int width) {
           const i32 its_j = shuffle(j, from), its_count = shuffle(b_count, from);
           const i64 its_begin = shuffle(b_begin, from);

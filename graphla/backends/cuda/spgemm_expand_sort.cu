@@ -1,16 +1,17 @@
-// Rows of C = A B of many terms among very many columns: expanded, sorted, and summed run by run.
+// Rows of C = A B with many terms among very many columns: expand, sort, and sum run by run.
 //
-// The terms of some listed rows are written one after the other, each under the key row * 2^BITS +
-// column, row being its number in the list. A stable sort brings equal keys together in the order
-// of k; a thread then adds the terms of one run in that order.
-// Terms that a mask drops (OUTSIDE) get the last of all keys, NOWHERE.
+// The terms of some listed rows are written one after the other, each with the key row * 2^BITS +
+// column, where row is its number in the list. A stable sort brings equal keys together in the
+// order of k; a thread then adds the terms of one run in that order.
+// Terms that a mask drops (OUTSIDE) get the greatest key, NOWHERE.
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
-/// keys and terms of the listed rows, from place starts[row] - starts[0] on; a block takes a row.
+/// Writes the keys and terms of the listed rows, from place starts[row] - starts[0] on. A block
+/// expands a row.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
 __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
@@ -44,7 +45,7 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
         for (i64 in_b = begin + lane(); in_b < end; in_b += WARP) {
           const i32 j = b_indices[in_b];
           const i64 at = places[e] + in_b - begin;
-          keys[at] = lets_through<MASK>(outside, i, j) ? row << column_bits | j : NOWHERE;
+          keys[at] = allows<MASK>(outside, i, j) ? row << column_bits | j : NOWHERE;
           if constexpr (HAS_VALUES) terms[at] = Op::term(x[first + e], y[in_b], i, k, j);
         }
       }
@@ -54,15 +55,15 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
   }
 }
 
-/// is_first[t] = whether a run begins at key t, of those that are somewhere.
+/// is_first[t] = whether a run of keys other than NOWHERE begins at key t.
 template <class Op>
 __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restrict__ is_first) {
   for (i64 t = thread_in_grid(); t < count; t += threads_in_grid())
     is_first[t] = keys[t] != NOWHERE && (t == 0 || keys[t] != keys[t - 1]);
 }
 
-/// For each run, its key and the sum of terms[order[t]]; ends are the sums of `is_first` through t.
-/// sizes[listed[row]] += 1 for each.
+/// Writes the key of each run, and the sum of its terms[order[t]]. ends[t] is the sum of `is_first`
+/// up to and including t. Adds 1 to sizes[listed[row]] for each run.
 template <class Op, bool HAS_VALUES>
 __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
                          const typename Op::Z *__restrict__ terms, i64 count,
@@ -85,7 +86,7 @@ __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ o
   }
 }
 
-/// The runs into their rows of C.
+/// Writes the runs into their rows of C.
 template <class Op, class Z, class OffsetC, bool HAS_VALUES>
 __global__ void place_runs(const i64 *__restrict__ keys, const Z *__restrict__ sums, i64 count,
                            const i32 *__restrict__ listed, int column_bits, Made<OffsetC, Z> c) {

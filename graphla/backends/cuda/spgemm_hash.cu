@@ -1,19 +1,19 @@
-// Rows of C = A B of few terms: each made in a hash table of its own, in shared memory.
+// Rows of C = A B with few terms: each row is computed in its own hash table in shared memory.
 //
-// A group of GROUP lanes takes one of the listed rows: for each entry (i, k) of A in order, its
-// lanes take the entries of row k of B. Columns of one row of B differ, so each lane alone adds to
-// the sum of its column, without atomics, and terms are added in the order of k: always the same.
-// Rows are made at once where there is scratch for as many columns as they may have (`room` of
-// each), and moved when all sizes are known; or else counted first, and made in their places in C.
-// A mask drops the columns in its row (OUTSIDE).
-// 2^BITS places hold all terms that a listed row may have, with a quarter to spare. Tables lie
-// GROUP words further apart than that, so that groups in step touch different banks.
+// A group of GROUP lanes computes one of the listed rows: for each entry (i, k) of A in order, its
+// lanes read the entries of row k of B. The columns of one row of B differ, so only one lane adds
+// to the sum of a column, without atomics. Terms are always added in the order of k.
+// If there is scratch memory for as many columns as the rows may have (`room` per row), rows are
+// computed once, and moved when all sizes are known. Otherwise they are counted first, and then
+// computed in their places in C. A mask drops the columns in its row (OUTSIDE).
+// 2^BITS places hold all terms that a listed row may have, with a quarter to spare. Each table has
+// GROUP words of padding, so that groups in lockstep access different banks.
 #include "spgemm.cuh"
 
 namespace graphla {
 
-constexpr int FEW_PLACES = SpgemmTuning::places;  // of all tables of a block
-constexpr int RANKED_BITS = 7;  // up to which columns are put in order by counting those before
+constexpr int FEW_PLACES = SpgemmTuning::places;  // places of all tables of a block
+constexpr int RANKED_BITS = 7;  // most bits with which columns are ordered by counting smaller ones
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
 template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
@@ -21,16 +21,17 @@ template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) +
 
 /// Frees all places of a table.
 template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
-  u64 *pairs = (u64 *)table;  // two places at a time
+  u64 *pairs = (u64 *)table;  // clears two places at a time
   for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
   __syncwarp();
 }
 
+/// Leaves rows of B uncut.
 struct Whole {
   DEVICE void operator()(i64 &, i64 &) const {}
-};  // rows of B are taken whole
+};
 
-/// sizes[i] = the number of columns of row i of C that the mask lets through.
+/// sizes[i] = the number of columns of row i of C that the mask allows.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
 __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
                           Csr<OffsetM> outside, i64 *__restrict__ sizes) {
@@ -48,7 +49,7 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA
     each_term(group, a, Nothing(), b, Nothing(), i, is_there, Whole(), [&](i32, i32, i32 j, i32) {
       bool is_new;
       put_key(table, BITS, j, is_new);
-      if (is_new && lets_through<MASK>(outside, i, j)) found++;
+      if (is_new && allows<MASK>(outside, i, j)) found++;
     });
     __syncwarp();
     found = warp_fold(found, [](int x, int y) { return x + y; }, GROUP);
@@ -57,17 +58,18 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA
   }
 }
 
-/// The places of a table moved to its front, those alone that are taken and let through; how many.
-template <int BITS, bool HAS_VALUES, class Z, class Allows>
-DEVICE int gather_taken(i32 *table, Z *sums, Allows allows) {
+/// Moves the keys of a table that `may_stay` allows to its front, with their sums. Returns their
+/// number.
+template <int BITS, bool HAS_VALUES, class Z, class MayStay>
+DEVICE int gather_taken(i32 *table, Z *sums, MayStay may_stay) {
   int taken = 0;
   for (int slot = lane(); slot < 1 << BITS; slot += WARP) {
     const i32 j = table[slot];
     Z sum{};
     if (HAS_VALUES) sum = sums[slot];
-    const bool stays = j != FREE && allows(j);
+    const bool stays = j != FREE && may_stay(j);
     const u32 staying = __ballot_sync(ALL_LANES, stays);
-    __syncwarp();  // all have read before one writes
+    __syncwarp();  // all lanes have read before any lane writes
     if (stays) {
       const int place = taken + __popc(staying & ((1u << lane()) - 1));
       table[place] = j;
@@ -79,7 +81,7 @@ DEVICE int gather_taken(i32 *table, Z *sums, Allows allows) {
   return taken;
 }
 
-/// The first `count` pairs in order of their keys, by a bitonic network over a power of two.
+/// Sorts the first `count` pairs by their keys, with a bitonic network over a power of two.
 template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, int count) {
   int size = 2;
   while (size < count) size *= 2;
@@ -106,7 +108,7 @@ template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, i
   }
 }
 
-/// The listed columns, each with its sum, in order from place `first` on.
+/// Writes the listed columns with their sums, in order, from place `first` on.
 template <int BITS, int GROUP, bool HAS_VALUES, class Z>
 DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums,
                          const i32 *columns, int taken, i64 first, i32 *__restrict__ indices,
@@ -121,8 +123,8 @@ DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *s
   }
 }
 
-/// Row i of C, its columns with their sums, in order: from indptr[i] on, or, where there is scratch
-/// of `room` places for each listed row, there, with their number in sizes[i].
+/// Computes the columns of row i of C, in order, and their sums. Writes them from indptr[i] on, or
+/// into scratch memory of `room` places per listed row, with their number in sizes[i].
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
 __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a,
@@ -156,8 +158,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
     auto put = [&](i32 j, bool &is_new) {
       const int slot = put_key(table, BITS, j, is_new);
       if constexpr (IS_RANKED) {
-        if (is_new && lets_through<MASK>(outside, i, j))
-          columns[atomicAdd(all_taken + number, 1)] = j;
+        if (is_new && allows<MASK>(outside, i, j)) columns[atomicAdd(all_taken + number, 1)] = j;
       }
       return slot;
     };
@@ -182,8 +183,8 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
       taken = all_taken[number];
       write_ranked<BITS, GROUP, HAS_VALUES>(group, table, sums, columns, taken, first, indices, z);
     } else {
-      taken = gather_taken<BITS, HAS_VALUES>(
-          table, sums, [&](i32 j) { return lets_through<MASK>(outside, i, j); });
+      taken = gather_taken<BITS, HAS_VALUES>(table, sums,
+                                             [&](i32 j) { return allows<MASK>(outside, i, j); });
       sort_pairs<HAS_VALUES>(table, sums, taken);
       for (int place = group.mine; place < taken; place += GROUP) {
         indices[first + place] = table[place];
@@ -195,17 +196,17 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   }
 }
 
-/// The listed rows of few terms: lists[bin * room] of each bin's rows.
+/// The listed rows of few terms. The rows of each bin begin at lists[bin * room].
 struct FewRows {
   const i32 *lists;
   i64 room;
   i64 count_24, count_96, count_384, count_1536;
 };
 
-enum MoveShape { MOVE_LANES = 8 };  // that move a row
+enum MoveShape { MOVE_LANES = 8 };  // lanes that move a row
 
-/// Rows of all four lists from their scratch into C: each row has as many places as its list's name
-/// says, one list after the other.
+/// Moves the rows of all four lists from scratch memory into C. There the lists are stored one
+/// after the other, and a row has as many places as the name of its list says.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
 __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
                          const Word *__restrict__ made_z, Made<OffsetC, Word> c) {
@@ -219,7 +220,7 @@ __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     i64 nth = each, begin = 0, places = MOST_24;
     const i32 *listed = rows.lists;
-    auto pass = [&](i64 passed) {  // to the next list
+    auto pass = [&](i64 passed) {  // go to the next list
       nth -= passed;
       begin += passed * places;
       places *= 4;

@@ -1,36 +1,38 @@
 // Masked products by rows of B: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
-// j)), where row i of the pattern takes what it lists of the rows of B that row i of A names.
+// j)). The warp reads the rows k of B that row i of A lists, and keeps the columns that row i of
+// the pattern lists.
 //
-// A warp takes tiles of the pattern's entries, at most MOST_LISTED. The columns of one row in its
-// tile are hashed in shared memory; each row k of B, cut to their range, is streamed past them in
-// the order of k; then those that are much longer are searched for them. Columns of one row of B
-// differ, so each lane alone adds to the sum of its column: no atomics, and the same order always.
-// `present` must arrive filled with false; z is written where a term is, or not at all where all
-// sums are known to be equal (HAS_VALUES is false).
+// A warp processes tiles of at most MOST_LISTED entries of the pattern. The columns of one row in
+// its tile are hashed in shared memory. Each row k of B, cut to the range of these columns, is read
+// in the order of k; rows that are much longer than the list are searched for its columns
+// afterwards. The columns of one row of B differ, so only one lane adds to the sum of a column,
+// without atomics and always in the same order.
+// `present` must be false at first. z is written where there is a term, unless all sums are known
+// to be equal (HAS_VALUES is false).
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int ROWS_WARPS = SpgemmMaskedTuning::warps;
 constexpr int MOST_LISTED = SpgemmMaskedTuning::rows_tile;
-constexpr int LISTED_BITS = 10;  // of the table that holds them
-constexpr i32 LONGER = 16;       // times as long as the columns sought, and a row of B is searched
+constexpr int LISTED_BITS = 10;  // bits of the table of listed columns
+constexpr i32 LONGER = 16;       // a row of B this many times as long as the list is searched
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
 
-/// What a warp has in shared memory of the columns that it seeks: where each is listed, whether it
-/// has a term, and its sum.
+/// The shared memory of a warp for the listed columns: where each is listed, whether it has a term,
+/// and its sum.
 template <class Op, bool HAS_VALUES> struct Sought {
   typedef typename Op::Z Z;
   i32 *table;
-  u16 *places;  // of each key of the table in the list
+  u16 *places;  // place in the list of each key of the table
   Z *sums;
-  u32 *found;  // a bit for each place
+  u32 *found;  // a bit per place: whether it has a term
   int count = 0, bits = 0;
 
-  /// Takes the listed columns; every lane of the warp calls.
-  DEVICE void take(const i32 *__restrict__ list, int listed) {
+  /// Hashes the listed columns. Every lane of the warp must call this.
+  DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
-    __syncwarp();  // the row before is done with
+    __syncwarp();  // all lanes have finished with the row before
     for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
     for (int word = lane(); word * WARP < listed; word += WARP) found[word] = 0;
     __syncwarp();
@@ -41,7 +43,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
     }
     __syncwarp();
   }
-  /// Marks a place; returns whether it was marked.
+  /// Marks a place. Returns whether it was already marked.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
@@ -59,8 +61,8 @@ template <class Op, bool HAS_VALUES> struct Sought {
   DEVICE bool has(int place) const { return found[place / WARP] >> (place % WARP) & 1; }
 };
 
-/// The sums of row i at the listed columns, first[0..sought.count - 1]; every lane of the warp
-/// calls.
+/// Computes the sums of row i at the listed columns, list[0..sought.count - 1]. Every lane of the
+/// warp must call this.
 template <bool HAS_VALUES, class Op, class A, class B, class X, class Y>
 DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &x, const B &b,
                      const Y &y, i64 i, const i32 *__restrict__ list) {
@@ -136,7 +138,7 @@ __global__ void __launch_bounds__(ROWS_WARPS *WARP, 5)
       i = row_from(indptr, pattern.nrows, i, p);
       const i64 stop = least(end, i64(indptr[i + 1]));
       if (a.begin(i) < a.end(i)) {
-        sought.take(indices + p, int(stop - p));
+        sought.hash(indices + p, int(stop - p));
         fold_row<HAS_VALUES>(sought, a, x, b, y, i, indices + p);
         for (int t = lane(); t < sought.count; t += WARP) {
           if (!sought.has(t)) continue;

@@ -1,9 +1,9 @@
-"""C⟨M⟩ = A ⊕.⊗ B at the entries of M alone: as dots, or by rows of B, whichever takes fewer steps.
+"""C⟨M⟩ = A ⊕.⊗ B at the entries of M only: as dots or by rows of B, whichever takes fewer steps.
 
-Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu. The device counts the steps before.
+Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu. The device counts the steps first.
 
-Waits: for the steps; for the transpose of B where dots may be worth making it, again; for the
-number of entries, in `keep`.
+Waits: for the numbers of steps; again after a transpose of B that was made for dots; for the number
+of entries, in `keep`.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True)
 class SpgemmMaskedTuning:
-    """How a pattern is cut into tiles, and what the two ways cost. Kernels read the first two."""
+    """How a pattern is cut into tiles, and the costs of both ways. Kernels read the first two."""
 
     warps: int = 4
     """Warps of a block."""
     rows_tile: int = 512
-    """Most entries of the pattern that a warp takes, by rows of B."""
+    """The most entries of the pattern that a warp processes by rows of B."""
     dot_tile: int = 256
-    """Most entries of the pattern that a warp takes, as dots."""
+    """The most entries of the pattern that a warp processes as dots."""
     table_bits: int = 10
-    """A row of A of up to half of 2^10 entries is hashed, a longer one searched; 2^11 took 1.2
-    times as long for the triangles of kron 18, because half as many warps fit."""
+    """log2 of the places of a table: a row of A of up to half as many entries is hashed, a longer
+    one is searched. With 11 the triangles of kron 18 took 1.2 times as long, because half as
+    many warps fit."""
     tiles: int = 1 << 14
-    """Tiles that keep a large card busy: a warp takes no more entries than that needs."""
+    """Number of tiles that keep a large card busy; tiles are not longer than that allows."""
     transposing: int = 32
-    """Steps that an entry of B costs when B is transposed for dots."""
+    """Cost of transposing B for dots, in steps per entry."""
     per_entry: int = 16
-    """Least number of steps of a dot."""
+    """The least number of steps of a dot."""
     few: int = 1 << 10
-    """Entries of each matrix up to which counting steps takes longer than either way."""
+    """If no matrix has more entries, counting steps takes longer than either way."""
 
 
 TUNING = SpgemmMaskedTuning()
@@ -51,13 +52,16 @@ TUNING = SpgemmMaskedTuning()
 def product(
     a: Csr, b: Csr | None, semiring: TypedSemiring, pattern: Csr, bt: Csr | None
 ) -> Csr | None:
-    """C at the entries of `pattern`; None where B is by columns alone, and rows are better."""
+    """Return C at the entries of `pattern`.
+
+    Return None if B is stored by columns only, and its rows would take fewer steps.
+    """
     tuning = current(TUNING)
     if b is None:
         assert bt is not None
         dots = _dot_steps(a, bt, pattern)
-        is_dear = dots > tuning.per_entry * (a.nvals + bt.nvals)
-        if is_dear and dots > 2 * _all_terms(a, bt) + tuning.transposing * bt.nvals:
+        is_expensive = dots > tuning.per_entry * (a.nvals + bt.nvals)
+        if is_expensive and dots > 2 * _all_terms(a, bt) + tuning.transposing * bt.nvals:
             return None
         return _at_pattern("dots", a, bt, semiring, pattern)
     if max(a.nvals, b.nvals, pattern.nvals) <= tuning.few:
@@ -78,7 +82,7 @@ def product(
 
 
 def _steps(a: Csr, b: Csr, pattern: Csr, bt: Csr | None) -> tuple[int, int]:
-    """Those of rows, and of dots where Bᵗ is there."""
+    """Return the steps by rows of B, and as dots if Bᵗ is stored, else 0."""
     steps = xp.zeros(2, xp.uint64)
     _count_row_steps(a, b, pattern, steps[:1])
     if bt is not None:
@@ -116,7 +120,7 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
 
 
 def _all_terms(a: Csr, bt: Csr) -> int:
-    """Terms of the whole product, from the entries in each column of A and of Bᵗ."""
+    """Count the terms of the product without a mask, from the columns of A and of Bᵗ."""
     in_a = _in_columns(a)
     in_b = in_a if bt.indices is a.indices else _in_columns(bt)
     total = xp.zeros(1, xp.uint64)
@@ -126,7 +130,7 @@ def _all_terms(a: Csr, bt: Csr) -> int:
 
 
 def _in_columns(a: Csr) -> Array:
-    """The number of entries in each column."""
+    """Count the entries in each column."""
     counts = xp.zeros(a.ncols, xp.int32)
     kernel = load("spgemm_plan.cu", "count_in_columns", NOTHING)
     kernel(blocks(a.nvals), BLOCK, a.indices, size(a.nvals), counts)
@@ -137,7 +141,7 @@ def _in_columns(a: Csr) -> Array:
 
 
 def _at_pattern(way: str, a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
-    """C at the pattern's entries, of which those without a term go; `b` is Bᵗ for dots."""
+    """Return C at the pattern's entries that have a term; `b` is Bᵗ for dots."""
     terms = terms_of(a, b, semiring)
     sums = terms.room(pattern.nvals, is_filled=False)
     present = xp.zeros(pattern.nvals, bool)

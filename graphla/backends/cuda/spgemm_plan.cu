@@ -1,11 +1,11 @@
-// What a product costs: the terms of each row of A B, the rows sorted by them into lists, and the
-// steps that a masked product takes as dots and as rows of B. All counts are exact, in 64 bits.
+// The cost of a product: the number of terms of each row of A B, lists of the rows by this number,
+// and the steps of a masked product as dots and by rows of B. All counts are exact, in 64 bits.
 #include "spgemm.cuh"
 
 namespace graphla {
 
-/// terms[i] += the terms that A(i, k) B(k, :) make, for all k: their number bounds row i of C.
-/// terms must arrive filled with zero; a warp adds up the entries that lie in one row.
+/// terms[i] += the number of terms A(i, k) B(k, :) for all k, which bounds the size of row i of C.
+/// `terms` must be zero at first. A warp adds up the entries that belong to one row.
 template <class Op, class OffsetA, class OffsetB>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
@@ -29,7 +29,7 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
   });
 }
 
-/// How the rows of a product are sorted by their terms.
+/// The bins of rows, by their number of terms and by how they are computed.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
@@ -40,9 +40,9 @@ enum Bin {
   BINS = 6
 };
 
-/// The rows of each bin into lists[bin * room], their numbers and terms into counts[bin] and
-/// counts[BINS + bin]. A row is made by tiles where looking for each tile in each row of B costs
-/// little beside its terms, or where its terms are too many to be sorted.
+/// Lists the rows of each bin from lists[bin * room] on; adds their number to counts[bin] and their
+/// terms to counts[BINS + bin]. A row is computed by tiles if the search for each tile in each row
+/// of B costs little compared with its terms, or if it has too many terms to sort.
 template <class Op, class OffsetA>
 __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows,
                           const u64 *__restrict__ terms, i64 tiles, i64 most_sorted, i64 room,
@@ -69,8 +69,8 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows,
   }
 }
 
-/// steps[0] += the steps of lanes that dots take: for each entry (i, j) of the pattern, the shorter
-/// of row i of A and row j of Bt, by eights, and as much again to begin.
+/// steps[0] += the steps of lanes for dots: for each entry (i, j) of the pattern, the length of the
+/// shorter of row i of A and row j of Bt, rounded up to a multiple of 8, plus 8 to begin.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
                                 const i32 *__restrict__ indices, i64 nvals,
@@ -87,8 +87,9 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// steps[0] += the steps of lanes that rows of B take: for each entry (i, k) of A in a row where
-/// the pattern has entries, row k of B by warps, once for each chunk of the pattern's row.
+/// steps[0] += the steps of lanes by rows of B: for each entry (i, k) of A in a row where the
+/// pattern has entries, the length of row k of B rounded up to whole warps, plus a warp for each
+/// further chunk of the pattern's row.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -106,7 +107,7 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// counts[k] += 1 for each entry in column k: with those of two operands, the terms of a product.
+/// counts[k] += 1 for each entry in column k. The counts of both operands give the number of terms.
 template <class Op>
 __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
                                  i32 *__restrict__ counts) {
@@ -123,7 +124,7 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// z[0] = the term of x[0] and y[0], which all terms are.
+/// z[0] = the term of x[0] and y[0], if all terms are equal.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

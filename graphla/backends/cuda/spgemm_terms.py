@@ -1,4 +1,4 @@
-"""What the kernels of matrix products are told of the terms mult(A(i, k), B(k, j))."""
+"""The terms mult(A(i, k), B(k, j)) of matrix products, as their kernels take them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semirings.structures import TypedSemiring
 
 
 class Terms(NamedTuple):
-    """The values that terms are made of, and the one that all sums have, if they are equal."""
+    """The values from which terms are computed, and the value of all sums if they are equal."""
 
     spec: tuple[Any, ...]
     dtype: np.dtype[Any]
@@ -29,17 +29,17 @@ class Terms(NamedTuple):
         return self.constant is None
 
     def room(self, count: int, *, is_filled: bool = True) -> Array:
-        """Where kernels put `count` sums, or nothing; zeros, if not all of them are put."""
+        """Return an array for `count` sums, empty if sums are equal; zeros unless `is_filled`."""
         make = xp.empty if is_filled else xp.zeros
         return make(count if self.has_values else 0, self.dtype)
 
     def values(self, sums: Array, count: int) -> Array:
-        """The sums, iso where they are known to be equal."""
+        """Return the sums; iso if they are known to be equal."""
         return sums if self.constant is None else repeat_value(self.constant, count)
 
 
 def terms_of(a: Csr, b: Csr, semiring: TypedSemiring) -> Terms:
-    """For A and B, or A and Bᵗ."""
+    """Return the terms of A and B, or of A and Bᵗ."""
     op, monoid = semiring.binaryop, semiring.monoid
     spec, dtype = (cuda_ops.matrix_matrix, semiring), monoid.type.np_type
     x, y = read(a.values, op.reads_x), read(b.values, op.reads_y)

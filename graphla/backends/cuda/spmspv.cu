@@ -1,21 +1,22 @@
-// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k), down the columns k of A that u names.
+// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k). The kernels read the columns k of A
+// for which u has an entry.
 //
-// The edges are all entries of these columns, one column after the other as u lists them. Either a
-// few threads take a column (`push_columns`: columns are short), or the edges are cut into tiles of
-// one size however long the columns are, and a block takes a tile (`push_tiles`).
-// What becomes of an edge is its `Way`. An output is claimed by setting its bit: whoever sets it
-// first lists the output. Folds race by the atomics of the monoid.
+// The edges are all entries of these columns, one column after the other in the order of u. Short
+// columns are read by a few threads each (`push_columns`). Otherwise the edges are cut into tiles
+// of one size, whatever columns they belong to, and a block reads a tile (`push_tiles`). `Way` says
+// what is done with an edge. A thread claims an output by setting its bit; the thread that sets it
+// first lists the output. Terms are folded with the atomics of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {
 
 enum Way {
-  CLAIM = 0,           // list each output once, with the term that got there first
+  CLAIM = 0,           // list each output once, with the term that claims it
   CLAIM_ALONE = 1,     // list each output once; its value is known
-  CLAIM_IDENTITY = 2,  // list each output once, and put the identity where it will be folded
-  FOLD = 3,            // fold terms of outputs that are claimed already
-  FOLD_DENSE = 4,      // claim and fold at once: every output holds the identity already
-  EXPAND = 5,          // nothing is folded: the output and the term of each edge, in order
+  CLAIM_IDENTITY = 2,  // list each output once, and store the identity for the fold
+  FOLD = 3,            // fold the terms of outputs that are claimed already
+  FOLD_DENSE = 4,      // claim and fold together; every output holds the identity already
+  EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
 
 /// The entries of u.
@@ -23,23 +24,24 @@ template <class U> struct Frontier {
   i64 entries;
   const i32 *indices;
   const U *values;
-  const i64 *ends;  // ends[i]: the edges of entries 0..i; null if a few threads take a column each
+  const i64 *ends;  // ends[i]: number of edges of entries 0..i; null for push_columns, push_alone
 };
 
-/// Where the terms go.
+/// Where the terms are stored.
 template <class Op, int WAY, bool MASKED> struct Outputs {
   typedef typename Op::Z Z;
   i64 size;
   const bool *flags;  // the mask
   bool complement;
-  u32 *claimed;   // a bit for each output
-  bool *present;  // of FOLD_DENSE
-  i32 *indices;   // what is listed; of EXPAND, the outputs of the edges (`size` where masked out)
-  Z *w;           // by place in the list (CLAIM), by edge (EXPAND), else by output
+  u32 *claimed;   // one bit per output
+  bool *present;  // FOLD_DENSE only
+  i32 *indices;   // listed outputs; with EXPAND the output of each edge (`size` if masked out)
+  Z *w;           // values by place in the list (CLAIM), by edge (EXPAND), otherwise by output
   u64 *count;
 
   DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }
-  /// Whether an edge to o is worth a closer look. Many lanes ask before the first one claims.
+  /// Returns whether an edge to o may still count. Several lanes may see o open before the first
+  /// one claims it.
   DEVICE bool is_open(i32 o) const {
     if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
     if constexpr (WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY) {
@@ -56,7 +58,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   static constexpr bool LISTS = WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY;
   static constexpr bool COUNTS = LISTS || WAY == FOLD_DENSE;
 
-  /// Folds the term of an open edge to o; whether the edge is the one that claims o.
+  /// Folds the term of an open edge to o. Returns whether this edge claims o.
   template <class Term> DEVICE bool meet(i32 o, Term term) const {
     if constexpr (WAY == FOLD) atomic_fold<Op>(&w[o], term());
     if constexpr (!COUNTS) return false;
@@ -78,7 +80,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-/// Pushes all edges; `threads` threads, a power of two, take a column.
+/// Pushes all edges. `threads` threads, a power of two, read a column.
 template <int KEPT_A, int KEPT_U, class Op, class Offset, class A, class U, bool MASKED, int WAY>
 DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offset, A> &columns,
                        const Outputs<Op, WAY, MASKED> &outputs) {
@@ -135,22 +137,22 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
 
 // --- tiles of edges ---------------------------------------------------------------------------
 
-constexpr int THREADS = BLOCK_THREADS;                     // of a block
+constexpr int THREADS = BLOCK_THREADS;                     // threads of a block
 constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile
 constexpr int TILE = SpmspvTuning::tile;
 
-/// What a block has in shared memory of its tile's edges begin..end - 1.
+/// The shared memory of a block for its tile, which has the edges begin..end - 1.
 struct Tile {
   i64 *range;   // the entries of u that the tile begins and ends in
   i32 *ends;    // where the edges of each entry end, within the tile
-  i64 *shifts;  // from an edge to its entry of A
+  i64 *shifts;  // the difference between the number of an edge and that of its entry of A
 
-  /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them: otherwise most
-  /// of these columns are empty. Every thread of the block calls.
+  /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them; if they have
+  /// not, most of these columns are empty. Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
-    __syncthreads();  // all are done with the tile before
+    __syncthreads();  // all threads have finished with the tile before
     if (warp_in_block() < 2) {
       const i64 edge = warp_in_block() == 0 ? begin : end - 1;
       const i64 at = warp_upper_bound<i64, i64>(u_ends, 0, entries, edge);
@@ -168,7 +170,7 @@ struct Tile {
   }
 };
 
-/// Each tile of edges by a block.
+/// Pushes tiles of edges; a block reads a tile.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
@@ -176,7 +178,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
   SHARED(i32, tile_ends, TILE);
   SHARED(i64, shifts, TILE);
   SHARED(u32, scratch, WARP + 1);
-  SHARED(u64, listed, 1);  // where the outputs that the tile claims are listed
+  SHARED(u64, listed, 1);  // place in the list of the first output that the tile claims
   const Tile tile{range, tile_ends, shifts};
   const Values<typename Op::A, A, KEPT_A> a(columns.values);
   const Values<typename Op::U, U, KEPT_U> u(frontier.values);
@@ -189,8 +191,8 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const i64 end = least(begin + TILE, edges);
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
-    // This thread's edges, their loads side by side.
-    int found[EACH_THREAD];  // which entry of u, from the first of the tile
+    // Each thread reads EACH_THREAD edges, so that their loads overlap.
+    int found[EACH_THREAD];  // the edge's entry of u, counted from the tile's first
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;
     const auto edge = [&](int i) { return begin + i * THREADS + int(threadIdx.x); };
@@ -225,7 +227,8 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     }
     counted += u32(__popc(is_first));
     if constexpr (outputs.LISTS) {
-      // One atomic for the tile: a counter that every claim adds to would be the bottleneck.
+      // One atomic per tile: if every claim added to the counter, the counter would be the
+      // bottleneck.
       u32 total;
       u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
       if (threadIdx.x == 0) listed[0] = total ? atomicAdd(outputs.count, u64(total)) : 0;

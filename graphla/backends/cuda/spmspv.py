@@ -1,8 +1,8 @@
-"""Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u names.
+"""Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u lists.
 
-Kernels: spmspv.cu, matvec.cu. Terms are folded by atomics; where that could show in the bits, and
-`config.deterministic` asks, edges are sorted by output and folded in order.
-Waits: for the number of entries of a sparse result; deterministic, also for the number of edges.
+Kernels: spmspv.cu, matvec.cu. Terms are folded with atomics. If the order could change the bits,
+and `config.deterministic` is set, edges are sorted by output and folded in order.
+Waits: for the number of entries of a sparse result; if deterministic, also for the number of edges.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
+    CSR,
     INT32_END,
     NOT_READ,
-    NULL,
     WARP,
     WIDEST_BLOCK,
     blocks,
     counter,
-    csr,
     next_answer,
     number,
     read,
@@ -35,10 +34,10 @@ from graphla.backends.cuda.launch import (
 )
 from graphla.backends.cuda.matvec import (
     Plan,
+    allows_none,
     constant_of,
     edge_ends,
     few_blocks,
-    lets_none,
     longest_row,
     measured,
     nothing,
@@ -63,19 +62,19 @@ class SpmspvTuning:
     tile: int = 2048
     """Edges of a tile; spmspv.cu reads it."""
     small: int = 1 << 12
-    """Entries of a matrix that is not asked for its longest row."""
+    """Most entries of a matrix whose longest row is not looked up."""
     short: int = 64
     modest: int = 1 << 17
-    """Columns of at most `short` entries, with at most `modest` edges, are pushed by a few threads
-    each: tiles take more launches, and so do single claims of many outputs."""
+    """If no column has more than `short` entries, a few threads push each column of up to `modest`
+    edges in total. Tiles need more launches; but beyond `modest`, one claim per output is slow."""
     dense: int = 8
-    """Terms from size / dense are folded into an array of all outputs, which becomes the result."""
+    """From size / dense terms on, they are folded into an array of all outputs, the result."""
     alone_edges: int = 1 << 13
-    """Most edges that one block pushes alone."""
+    """The most edges that one block pushes alone."""
     alone_outputs: int = 32 * 512
-    """Most outputs that such a block has room for; spmspv.cu reads it."""
+    """The most outputs that such a block has room for; spmspv.cu reads it."""
     large: int = 1 << 20
-    """Elements from which a small part of an array is copied, so that the rest is freed."""
+    """Array size from which a small part is copied, so that the rest can be freed."""
 
 
 TUNING = SpmspvTuning()
@@ -87,12 +86,12 @@ FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Output
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
     plan = plan_of(semiring, side)
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
         return nothing(n, plan.dtype)
-    if mask is not None and mask.indices is not None and lets_none(mask):
+    if mask is not None and mask.indices is not None and allows_none(mask):
         return nothing(n, plan.dtype)
     constant = constant_of(plan, columns.values, u.values) if plan.may_be_constant else None
     edges = _Edges(columns, u, plan, mask, current(TUNING))
@@ -113,7 +112,7 @@ def push(
     if n > current(matvec.TUNING).huge and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
-    edges.is_alone = False  # the bits are read again
+    edges.is_alone = False  # the bits must be in global memory, because FOLD reads them
     indices, count = edges.claim(Way.CLAIM_IDENTITY, whole)
     edges.run(Way.FOLD, w=whole)
     values = xp.empty(count, plan.dtype)
@@ -124,7 +123,7 @@ def push(
 
 
 def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
-    """Terms folded into all outputs, present or not: nothing is listed, nobody waits."""
+    """Fold terms into an array of all outputs: there is no list, and no wait."""
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
     if edges.is_alone:
@@ -138,7 +137,7 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
 
 
 def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | BitmapVector:
-    """Edges sorted by output, those of one output in the order of u; then pulled, run by run."""
+    """Sort the edges by output, those of one output in the order of u; then pull each run."""
     total = edges.in_order()
     if total >= INT32_END:  # places of terms are int32
         rows, u = transpose(edges.columns), to_bitmap(edges.u)
@@ -166,12 +165,12 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
 
 @lru_cache(maxsize=4096)
 def _seconds(monoid: TypedMonoid) -> TypedSemiring:
-    """⊕.second: what folds terms that are made already."""
+    """Return ⊕.second, the semiring that folds given terms."""
     return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
 
 
 class _Edges:
-    """The edges of a frontier: how many at most, how they are cut, and what runs over them."""
+    """The edges of a frontier: a bound on their number, their tiles, and the kernels over them."""
 
     def __init__(
         self,
@@ -207,7 +206,7 @@ class _Edges:
         )
 
     def in_order(self) -> int:
-        """Take u's entries in order, and count their edges."""
+        """Sort u's entries, and count their edges."""
         if not self.u.is_sorted:
             order = self.u.indices.argsort()
             values = self.u.values
@@ -217,7 +216,7 @@ class _Edges:
         return number(self.ends[-1])
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """The outputs that the edges reach, each once, in no order; and how many."""
+        """Return the outputs that the edges reach, each once and in any order, and their number."""
         indices = xp.ndarray(self.room, np.int32)
         if self.is_alone:
             answer = next_answer()
@@ -234,7 +233,7 @@ class _Edges:
     ) -> None:
         columns, u, plan = self.columns, self.u, self.plan
         has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a, v = NULL, None
+        a = v = None
         _, a_type, a_kept = _, u_type, u_kept = NOT_READ
         if plan.reads_a and has_terms:
             a, a_type, a_kept = read(columns.values)
@@ -243,7 +242,13 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = csr(columns, a)
+        matrix = CSR(  # `csr` would take one more Python call
+            indptr=columns.indptr,
+            indices=columns.indices,
+            values=a,
+            nrows=columns.nrows,
+            ncols=columns.ncols,
+        )
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -268,7 +273,10 @@ class _Edges:
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """n cells to fold into, and as many as fill whole words, which atomics on small ones change."""
+    """Return an array to fold into, padded to whole words, and its first n elements.
+
+    Atomics on elements of less than 4 bytes change whole words.
+    """
     words = -(-n * dtype.itemsize // 4) * 4
     whole = xp.empty(words // dtype.itemsize, dtype)
     return whole, whole if whole.size == n else whole[:n]

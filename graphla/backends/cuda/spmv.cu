@@ -1,13 +1,13 @@
-// Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask lets through.
+// Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask allows.
 //
 // A thread takes one row and reads a few entries. If these do not settle the row, a group of lanes
-// or the whole warp reads the rest. A long row is cut into chunks. Warps of the whole grid fold the
-// chunks
-// (`pull_chunks`), and their folds are joined in order (`join_chunks`). If a warp has many rows of
-// middle length, the grid takes each of them as one chunk. If flags select the rows, a warp first
-// lists the selected rows. How a row is cut depends only on its length, and a row of one chunk is
-// folded in the same order as by its own warp. So the result has the same bits in every run and for
-// every grid size. A row that ends at its first term ends at the first term in order.
+// or the whole warp reads the rest. A long row is cut into chunks: warps of the whole grid fold the
+// chunks (`pull_chunks`), and their folds are joined in order (`join_chunks`). If a warp has many
+// rows of middle length, it queues each of them as one chunk, which any warp of the grid may take.
+// If flags select the rows, a warp first lists the selected rows. How a row is cut depends only on
+// its length, and a row of one chunk is folded in the same order as by its own warp. So the result
+// has the same bits in every run and for every grid size. A row that ends at its first term ends at
+// the first term in order.
 #include "gathering.cuh"
 
 namespace graphla {
@@ -23,25 +23,26 @@ constexpr int CROWD =
 template <bool MAY_SETTLE>
 constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
 
-/// What is left of a long row.
+/// The rest of a long row, which waits to be folded in chunks.
 struct Long {
-  i64 place;  // of its result
+  i64 place;  // place of its result
   i64 row;
   i64 begin, end;
-  i64 chunks;  // the first of its chunks, which lie one after the other
+  i64 chunks;  // the first of its chunks, which are consecutive
 };
 
-/// How many long rows there are and how many chunks they have.
+/// The number of long rows, and of their chunks.
 struct Tickets {
   u32 rows, chunks;
 };
 
-/// Where long rows wait for `pull_chunks`; without tickets there is no room, as no row is long.
+/// The queue in which long rows wait for `pull_chunks`. If `tickets` is null there is no queue,
+/// because no row is long.
 struct Queue {
   Tickets *tickets;
   Long *longs;
-  i32 *settled;     // of each long row: the first chunk after which nothing changes
-  i32 *chunk_rows;  // which long row each chunk belongs to
+  i32 *settled;     // per long row: the first chunk after which nothing changes
+  i32 *chunk_rows;  // per chunk: the long row to which it belongs
 };
 
 /// The folds of the chunks.
@@ -50,24 +51,24 @@ template <class Z> struct Chunks {
   Z *sums;
 };
 
-/// Which outputs are wanted, as MaskKind says.
+/// The wanted outputs, in the form that MaskKind tells.
 struct Wanted {
-  i64 outputs;        // rows of A, or length of the list
-  const bool *flags;  // one for each row
+  i64 outputs;        // number of rows of A, or length of the list
+  const bool *flags;  // one flag per row
   const i32 *list;    // rows
-  bool complement;    // of the flags
-  bool by_place;      // whether results lie as the list does, not by row
+  bool complement;    // whether the flags are complemented
+  bool by_place;      // whether results are stored in the order of the list, not by row
 };
 
-/// Where the result goes: bitmap and values.
+/// Where the result is stored: presence flags and values.
 template <class Z> struct Result {
   bool *present;
-  Z *w;        // null if all values are one (AT_PRESENCE)
-  u64 *count;  // of present ones
+  Z *w;        // values; null if all are equal (AT_PRESENCE)
+  u64 *count;  // number of entries
 };
 
-/// Cuts entries begin..end - 1 of the row of each lane where `is_long` into chunks of CHUNK
-/// entries; every lane of the warp calls.
+/// Cuts entries begin..end - 1 of the row of each lane with `is_long` into chunks of CHUNK entries.
+/// Every lane of the warp must call this.
 template <int CHUNK>
 DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, const Queue &queue) {
   u32 owners = __ballot_sync(ALL_LANES, is_long);
@@ -94,8 +95,8 @@ DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, c
   }
 }
 
-/// Which items a warp takes: every so many-th, or (TAKEN) the next that nobody has taken yet. Every
-/// lane of the warp calls.
+/// Determines which items a warp takes: items at a fixed stride or, if TAKEN, always the next item
+/// that no warp has taken yet. Every lane of the warp must call this.
 template <bool TAKEN> struct Turns {
   u64 *next;
   u32 now;
@@ -113,14 +114,16 @@ template <bool TAKEN> struct Turns {
   }
 };
 
-/// Adds how many entries each thread found to `count`; every thread of the block calls.
+/// Adds the number of entries that each thread found to `count`. Every thread of the block must
+/// call this.
 DEVICE void add_count(u64 *count, u32 found) {
   SHARED(u32, scratch, WARP + 1);
   block_add(count, found, scratch);
 }
 
-/// Which of the rows at..at + WARP * SPAN - 1 the flags let through, listed in order at `wanted`;
-/// how many. Results of the others are marked as missing. Every lane of the warp calls.
+/// Lists at `wanted`, in order, which of the rows at..at + WARP * SPAN - 1 the flags allow, and
+/// returns their number. Results of the other rows are marked as missing. Every lane of the warp
+/// must call this.
 template <int SPAN>
 DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
                        u8 *wanted, bool *__restrict__ present) {
@@ -130,7 +133,7 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
     const u32 row = at + u32(part * WARP + lane());
     let[part] = row < outputs && flags[row] != complement;
   }
-  __syncwarp();  // whoever read the list before is done
+  __syncwarp();  // earlier reads of the list are done
   int count = 0;
 #pragma unroll
   for (int part = 0; part < SPAN; ++part) {
@@ -144,8 +147,8 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
   return count;
 }
 
-/// Threads of a block, and how many blocks a multiprocessor holds at least: as many as there are
-/// registers for without spilling any.
+/// Threads of a block, and the least number of blocks per multiprocessor: as many as the registers
+/// allow without spilling.
 template <int HELD> constexpr int THREADS = int(HELD == WITH_HUBS ? WIDEST_BLOCK : BLOCK_THREADS);
 template <class Offset, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM =
@@ -158,7 +161,7 @@ constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                                                                  : 4;
 
 /// Folds the short rows of the lanes in `left` by groups of lanes, and queues the long rows.
-/// Returns the lanes whose rows the warp must fold. For rows that do not end early.
+/// Returns the lanes whose rows the warp must fold. Used for rows that do not end early.
 template <class Rows, class Op, class Offset>
 DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                                  Offset begin, Offset end, const Queue &queue) {
@@ -176,8 +179,8 @@ DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32
   return left & ~__ballot_sync(ALL_LANES, is_long);
 }
 
-/// Folds the rows of the lanes in `left`, one after the other, by the whole warp. Of a long row
-/// that may end early it folds the strip, and queues the rest.
+/// Folds the rows of the lanes in `left`, one after another, by the whole warp. If a row is long
+/// and may end early, the warp folds only the strip and queues the rest.
 template <class Rows, class Op, class Offset>
 DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                           Offset begin, Offset end, const Queue &queue) {
@@ -204,7 +207,7 @@ __global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, 
               Result<typename Op::Z> result, Queue queue) {
   constexpr int SPAN = MASK == MASK_FLAGS  ? SpmvTuning::span
                        : HELD == WITH_HUBS ? 2
-                                           : 1;  // rows a warp takes, in warps
+                                           : 1;  // rows that a warp takes at a time, in warps
   SHARED(u8, lists, MASK == MASK_FLAGS ? BLOCK_THREADS * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
   const bool *__restrict__ flags = wants.flags;
@@ -253,7 +256,7 @@ __global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, 
   add_count(result.count, found);
 }
 
-/// The fold of each chunk, by a warp, unless an earlier chunk of its row has settled that.
+/// Folds each chunk by a warp, unless an earlier chunk has already settled its row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
     pull_chunks(Operands<A, U> of, u64 *next, Queue queue, Chunks<typename Op::Z> folds) {
@@ -283,7 +286,8 @@ __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
   }
 }
 
-/// w(o) = what a long row's first entries gave, and the folds of its chunks in order; by a warp.
+/// Computes w(o) of each long row: the fold of its first entries, joined with the folds of its
+/// chunks in order. One warp takes each row.
 template <class Op, int ENDS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk,
@@ -321,7 +325,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
       }
       if (ENDS != AT_LAST && fold.has) break;
     }
-    __syncwarp();  // all have read what was there
+    __syncwarp();  // all lanes have read the old value
     if (lane() == 0 && fold.has) {
       present[each.place] = true;
       if constexpr (ENDS != AT_PRESENCE) w[each.place] = fold.sum;

@@ -1,8 +1,8 @@
-"""Pull: w(o) = ⊕ over k of mult(A(o, k), u(k)), gathered along the rows that a mask leaves.
+"""Pull: w(o) = ⊕ over k of mult(A(o, k), u(k)), gathered along the rows that a mask allows.
 
-Kernels: spmv.cu. A row is folded in an order that its length decides, whatever the
-grid: the result is the same bits run by run.
-Waits: under a short list of outputs of a huge vector, for its entries.
+Kernels: spmv.cu. A row is folded in an order that depends only on its length, not on the
+grid, so the result has the same bits in every run.
+Waits: for the number of entries, if a short list selects outputs of a huge vector.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from graphla.backends.cuda.hot_columns import hubs_of
 from graphla.backends.cuda.launch import BLOCK, EACH, NULL, WARP, counter, counters, read, size
 from graphla.backends.cuda.matvec import (
     Plan,
+    allows_none,
     constant_of,
     few_blocks_for,
-    lets_none,
     longest_row,
     measured,
     nothing,
@@ -61,9 +61,9 @@ class SpmvTuning:
     span: int = 4
     """Number of rows, as a multiple of the lanes, whose flags a warp reads at a time."""
     many: int = 1 << 16
-    """Entries of a matrix from which two more launches pay off for rows of middle length."""
+    """Entries of a matrix from which queueing rows of middle length pays for two more launches."""
     whole: int = 4
-    """How many times as many blocks read rows to their ends: the card then balances long rows."""
+    """Factor on the number of blocks if rows are read to their ends, to balance long rows."""
 
 
 TUNING = SpmvTuning()
@@ -86,13 +86,13 @@ def pull(
     *,
     hubs: bool = True,
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask lets through.
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask allows.
 
-    `hubs`: whether the values read most often may be kept in shared memory, where that pays.
+    `hubs` tells whether the most frequently read values may be kept in shared memory.
     """
     plan = plan_of(semiring, side)
     n, measured.last = rows.nrows, None
-    if not n or not rows.nvals or not u.size or (mask is not None and lets_none(mask)):
+    if not n or not rows.nvals or not u.size or (mask is not None and allows_none(mask)):
         return nothing(n, plan.dtype)
     constant = constant_of(plan, rows.values, u.values)
     ends = Ends.AT_LAST if not plan.is_any else Ends.AT_FIRST
@@ -104,7 +104,10 @@ def pull(
 
 
 def _is_list(mask: VectorMask) -> bool:
-    """Whether rows come from the mask's list: unless its flags are there, and the list is long."""
+    """Return whether to read rows from the mask's list, not from its flags.
+
+    The list is read if there are no flags, or if it is short.
+    """
     if mask.indices is None or mask.complement:
         return False
     return mask.present is None or mask.indices.size * 4 < mask.size
@@ -121,7 +124,7 @@ def _pull_rows(
     constant: Array | None,
     keeps_hubs: bool,
 ) -> SparseVector | BitmapVector:
-    """Each output by a thread, then a warp, then in chunks; any mask, any end of a row."""
+    """Fold each row by a thread, then by a warp, then in chunks, under any mask."""
     tuning = current(TUNING)
     wants = _all_rows(rows.nrows) if mask is None else _Wanted(rows.nrows, mask)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
@@ -148,7 +151,7 @@ def _pull_rows(
     times = tuning.whole if whole else 1
 
     def prepare(name: str, items: int, *arguments: Any) -> tuple[Any, int]:
-        """The kernel, and the number of blocks that it runs on."""
+        """Return the kernel, and its number of blocks."""
         kernel = load("spmv.cu", name, plan.spec, *types, *arguments, constants=tuning)
         if hubs is None:
             return kernel, few_blocks_for(items, times)
@@ -188,7 +191,7 @@ def _pull_rows(
 
 
 class _Wanted:
-    """Which outputs a mask lets through, as the kernels take it."""
+    """The outputs that a mask allows, as the kernels take them."""
 
     def __init__(self, n: int, mask: VectorMask | None) -> None:
         self.kind, self.outputs, self.by_place = Kind.MASK_NONE, n, False
@@ -210,14 +213,14 @@ class _Wanted:
 
 @lru_cache
 def _all_rows(n: int) -> _Wanted:
-    """Return what is wanted without a mask: packed once for each size."""
+    """Return the outputs without a mask, which are all rows; packed once per size."""
     return _Wanted(n, None)
 
 
 class _Room:
-    """Where long rows and their chunks are queued, and where the folds of these are stored.
+    """The memory for the queue of long rows and their chunks, and for the folds of chunks.
 
-    It is one allocation: each one would keep the first kernel waiting longer.
+    It is one allocation, because each further allocation would delay the first kernel.
     """
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:

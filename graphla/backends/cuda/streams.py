@@ -1,20 +1,20 @@
-"""Cards made current, and streams that wait for one another, only where there is more than one.
+"""Set the current card for an operation, and order the streams that share storage.
 
-Storage is made on the stream that is current then. Its forms keep a *stamp* of that: the stream,
-and the moment. Whoever reads them on another stream *arrives*: its stream first waits for that
-moment. When the operation is over it *departs*: the stream that the storage was made on waits for
-the reader, since the pool hands freed memory out again in the order of the stream it was taken on.
-With one stream all of this is one comparison.
+Storage is allocated on the stream that is current at that time. It keeps a *stamp*: the stream and
+the point that the stream had reached. Before an operation on another stream reads the storage,
+`wait_for` makes that stream wait for the stamp. After the operation, `make_owners_wait` makes the
+stream of the stamp wait for the reader, because the memory pool reuses freed memory in the order of
+the stream it was allocated on. With a single stream, all of this costs one comparison.
 
 Invariants:
-- a stamp that has no event yet gets one, recorded on its stream, when another stream first asks:
-  that is later than the moment, but never too early;
-- a per-thread default stream can be named by its own thread alone: its stamps have their event from
-  the start, and departing from its storage the host waits, as nobody can tell that stream to;
-- the card of the operands is current while an operation runs.
+- A stamp without an event gets one when another stream first needs it. The event is recorded on the
+  stamp's stream, so it may be later than the stamp, but never earlier.
+- Only the thread itself can name its per-thread default stream. So a stamp of that stream has its
+  event from the start. `make_owners_wait` cannot make that stream wait; the host waits instead.
+- The card of the operands is current while an operation runs.
 
-Waits: at the end of an operation that read, on one stream, what was made on the per-thread default
-stream of another thread; both streams, when entries move from one card to another.
+Waits: at the end of an operation that read storage of another thread's per-thread default stream;
+for both streams when entries are copied from one card to another.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from graphla.formats import is_iso
 from semirings.exceptions import DeviceUnavailable
 
 PER_THREAD = 2
-"""What CUDA calls the default stream of the calling thread, whichever that is."""
+"""The pointer value that CUDA reserves for the default stream of the calling thread."""
 
 _recording = Lock()
 
@@ -41,7 +41,7 @@ __all__ = ["explain"]
 
 
 class Stamp:
-    """A moment of a stream: by default the one that the current stream has come to."""
+    """A point in the order of a stream: by default, after all work issued to the current stream."""
 
     __slots__ = ("event", "ptr", "stream", "thread")
 
@@ -57,20 +57,20 @@ class Stamp:
             self.thread, self.stream = get_ident(), None
 
     def seal(self) -> Stamp:
-        """The moment is now, and what its stream does later does not count."""
+        """Record an event, and return the stamp. Later work on its stream then does not count."""
         event = Event(disable_timing=True)
         event.record(self.stream)
         self.event = event
         return self
 
     def is_foreign_to(self, stream: Any) -> bool:
-        """Whether work on that stream is not in order with this by itself."""
+        """Return whether `stream` needs an explicit wait to come after this stamp."""
         if self.ptr != stream.ptr:
             return True
         return self.ptr == PER_THREAD and self.thread != get_ident()
 
     def precede(self, stream: Any) -> None:
-        """That stream waits until this moment has come."""
+        """Make `stream` wait until its work comes after this stamp."""
         if self.event is None:
             with _recording:
                 if self.event is None:
@@ -79,16 +79,17 @@ class Stamp:
 
 
 def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-    """The stamps, and this moment, of forms that have just got another form."""
+    """Return the stamps of storage to which the current stream has just added a format."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
-        return stamps  # whoever comes from elsewhere will wait for later than this
+        return stamps  # the event will be recorded later than this point
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())
 
 
 def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, ...]:
-    """Stamps for forms that may share memory with others: one more for each other stream."""
+    """Return `stamps` and the stamps of further streams in `others`, for storage that may share
+    memory."""
     known = {(each.ptr, each.thread) for each in stamps}
     for each in others:
         if (each.ptr, each.thread) not in known:
@@ -98,9 +99,9 @@ def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[St
 
 
 def wait_for(stamps: tuple[Stamp, ...]) -> bool:
-    """The current stream waits until storage with these stamps is made.
+    """Make the current stream wait for storage with these stamps.
 
-    Whether some of it is of another stream.
+    Return whether some of the storage belongs to another stream.
     """
     now, is_abroad = get_current_stream(), False
     for each in stamps:
@@ -111,7 +112,7 @@ def wait_for(stamps: tuple[Stamp, ...]) -> bool:
 
 
 def make_owners_wait(stamps: Iterable[Stamp]) -> None:
-    """Streams whose memory the current one has used wait for that."""
+    """Make the streams of the stamps wait for the current stream, which used their memory."""
     now, event = get_current_stream(), None
     seen: set[tuple[int, int]] = set()
     for each in stamps:
@@ -128,9 +129,9 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 
 
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
-    """The stamps of these forms that are of other streams than the current one."""
+    """Return the stamps of the operands that belong to streams other than the current one."""
     now, away = get_current_stream(), []
-    for x in operands:  # comprehensions cost a call
+    for x in operands:  # a loop is cheaper than a comprehension, which is a call
         for each in getattr(x, "stamps", ()):
             if each.stream is not now and each.is_foreign_to(now):
                 away.append(each)
@@ -138,12 +139,12 @@ def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
 
 
 def wait() -> None:
-    """Wait until the current stream has done its work."""
+    """Wait until the current stream has finished its work."""
     get_current_stream().synchronize()
 
 
 def adopt(array: Any) -> Any:
-    """An array of any library on a card as CuPy's, without a copy."""
+    """Return the array of any GPU library as a CuPy array, without a copy."""
     if isinstance(array, xp.ndarray):
         return array
     if hasattr(array, "__cuda_array_interface__"):
@@ -152,7 +153,10 @@ def adopt(array: Any) -> Any:
 
 
 def truths(array: Any) -> Any:
-    """Truth values as bytes 0 and 1, in memory of their own: views of integers may hold others."""
+    """Return boolean values as bytes 0 and 1 in new memory; other arrays are returned unchanged.
+
+    A boolean view of integers may hold other bytes.
+    """
     if array.dtype != bool:
         return array
     one = array[:1] if array.ndim == 1 and is_iso(array) else array
@@ -161,7 +165,7 @@ def truths(array: Any) -> Any:
 
 
 def overlap(one: Any, other: Any) -> bool:
-    """Whether they lie in one allocation, or over one another."""
+    """Return whether the arrays share an allocation or overlap."""
     a, b = adopt(one), adopt(other)
     if a.data.mem is b.data.mem:
         return True
@@ -170,14 +174,17 @@ def overlap(one: Any, other: Any) -> bool:
 
 
 def _span(array: Any) -> tuple[int, int]:
-    """The first byte, and the one after the last."""
+    """Return the address of the first byte and the address after the last byte."""
     reach = sum((n - 1) * abs(step) for n, step in zip(array.shape, array.strides, strict=True))
     start = array.data.ptr
     return (start, start + reach + array.itemsize) if array.size else (start, start)
 
 
 def copy_to_current(array: Any) -> Any:
-    """A copy on the card that is current, from another card (both are waited for) or the host."""
+    """Return a copy on the current card, from another card or the host.
+
+    A copy from another card waits for the current streams of both cards.
+    """
     if not isinstance(array, xp.ndarray):
         return truths(xp.asarray(array))
     with array.device:
@@ -191,14 +198,14 @@ def copy_to_current(array: Any) -> Any:
 
 
 def resolve_device(device: str) -> str:
-    """ "cuda:1", for that or, with the card 1 current, for "cuda"."""
+    """Return the device with its number: "cuda" becomes "cuda:1" while card 1 is current."""
     number = device.partition(":")[2]
     return _name(int(number) if number else runtime.getDevice())
 
 
 @cache
 def _name(number: int) -> str:
-    """The name of a card that can be used."""
+    """Return the name of a card, after checking that it exists and can be used."""
     count = runtime.getDeviceCount()
     if number >= count:
         there = "cuda:0" if count == 1 else f"cuda:0 to cuda:{count - 1}"
@@ -214,12 +221,12 @@ def _name(number: int) -> str:
 
 @cache
 def number_of(device: str) -> int:
-    """Of "cuda:1", 1."""
+    """Return the number of a device, for example 1 for "cuda:1"."""
     return int(resolve_device(device).partition(":")[2])
 
 
 def enter_device(device: str) -> int | None:
-    """Makes a card the current one; the number of the one before, if that is another."""
+    """Make a card current. Return the number of the previous card, or None if it is the same."""
     if seen.fault:
         refuse_after_fault()
     number, before = number_of(device), runtime.getDevice()
@@ -230,6 +237,6 @@ def enter_device(device: str) -> int | None:
 
 
 def leave_device(before: int | None) -> None:
-    """The card before is current again."""
+    """Make the previous card current again; None does nothing."""
     if before is not None:
         runtime.setDevice(before)

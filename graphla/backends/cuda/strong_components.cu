@@ -57,20 +57,21 @@ template <class Offset> struct Strong {
   const Offset *a_indptr, *b_indptr;  // a: the matrix by rows, b: by columns
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  u32 *ahead;  // n words `ahead`, then n words `behind`; during a trim in-degrees, then out-degrees
+  u32 *ahead;   // n words `ahead`, then n words `behind`; during a trim, n in-degrees, then n
+                // out-degrees
   u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
   i32 *lists;   // two lists of n living vertices, for even and for odd passes
   u64 *queue;   // two sides of 2n items
   i64 *labels;  // labels[v] becomes the least vertex of v's component
 
-  /// Return the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
+  /// Returns the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
   DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
 
   /// Queues the row of vertex v[s] for each bit s set in `rows`, and its column for each bit s set
-  /// in `columns`. The whole warp calls.
+  /// in `columns`. The whole warp must call this.
   template <int COUNT_OF>
   DEVICE void push(u32 rows, u32 columns, const i32 (&v)[COUNT_OF], u64 *to, u64 *queued) const {
     if (!__any_sync(ALL_LANES, (rows | columns) != 0)) return;
@@ -130,8 +131,8 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// TRIM: removes edges of trimmed vertices. Return the bits of the vertices w[s] that are trimmed
-  /// now.
+  /// TRIM: removes edges of trimmed vertices. Returns the bits of the vertices w[s] that are
+  /// trimmed now.
   DEVICE u32 trim(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
     u32 trimmed = 0;
 #pragma unroll
@@ -144,7 +145,7 @@ template <class Offset> struct Strong {
     return trimmed;
   }
 
-  /// Visits a share of the entries of a round. One warp calls.
+  /// Visits a share of the entries of a round. One warp calls this.
   DEVICE void walk(int how, u64 stamp, u32 rows, Share share, u64 *queued) const {
     const u64 *const items = side(u32(stamp));
     ItemFinder finder(items, rows, share.first);
@@ -177,7 +178,7 @@ template <class Offset> struct Strong {
 
   /// Makes a pass over places i, ..., i + TILE - 1 of the list of living vertices (or of all
   /// vertices, if `from` is null). Lists the vertices that stay alive, and queues rows and columns.
-  /// One warp calls.
+  /// One warp calls this.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
                    u64 *items, RoundCounts *found) const {
     i32 v[STEPS];
@@ -236,9 +237,10 @@ template <class Offset> struct Strong {
   }
 };
 
-/// Return the vertex with the greatest product of degrees (to 7 digits). Ties go to the greatest
-/// pseudorandom number rather than to the first vertex: in a mesh that is a corner, where a search
-/// takes most rounds. `best` is a word of control memory. All blocks meet.
+/// Returns the vertex with the greatest product of degrees (to 7 digits). Ties go to the greatest
+/// pseudorandom number rather than to the first vertex: in a mesh the first vertex is a corner, and
+/// a search from there takes most rounds. `best` is a word of control memory. All blocks meet at a
+/// barrier.
 template <class Offset>
 DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
   const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;
@@ -254,7 +256,7 @@ DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) 
   return i32(vertex_of(u32(load_relaxed(best))));
 }
 
-/// labels[v] = the least of the vertices with the same owner as v. All blocks meet.
+/// labels[v] = the least of the vertices with the same owner as v. All blocks meet at a barrier.
 template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, Rounds &rounds) {
   const i64 n = graph.n;
   u32 *const least_of = graph.ahead;

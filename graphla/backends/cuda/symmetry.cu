@@ -26,7 +26,7 @@ DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
   }
 }
 
-/// Return the place of row j's entry in column i, or -1 if there is none.
+/// Returns the place of row j's entry in column i, or -1 if there is none.
 template <class Offset>
 DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 j,
                       i64 i) {
@@ -35,7 +35,7 @@ DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__
   return place < end && indices[place] == i32(i) ? place : -1;
 }
 
-/// Return the bits of a value, with the same bits for all NaNs. A value is a NaN if bits & mask >
+/// Returns the bits of a value, with the same bits for all NaNs. A value is a NaN if bits & mask >
 /// infinity.
 template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
   return (u64(bits) & mask) > infinity ? infinity + 1 : u64(bits);
@@ -53,9 +53,8 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
   SHARED(i64, span, 2);
-  SHARED(
-      i32, stop,
-      2);  // one for even and one for odd tiles: all threads read a flag before it is written again
+  SHARED(i32, stop,
+         2);  // for even and odd tiles, so that all threads read a flag before it is written again
   const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
   const i64 from = tiles * blockIdx.x / gridDim.x * tile,
             to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);

@@ -25,7 +25,7 @@ from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Csr, is_iso, nan_bits
 
 _key = tuple(np.uint64(randbits(64)) for _ in range(3))
-"""The random key of this process. Without it, nobody can construct a matrix with a false result."""
+"""The random key of this process. It is secret, so that no input can force a false result."""
 
 
 def find_symmetry(a: Csr) -> Symmetry:

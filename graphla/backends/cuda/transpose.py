@@ -1,8 +1,8 @@
-"""The transpose, by sorting. Kernels: convert.cu.
+"""Transpose a matrix by sorting. Kernels: convert.cu.
 
-Where all values are one, the keys of the places are sorted alone (16 bytes an entry beside the
-result, 8 where keys are short); else the columns, stably, and the order moves rows and values
-(some 28 bytes an entry).
+If the values are iso, only the keys of positions are sorted: 16 bytes per entry besides the result,
+8 bytes if keys are short. Otherwise the columns are sorted stably, and rows and values are moved in
+that order: about 28 bytes per entry.
 
 Waits: none.
 """
@@ -20,7 +20,7 @@ from graphla.formats import Csr, is_iso
 
 
 def transpose(a: Csr) -> Csr:
-    """The same entries by columns."""
+    """Return the transpose."""
     if not a.nvals:
         return Csr(a.ncols, a.nrows, xp.zeros(a.ncols + 1, xp.int32), a.indices, a.values)
     return _by_keys(a) if is_iso(a.values) else _by_order(a)

@@ -1,4 +1,4 @@
-"""Which vertices and edges matter."""
+"""The subcommands for centrality: which vertices and edges are important."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _pagerank(graph: Graph, rank: Any, options: Namespace) -> Answer:
 
 
 def _closeness(graph: Graph, closeness: Any, options: Namespace) -> Answer:
-    if not hasattr(closeness, "to_coo"):  # of one vertex
+    if not hasattr(closeness, "to_coo"):  # the result for one vertex
         return findings.answer(graph, closeness, ("closeness",), options.top)
     _, values = closeness.to_coo()
     facts = [("mean", number(values.mean()))] if values.size else []
@@ -34,72 +34,78 @@ def _closeness(graph: Graph, closeness: Any, options: Namespace) -> Answer:
 CENTRALITY = (
     Algorithm(
         "pagerank",
-        "how often a walker who follows edges at random is found at each vertex",
+        "how often a random walker is at each vertex",
         ("rank",),
         story=(
-            "The walker follows an out-edge with probability ALPHA, chosen in proportion to its "
-            "weight, and else jumps to a random vertex, as always from a vertex without out-edges. "
-            "The ranks add up to 1. Rounds end with the first to change them, in all, by less than "
-            "TOL times the number of vertices."
+            "With probability ALPHA the walker follows an out-edge, chosen in proportion to its "
+            "weight; otherwise, and always from a vertex without out-edges, it jumps to a random "
+            "vertex. The ranks add up to 1. The rounds end when one of them changes the ranks, in "
+            "total, by less than TOL times the number of vertices."
         ),
-        formula="r = α·(r / degree)A + (1 - what that carried) / n,  until r rests",
+        formula="r = α·(r / degree)A + (1 - Σ α·(r / degree)A) / n,  until r converges",
         examples=(
             "graphla pagerank web.mtx.gz --top 20",
             "graphla pagerank web.mtx.gz --tol 1e-12 --output ranks.csv",
         ),
         words={
-            "alpha": "how likely the walker follows an edge",
-            "tol": "the change, per vertex, to stop at",
+            "alpha": "the probability that the walker follows an edge",
+            "tol": "stop when a round changes less than this per vertex",
         },
         tell=_pagerank,
     ),
-    Algorithm(
-        "hits", "which vertices point at good ones, and are pointed at", ("hub", "authority")
-    ),
+    Algorithm("hits", "hubs, which point to authorities, and authorities", ("hub", "authority")),
     Algorithm(
         "katz",
-        "how many walks end at each vertex, long ones counting less",
+        "how many walks end at each vertex, where long walks count less",
         ("katz",),
         words={
-            "alpha": "what of a walk's count is left after each edge",
-            "tol": "the change, per vertex, to stop at",
+            "alpha": "the factor by which each edge reduces the count of a walk",
+            "tol": "stop when a round changes less than this per vertex",
         },
     ),
     Algorithm(
         "eigenvector",
-        "how important each vertex is by the importance of others",
+        "the importance of each vertex, from the importance of its neighbors",
         ("eigenvector",),
-        words={"tol": "the change, per vertex, to stop at"},
+        words={"tol": "stop when a round changes less than this per vertex"},
     ),
-    Algorithm("degree", "the share of the other vertices that each is joined with", ("degree",)),
-    Algorithm("in_degree", "the share of the other vertices with an edge to each", ("in-degree",)),
     Algorithm(
-        "out_degree", "the share of the other vertices with an edge from each", ("out-degree",)
+        "degree", "for each vertex, the share of the other vertices that are neighbors", ("degree",)
+    ),
+    Algorithm(
+        "in_degree",
+        "for each vertex, the share of the other vertices with an edge to it",
+        ("in-degree",),
+    ),
+    Algorithm(
+        "out_degree",
+        "for each vertex, the share of the others with an edge from it",
+        ("out-degree",),
     ),
     Algorithm(
         "closeness",
-        "how near each vertex is to all that can reach it",
+        "how near each vertex is to the vertices that can reach it",
         ("closeness",),
         story=(
-            "The inverse of the mean distance of the paths that end at the vertex, times the part "
-            "of the graph from which one does. Counted in edges, it takes a breadth-first search "
-            "from each vertex, 64 of them at a time as the bits of a word."
+            "The inverse of the mean distance from the vertices that reach it, times their share "
+            "of the graph. If distances count edges, this takes a breadth-first search from each "
+            "vertex; 64 searches run at a time, as the bits of a word."
         ),
         formula="c(v) = (r - 1)² / ((n - 1) Σ d(u, v)),  over the r vertices u that reach v",
         examples=("graphla closeness friends.txt --undirected --top 20",),
         tell=_closeness,
     ),
-    Algorithm("harmonic", "how near each vertex is: the sum of 1 / distance", ("harmonic",)),
+    Algorithm("harmonic", "how near each vertex is, as the sum of 1 / distance", ("harmonic",)),
     Algorithm(
         "betweenness",
-        "the share of shortest paths that pass each vertex",
+        "the share of shortest paths through each vertex",
         ("betweenness",),
-        words={"k": "from so many random sources only (default: from all)"},
+        words={"k": "the number of random sources (default: all vertices)"},
     ),
     Algorithm(
         "edge_betweenness",
-        "the share of shortest paths that pass each edge",
+        "the share of shortest paths through each edge",
         ("betweenness",),
-        words={"k": "from so many random sources only (default: from all)"},
+        words={"k": "the number of random sources (default: all vertices)"},
     ),
 )

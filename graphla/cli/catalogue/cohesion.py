@@ -1,4 +1,4 @@
-"""How closely vertices are knit."""
+"""The subcommands for cohesion: how closely vertices are connected."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def _triangles(graph: Graph, triangles: Any, _options: Namespace) -> Answer:
     facts = [("triangles", number(triangles))]
     if pairs:
         share = 3 * triangles / pairs
-        facts.append(("transitivity", f"{share:.6f} of the paths of length 2 close"))
+        facts.append(("transitivity", f"{share:.6f} of the paths of length 2 are closed"))
     return Answer(facts=facts, total=("triangles", triangles))
 
 
 COHESION = (
     Algorithm(
         "triangle_count",
-        "how many triples of vertices are joined by three edges",
+        "the number of triples of vertices that are joined by three edges",
         ("triangles",),
         command="triangles",
         story=(
             "Counts each triangle once; directions, weights and self-loops are ignored. F holds "
-            "each edge once, from the end of lesser degree; under the mask F the product counts, "
-            "for each edge, the third vertices that both its ends point at."
+            "each edge once, from its end of lower degree. Under the mask F, the product counts "
+            "for each edge the vertices that both of its ends point to."
         ),
         formula="C⟨F⟩ = F plus.pair Fᵀ;  triangles = Σ C",
         examples=("graphla triangles friends.txt",),
@@ -39,40 +39,48 @@ COHESION = (
     ),
     Algorithm(
         "triangles",
-        "how many triangles each vertex is a corner of",
+        "the number of triangles at each vertex",
         ("triangles",),
         command="triangles-per-vertex",
     ),
-    Algorithm("clustering", "how many of its pairs of neighbours are joined", ("clustering",)),
+    Algorithm("clustering", "the share of pairs of neighbors that are joined", ("clustering",)),
     Algorithm(
-        "average_clustering", "how many pairs of neighbours are joined, on average", ("clustering",)
+        "average_clustering",
+        "the mean share of pairs of neighbors that are joined",
+        ("clustering",),
     ),
-    Algorithm("transitivity", "how many paths of length 2 are closed", ("transitivity",)),
-    Algorithm("square_clustering", "how many squares at each vertex are closed", ("clustering",)),
+    Algorithm("transitivity", "the share of paths of length 2 that are closed", ("transitivity",)),
+    Algorithm(
+        "square_clustering",
+        "the share of possible squares at each vertex that exist",
+        ("clustering",),
+    ),
     Algorithm(
         "k_truss",
-        "the edges left where each is in k - 2 triangles that are left",
+        "the largest subgraph in which each edge is in at least k - 2 triangles",
         ("weight",),
-        words={"k": "each edge keeps k - 2 triangles"},
+        words={"k": "each edge is in at least k - 2 triangles"},
         bench={"k": 4},
     ),
-    Algorithm("truss_numbers", "the greatest k whose k-truss each edge is in", ("truss",)),
+    Algorithm(
+        "truss_numbers", "for each edge, the greatest k whose k-truss contains it", ("truss",)
+    ),
     Algorithm(
         "jaccard",
-        "the share of neighbours in common, of all that either has",
+        "the number of common neighbors, divided by that of all neighbors of both",
         ("jaccard",),
-        fills="neighbours",
+        fills="neighbors",
     ),
     Algorithm(
         "overlap",
-        "the share of neighbours in common, of the fewer",
+        "the number of common neighbors, divided by the smaller degree",
         ("overlap",),
-        fills="neighbours",
+        fills="neighbors",
     ),
     Algorithm(
         "cosine",
-        "the cosine between the neighbourhoods of two vertices",
+        "the cosine between the neighborhoods of two vertices",
         ("cosine",),
-        fills="neighbours",
+        fills="neighbors",
     ),
 )

@@ -1,4 +1,4 @@
-"""How far apart the vertices of a graph are."""
+"""The subcommands for distances: how far apart the vertices of a graph are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphla.graph import Graph
 
 
 def _eccentricity(graph: Graph, eccentricity: Any, options: Namespace) -> Answer:
-    if not hasattr(eccentricity, "to_coo"):  # of one vertex
+    if not hasattr(eccentricity, "to_coo"):  # the result for one vertex
         return findings.answer(graph, eccentricity, ("eccentricity",), options.top)
     _, values = eccentricity.to_coo()
     facts = [("reach all others", number(values.size, "vertex"))]
@@ -27,25 +27,25 @@ def _eccentricity(graph: Graph, eccentricity: Any, options: Namespace) -> Answer
 DISTANCES = (
     Algorithm(
         "eccentricity",
-        "how many edges away the farthest vertex is from each vertex",
+        "the number of edges from each vertex to the farthest one",
         ("eccentricity",),
         story=(
-            "The least of the eccentricities is the radius of the graph, the greatest its "
-            "diameter. Each search bounds those of all vertices, so a few may settle them; what "
-            "stays open is searched from 64 vertices at a time, as the bits of a word. A vertex "
-            "that does not reach all others has none."
+            "The least eccentricity is the radius of the graph, the greatest its diameter. Each "
+            "search bounds the eccentricities of all vertices, so that a few searches may suffice. "
+            "The remaining vertices are searched 64 at a time, as the bits of a word. A vertex "
+            "that does not reach all others has no eccentricity."
         ),
         formula="e(v) = max over u of d(v, u)",
         examples=("graphla eccentricity friends.txt --undirected --output eccentricities.csv",),
         tell=_eccentricity,
     ),
     Algorithm("diameter", "the greatest distance between two vertices", ("diameter",)),
-    Algorithm("radius", "how near to all others the best vertex is", ("radius",)),
-    Algorithm("center", "the vertices that are nearest to all others", ("center",)),
-    Algorithm("periphery", "the vertices that are farthest from some other", ("periphery",)),
+    Algorithm("radius", "the least eccentricity of a vertex", ("radius",)),
+    Algorithm("center", "the vertices with the least eccentricity", ("center",)),
+    Algorithm("periphery", "the vertices with the greatest eccentricity", ("periphery",)),
     Algorithm(
         "average_path_length",
-        "how far apart two vertices are on average",
+        "the mean distance between two vertices",
         ("average",),
     ),
 )

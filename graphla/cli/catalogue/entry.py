@@ -1,7 +1,7 @@
-"""One line of the table of algorithms: what the command line knows that the function does not say.
+"""An entry of the table of algorithms: what the command line adds to what the function provides.
 
-Its options are the function's parameters, its formula and story the function's docstring, what it
-shows is what the function gives: so none of it is written twice.
+The options are the function's parameters, the formula and the story are the function's docstring,
+and the output is the function's result, so that nothing is written twice.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ Teller = Callable[[Graph, Any, Namespace], Answer]
 class Algorithm:
     """One subcommand."""
 
-    function: str  # of graphla.algorithms
+    function: str  # the name of a function in graphla.algorithms
     computes: str
-    values: tuple[str, ...]  # what the results are called
+    values: tuple[str, ...]  # the names of the results
     command: str = ""  # by default the function's name
     story: str = ""  # by default the paragraphs of its docstring
     formula: str = ""  # by default its first line
     examples: tuple[str, ...] = ()
-    tell: Teller | None = None  # by default as findings.answer does
-    words: dict[str, str] = field(default_factory=dict)  # on options that need other words
-    hides: tuple[str, ...] = ()  # parameters that are no options
+    tell: Teller | None = None  # by default findings.answer
+    words: dict[str, str] = field(default_factory=dict)  # help texts that replace the usual ones
+    hides: tuple[str, ...] = ()  # parameters that do not become options
     fixed: dict[str, Any] = field(default_factory=dict)  # arguments of every call
     bench: dict[str, Any] = field(default_factory=dict)  # arguments in `graphla bench`
-    fills: Literal["", "pairs", "neighbours"] = ""  # the result has an entry for each pair of them
+    fills: Literal["", "pairs", "neighbors"] = ""  # which pairs the result has an entry for
 
     @property
     def name(self) -> str:
-        """The command."""
+        """The name of the subcommand."""
         return self.command or self.function.replace("_", "-")
 
     @property
     def run(self) -> Callable[..., Any]:
-        """The function."""
+        """The function of graphla.algorithms."""
         return getattr(algorithms, self.function)
 
     @property
     def told(self) -> GraphOptions:
-        """What the function is told to be."""
+        """The options of the function's decorator `graph_algorithm`."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """Those of the function that are options."""
+        """The parameters of the function that become options."""
         _, *others = inspect.signature(self.run).parameters.values()
         hidden = {*_NO_OPTIONS, *self.hides, *self.fixed}
         return {each.name: each for each in others if each.name not in hidden}
@@ -71,13 +71,13 @@ class Algorithm:
         return story, self.formula or first
 
     def answer(self, graph: Graph, found: Any, options: Namespace) -> Answer:
-        """What it found, told."""
+        """Return the answer for the function's result."""
         if self.tell is not None:
             return self.tell(graph, found, options)
         return findings.answer(graph, found, self.values, options.top)
 
 
 def _paragraphs(function: Callable[..., Any]) -> list[str]:
-    """Return the paragraphs of its docstring before the first section."""
+    """Return the paragraphs of a function's docstring before its first section."""
     text = inspect.cleandoc(function.__doc__ or "").split("\nArgs:\n")[0].replace("`", "")
     return [each for each in text.strip().split("\n\n") if each]

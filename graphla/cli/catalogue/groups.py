@@ -1,4 +1,4 @@
-"""Communities, and sets of vertices."""
+"""The subcommands for communities, and for sets of vertices or edges."""
 
 from __future__ import annotations
 
@@ -15,39 +15,41 @@ def _matching(_graph: Graph, mate: Any, _options: Namespace) -> Answer:
     return Answer(facts=facts, columns={"mate": mate})
 
 
-def _colours(_graph: Graph, colour: Any, _options: Namespace) -> Answer:
-    _, numbers = colour.to_coo()
+def _colors(_graph: Graph, color: Any, _options: Namespace) -> Answer:
+    _, numbers = color.to_coo()
     count = int(numbers.max()) + 1 if numbers.size else 0
-    return Answer(facts=[("colours", number(count))], columns={"colour": colour})
+    return Answer(facts=[("colors", number(count))], columns={"color": color})
 
 
 GROUPS = (
     Algorithm(
         "label_propagation",
-        "communities: each vertex takes the label that most of its neighbours have",
+        "communities: each vertex takes the most frequent label of its neighbors",
         ("community",),
     ),
     Algorithm(
-        "louvain", "communities: parts of greatest modularity, found by moves", ("community",)
+        "louvain", "communities: parts of high modularity, found by moving vertices", ("community",)
     ),
     Algorithm(
-        "modularity", "how many more edges than by chance lie within given parts", ("modularity",)
+        "modularity",
+        "the share of edges within given parts, minus the share expected by chance",
+        ("modularity",),
     ),
     Algorithm(
         "maximal_independent_set",
-        "vertices of which no two are joined, and to which none can be added",
+        "vertices of which no two are adjacent, and to which none can be added",
         ("independent",),
-        words={"nodes": "vertices that are to be among them: u,v,..."},
+        words={"nodes": "vertices that the set must contain: u,v,..."},
     ),
     Algorithm(
         "greedy_color",
-        "colours, such that no edge joins two vertices of the same one",
-        ("colour",),
-        tell=_colours,
+        "a color for each vertex such that neighbors have different colors",
+        ("color",),
+        tell=_colors,
     ),
     Algorithm(
         "maximal_matching",
-        "pairs of joined vertices, no vertex in two, and none can be added",
+        "edges of which no two share a vertex, and to which none can be added",
         ("mate",),
         tell=_matching,
     ),

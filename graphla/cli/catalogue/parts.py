@@ -1,4 +1,4 @@
-"""Which vertices hang together."""
+"""The subcommands for components, cores and spanning forests."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from graphla.cli.catalogue.entry import Algorithm
 PARTS = (
     Algorithm(
         "connected_components",
-        "which vertices a path joins, whatever the direction of its edges",
+        "which vertices are connected by paths, whatever the direction of the edges",
         ("component",),
         command="components",
         examples=("graphla components friends.txt --output labels.csv",),
     ),
-    Algorithm("component_count", "how many components there are", ("components",)),
-    Algorithm("is_connected", "whether there is one component alone", ("connected",)),
+    Algorithm("component_count", "the number of components", ("components",)),
+    Algorithm("is_connected", "whether there is exactly one component", ("connected",)),
     Algorithm(
-        "strong_components", "which vertices lead to each other along the edges", ("component",)
+        "strong_components", "which vertices reach each other along the edges", ("component",)
     ),
     Algorithm(
-        "is_strongly_connected", "whether each vertex leads to each other", ("strongly connected",)
+        "is_strongly_connected", "whether every vertex reaches every other", ("strongly connected",)
     ),
-    Algorithm("core_numbers", "the greatest k whose k-core each vertex is in", ("core",)),
+    Algorithm(
+        "core_numbers", "for each vertex, the greatest k whose k-core contains it", ("core",)
+    ),
     Algorithm(
         "k_core",
-        "the edges left where each vertex has k neighbours that are left",
+        "the largest subgraph in which each vertex has at least k neighbors",
         ("weight",),
-        words={"k": "how many neighbours each vertex keeps (default: as many as some do)"},
+        words={"k": "the minimum degree (default: the greatest with a nonempty result)"},
         hides=("core_number",),
     ),
-    Algorithm(
-        "spanning_forest", "the edges of least weight that join what can be joined", ("weight",)
-    ),
+    Algorithm("spanning_forest", "a spanning forest of minimum weight", ("weight",)),
 )

@@ -1,4 +1,4 @@
-"""Traversals and paths."""
+"""The subcommands for traversals and paths."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def _distances(graph: Graph, paths: Any, options: Namespace) -> Answer:
     )
 
 
-def _reached(graph: Graph, reached: Any, _options: Namespace) -> Answer:
+def _answer_reachable(graph: Graph, reached: Any, _options: Namespace) -> Answer:
     return findings.of_set(graph, reached, "reached")
 
 
 def _best_paths(name: str, title: str) -> Teller:
-    """What tells of best paths, whose values have a name; those of sources say nothing."""
+    """Return a function that reports best paths; the values of sources are left out."""
 
     def tell(graph: Graph, found: Any, options: Namespace) -> Answer:
         values, parents = found
@@ -56,7 +56,7 @@ def _best_paths(name: str, title: str) -> Teller:
         others = values.dup()
         for source in vertices[vertices == before].tolist():
             del others[source]
-        facts = [("reached", f"{number(others.nvals, 'vertex')} beside it")]
+        facts = [("reached", f"{number(others.nvals, 'vertex')} besides the source")]
         if others.nvals:
             _, numbers = others.to_coo()
             facts.append((name, f"from {number(numbers.min())} to {number(numbers.max())}"))
@@ -72,14 +72,14 @@ def _best_paths(name: str, title: str) -> Teller:
 PATHS = (
     Algorithm(
         "bfs",
-        "how many edges away from a source each vertex is, and from where it was reached",
+        "the number of edges from a source to each vertex, and the vertex before it",
         ("level", "parent"),
         story=(
-            "Breadth-first search goes out from the source level by level. The frontier is a "
-            "sparse vector; its product with the adjacency matrix holds every vertex that an edge "
-            "leads to, each with one that it was reached from; the mask leaves out those that have "
-            "a parent already. All levels run as one operation. A vertex that is not reached has "
-            "no level."
+            "Breadth-first search proceeds from the source level by level. The frontier is a "
+            "sparse vector. Its product with the adjacency matrix holds every vertex that an edge "
+            "of the frontier leads to, and one parent for each; the mask leaves out vertices that "
+            "already have a parent. All levels run as one operation. A vertex that is not reached "
+            "has no level."
         ),
         formula="f⟨¬p, replace⟩ = f any.secondi A;  p⟨f⟩ = f;  until f is empty",
         examples=(
@@ -97,11 +97,11 @@ PATHS = (
         ("distance",),
         story=(
             "Single-source shortest paths: the loop of BFS over another semiring. Along a path "
-            "weights add up, and of several paths the shortest counts. Only distances that went "
-            "down are multiplied again, near ones first. Weights below 0 are refused; without "
-            "weights in the file each edge weighs 1."
+            "weights add up, and of several paths the shortest counts. Only distances that have "
+            "decreased are multiplied again, the smallest first. Negative weights are refused; "
+            "without weights in the file each edge has weight 1."
         ),
-        formula="d = d min (d min.plus A),  until d rests",
+        formula="d = d min (d min.plus A),  until d converges",
         examples=(
             "graphla sssp roads.npz --source 72202",
             "graphla sssp links.csv --undirected --output distances.npz",
@@ -112,59 +112,59 @@ PATHS = (
     ),
     Algorithm(
         "bellman_ford",
-        "the least total weight of a path from a source, where weights may be below 0",
+        "the least total weight of a path from a source, with negative weights allowed",
         ("distance",),
         hides=("parents",),
         tell=_distances,
     ),
     Algorithm(
         "negative_cycle",
-        "a cycle whose weights add up to less than 0, if there is one",
+        "a cycle whose weights have a negative sum, if there is one",
         ("cycle",),
-        words={"source": "only a cycle that this vertex leads to"},
+        words={"source": "only a cycle that this vertex reaches"},
     ),
     Algorithm(
         "reachable",
-        "which vertices a path leads to from a source",
+        "the vertices that are reachable from a source",
         ("reached",),
         story=(
-            "The traversal of BFS over truth values: a vertex is true once an edge leads to it "
-            "from one that is. Only vertices that became true are multiplied again."
+            "The traversal of BFS over Boolean values: a vertex becomes true when an edge from a "
+            "true vertex leads to it. Only vertices that have just become true are multiplied."
         ),
-        formula="r = r lor (r lor.first A),  until r rests",
+        formula="r = r lor (r lor.first A),  until r converges",
         examples=(
             "graphla reachable links.csv --source 17",
             "graphla reachable friends.txt --labels --source alice --cutoff 3 --output near.csv",
         ),
-        words={"cutoff": "count paths of at most so many edges"},
-        tell=_reached,
+        words={"cutoff": "the maximum number of edges of a path"},
+        tell=_answer_reachable,
     ),
     Algorithm(
         "transitive_closure",
-        "which vertices a path leads to, from each vertex",
+        "for each vertex, the vertices that are reachable from it",
         ("reached",),
         fills="pairs",
     ),
     Algorithm(
         "layers",
-        "the vertices by how many edges they are away from the sources",
+        "the vertices, grouped by the number of edges from the sources",
         ("layer",),
     ),
     Algorithm(
         "neighborhood",
-        "the vertices that are near one: at most so many edges, or so far, away",
+        "the vertices within a given distance of a vertex",
         ("near",),
-        words={"n": "the vertex in the middle"},
+        words={"n": "the center vertex"},
     ),
     Algorithm(
         "bfs_levels",
-        "how many edges away each vertex is from several sources",
+        "the number of edges from several sources to each vertex",
         ("level",),
-        words={"cutoff": "end each search so many edges away"},
+        words={"cutoff": "the maximum number of edges of a path"},
     ),
     Algorithm(
         "all_pairs_lengths",
-        "how far each vertex is from each other",
+        "the distance between every two vertices",
         ("length",),
         words={"sources": "only from these vertices: u,v,..."},
         fills="pairs",
@@ -176,53 +176,54 @@ PATHS = (
     ),
     Algorithm(
         "shortest_path_length",
-        "how long a shortest path from one vertex to another is",
+        "the length of a shortest path from one vertex to another",
         ("length",),
     ),
     Algorithm(
         "path_count",
-        "how many shortest paths lead from a source to each vertex",
+        "the number of shortest paths from a source to each vertex",
         ("paths",),
     ),
     Algorithm(
         "widest_path",
-        "how wide the widest path from a source to each vertex is",
+        "the width of the widest path from a source to each vertex",
         ("width", "parent"),
         command="widest",
         story=(
-            "A path is as wide as its narrowest edge, whose width is its weight. The traversal is "
-            "that of shortest paths over another semiring: along a path the least counts, among "
-            "paths the greatest."
+            "The width of an edge is its weight, and a path is as wide as its narrowest edge. The "
+            "traversal is that of shortest paths over another semiring: along a path the least "
+            "weight counts, and of several paths the widest."
         ),
-        formula="w = w max (w max.min A),  until w rests",
+        formula="w = w max (w max.min A),  until w converges",
         examples=("graphla widest pipes.csv --undirected --source 3 --output widths.csv",),
         fixed={"parents": True},
         tell=_best_paths("width", "widest paths"),
     ),
     Algorithm(
         "minimax_path",
-        "how high the highest edge on the lowest path from a source to each vertex is",
+        "the height of the lowest path from a source to each vertex",
         ("height", "parent"),
         command="minimax",
         story=(
-            "A path is as high as its highest edge, whose height is its weight. In an undirected "
-            "graph the lowest paths are those of a minimum spanning tree."
+            "The height of an edge is its weight, and a path is as high as its highest edge. In an "
+            "undirected graph the lowest paths are the paths of a minimum spanning tree."
         ),
-        formula="h = h min (h min.max A),  until h rests",
+        formula="h = h min (h min.max A),  until h converges",
         examples=("graphla minimax passes.csv --undirected --source 3",),
         fixed={"parents": True},
         tell=_best_paths("height", "highest of the lowest paths"),
     ),
     Algorithm(
         "most_reliable_path",
-        "how likely the most reliable path from a source to each vertex holds",
+        "the probability of the most reliable path from a source to each vertex",
         ("probability", "parent"),
         command="reliable",
         story=(
-            "Each weight is the probability, from 0 to 1, that an edge holds, whatever others do. "
-            "Along a path probabilities multiply, and of several paths the most reliable counts."
+            "Each weight is the probability, from 0 to 1, that the edge works, independently of "
+            "others. Along a path the probabilities are multiplied; of several paths the most "
+            "reliable counts."
         ),
-        formula="p = p max (p max.times A),  until p rests",
+        formula="p = p max (p max.times A),  until p converges",
         examples=("graphla reliable network.csv --source 3 --output reliabilities.csv",),
         fixed={"parents": True},
         tell=_best_paths("probability", "most reliable paths"),

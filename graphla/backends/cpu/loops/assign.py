@@ -1,4 +1,4 @@
-"""The write rule on a bitmap in its own arrays, C⟨mask, replace⟩ = accum(C, T), and its listing."""
+"""The write rule into a bitmap in place, C⟨mask, replace⟩ = accum(C, T); and lists of bitmaps."""
 
 import numpy as np
 
@@ -23,10 +23,10 @@ def write(
     start,
     stop,
 ):
-    """Indices start..stop; how many of them have an entry then. T is full if its step is 0.
+    """Write indices start..stop; return how many of them have an entry afterwards.
 
-    Which entries go where is found for a block of indices without branching, which would be
-    guessed wrong about as often as right.
+    T is full if its step is 0. The entries to write are listed for a block of indices without a
+    branch, which the processor would mispredict about half of the time.
     """
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)
@@ -56,7 +56,7 @@ def write(
 
 
 def fill(words, t_present, t_values, out_values, step, start, stop):
-    """The values of T where it has entries, its presence given eight indices to a word as well."""
+    """Write the values of T where it has entries; `words` has its flags, eight to a word."""
     step = np.uint64(step)
     places = np.empty(BLOCK + 1, np.int64)
     for begin in range(start, stop, BLOCK // 8):
@@ -81,7 +81,7 @@ def scatter(
     mask_step,
     forbidden,
 ):
-    """A sparse T where nothing of C goes: how many entries C gains."""
+    """Write a sparse T where C loses nothing; return how many entries C gains."""
     gained = 0
     step, mask_step = np.uint64(step), np.uint64(mask_step)
     for s in range(np.uint64(t_indices.size)):
@@ -99,7 +99,7 @@ def scatter(
 
 
 def to_list(present, values, out_indices, out_values, step):
-    """The indices that are present, in order, and their values."""
+    """List the indices that are present, in order, and their values."""
     step = np.uint64(step)
     places = np.empty(BLOCK + 1, np.int32)
     t = np.uint64(0)

@@ -21,11 +21,11 @@ class Graph(NamedTuple):
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # of weights: 0 if all are equal
+    step: Any  # the step of the weights; 0 if all are equal
 
 
 class Sums(NamedTuple):
-    """What is added up over the sources."""
+    """Sums over the sources."""
 
     totals: Any
     edges: Any
@@ -36,20 +36,20 @@ class Sums(NamedTuple):
 class Paths(NamedTuple):
     """The shortest paths from one source.
 
-    Between two sources `place` is -1 everywhere, and `sigma` and `share` are 0.
+    Between the searches of two sources, `place` is -1 everywhere, and `sigma` and `share` are 0.
     """
 
-    place: Any  # the level; with weights the place in the heap, and once settled -2 - that in queue
+    place: Any  # the level; with weights, the place in the heap, or -2 - place in queue if settled
     sigma: Any  # the number of shortest paths to each vertex
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
-    heap: Any  # of weights: the vertices not settled yet, the nearest at the root
-    distance: Any  # of weights: the least so far
+    heap: Any  # used with weights: the unsettled vertices, the nearest at the root
+    distance: Any  # used with weights: the least distance so far
     stop: Any
 
 
 def rise(heap, place, distance, at):
-    """Move the vertex at place `at` of the heap up to where it belongs."""
+    """Move the vertex at place `at` of the heap up until its parent is not farther."""
     v = heap[at]
     d = distance[v]
     while at > 0:
@@ -65,7 +65,7 @@ def rise(heap, place, distance, at):
 
 
 def sink(heap, place, distance, size):
-    """Move the vertex at the root down to where it belongs, in a heap of `size` vertices."""
+    """Move the vertex at the root down until its children are not nearer; the heap has `size`."""
     v = heap[0]
     d = distance[v]
     at = 0
@@ -118,7 +118,7 @@ def by_levels(graph, kept_paths, source):
 
 
 def by_distance(graph, kept_paths, source):
-    """Like `by_levels` for least weights, by Dijkstra; `place` becomes -2 - place in the queue."""
+    """Queue the same by distance (Dijkstra, with weights); `place` becomes -2 - place in queue."""
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
     distance[source] = 0.0

@@ -1,4 +1,4 @@
-"""Breadth-first search, level after level: push from a queue, or pull by bit maps of the vertices.
+"""Breadth-first search, level by level: push from a queue, or pull by bit maps of the vertices.
 
 levels(v) = the least number of edges from a start to v; parents(v) = a vertex one level nearer with
 an edge to v. Bit v of `done` is set if v is not a target any more: it was reached, the mask forbids
@@ -19,8 +19,8 @@ ONE = np.uint64(1)
 SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # entries copied at once
-ROOM = np.uint64(2048)  # edges listed before their targets are looked at
-WORDS = 16  # of a bit map, whose vertices go through a pull together
+ROOM = np.uint64(2048)  # edges listed before their targets are examined
+WORDS = 16  # words of a bit map whose vertices one batch of a pull covers
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
 FINISHED, PAUSED, STOPPED, TOO_DEEP, TO_PULL = range(5)
@@ -47,7 +47,7 @@ def ones(word):
 
 
 class Graph(NamedTuple):
-    """A matrix by rows and by columns; without the form by columns, the rows stand for it."""
+    """A matrix by rows and by columns; if there is no form by columns, the rows replace it."""
 
     indptr: Any
     indices: Any
@@ -57,7 +57,7 @@ class Graph(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a search finds and remembers."""
+    """The results and the state of a search."""
 
     levels: Any
     parents: Any
@@ -71,15 +71,15 @@ class Work(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What is asked of a search: flags and numbers."""
+    """What a search computes, and how far it goes."""
 
     has_levels: int
     has_parents: int
     has_two_maps: int
     is_symmetric: int
     direction: int  # 0 (the cheaper one), PUSH or PULL
-    limit: int  # the greatest level
-    deepest: int  # the greatest level that fits
+    limit: int  # the last level to search
+    deepest: int  # the greatest level that the dtype of the levels holds
 
 
 def take(work: Work, rule: Rule, edges, end, level):
@@ -183,9 +183,9 @@ def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
     """Set the bits of the vertices one step from `seen`, in words start..stop; return their number.
 
-    The loop tries one neighbor of many vertices, then another, and only then it walks whole rows.
-    Most vertices end at their first neighbor, and no branch depends on which do not, so their
-    lookups wait for memory together. For the least parent, a row is walked from its start.
+    The loop first tries one neighbor of many vertices, then a second one, and then walks whole
+    rows. Most vertices end at the first neighbor. No branch depends on which ones do, so that many
+    lookups wait for memory at the same time. For the least parent, a row is walked from its start.
     """
     indptr, indices, firsts = graph.into_indptr, graph.into_indices, graph.firsts
     levels, parents, done, seen, following, stopped = (
@@ -280,9 +280,10 @@ def accept(work: Work, to_queue, tail):
 def search(graph: Graph, kept_work: Work, rule: Rule, steps):
     """Run up to `steps` levels from `state` on; return why the loop ended.
 
-    Before a pull it ends with TO_PULL. It continues after `pull_words` has run and FOUND holds the
-    number of vertices found (otherwise FOUND is -1). Direction 0 compares the costs of both. UNSEEN
-    counts the edges into the vertices left: exactly up to the first pull, afterwards by proportion.
+    The loop ends with TO_PULL before a pull. It is called again after `pull_words` has run and
+    FOUND holds the number of vertices found; otherwise FOUND is -1. Direction 0 chooses the cheaper
+    direction. UNSEEN counts the edges into the vertices left: exactly until the first pull, then as
+    an estimate in proportion to the vertices left.
     """
     indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
     state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size

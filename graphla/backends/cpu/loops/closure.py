@@ -1,8 +1,8 @@
 """Closure, x = x (+) x A until nothing improves: in rounds, or near entries before far ones.
 
-An entry improves where values(o) (+) u(k) A(k, o) is another value than values(o); parents(o) = k
-then. Every entry that improved since it was multiplied is pending, in a queue. All NaN are one
-value, whatever their bits. A product that does not fit its integers is left out and reported.
+An entry improves if values(o) (+) u(k) A(k, o) differs from values(o); then parents(o) = k. An
+entry is pending, and queued, if it has improved since it was last multiplied. All NaN count as one
+value, whatever their bits. A product that overflows its integer type is left out and reported.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from graphla.backends.cpu.loops.placeholder_ops import add, beyond, narrower, overflows, term, wider
 
 ONE = np.uint64(1)
-BATCH = np.uint64(1023)  # entries of a queue less one, after which the stop flag is read
+BATCH = np.uint64(1023)  # the stop flag is read every BATCH + 1 entries of a queue
 SIZE, DEPTH, MADE, OVERFLOWED, TURN, FAR, FRONTIER, EDGES = range(8)
 FINISHED, PAUSED, STOPPED, UNSETTLED, SUSPECT = range(5)
 NEAR, AWAY, USED, LISTED = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
@@ -26,7 +26,7 @@ class Edges(NamedTuple):
     indices: Any
     values: Any
     mask: Any
-    step: Any  # of values: 0 if all are equal
+    step: Any  # the step of the values; 0 if all are equal
     mask_step: Any
     forbidden: Any
 
@@ -62,8 +62,8 @@ class NearFar(NamedTuple):
     stop: Any
 
 
-def improved(present, old, new):
-    """Return whether an entry `old`, if it is present, changes, and its value after that."""
+def improve(present, old, new):
+    """Return whether `new` changes the entry `old` (if present), and the resulting value."""
     if not present:
         return True, new
     total = add(old, new)
@@ -73,9 +73,10 @@ def improved(present, old, new):
 def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most, steps):
     """Continue for up to `steps` rounds, and return why the loop ended.
 
-    A round reads the values that its entries had at its start. Its result is that of the whole
-    product: an entry that did not improve gives a term that is in x already, and (+) is idempotent.
-    After `most` products the loop ends as SUSPECT, so that the host can look at the parents.
+    A round reads the values that its entries had at its start. It gives the result of the whole
+    product: an entry that has not improved gives a term that x already contains, and (+) is
+    idempotent. After `most` products the loop ends as SUSPECT, so that the host can check the
+    parents for a cycle.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found
@@ -115,7 +116,7 @@ def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most
                 if overflows(a, u):
                     state[OVERFLOWED] = 1
                     continue
-                better, value = improved(present[o], values[o], term(a, u, o, k))
+                better, value = improve(present[o], values[o], term(a, u, o, k))
                 if better:
                     present[o] = True
                     values[o] = value
@@ -140,10 +141,10 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
     """Continue for up to `steps` turns, and return why the loop ended.
 
     A turn multiplies all entries within delta of the best one, in the order in which they became
-    near. If `adapts` is set, delta grows where the pass over the pile costs more than the edges;
-    where many entries are multiplied more than once, delta shrinks, and near entries go back to the
-    pile. The pile may hold an entry twice until its next pass. These conditions, and the stop flag,
-    are tested every `check` entries.
+    near. If `adapts` is set, the loop adapts delta: delta grows if the pass over the pile costs
+    more than the edges. If many entries are multiplied more than once, delta shrinks, and near
+    entries go back to the pile. Until its next pass, the pile may hold an entry twice. The loop
+    tests these conditions and the stop flag every `check` entries.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found
@@ -157,7 +158,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
             return STOPPED
         if steps == 0:
             return PAUSED
-        # The best of the pile, without what has been multiplied since it was put there.
+        # Find the best entry of the pile, and drop entries that have been multiplied since.
         left = np.uint64(0)
         best = values[np.uint64(pile[0])]
         for t in range(far):
@@ -174,7 +175,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
         for t in range(left):
             o = np.uint64(pile[t])
             used = codes[o] & USED
-            if improved(True, values[o], horizon)[0]:
+            if improve(True, values[o], horizon)[0]:
                 codes[o] = used | AWAY
                 pile[far] = np.int32(o)
                 far += ONE
@@ -211,7 +212,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
                 if overflows(a, u):
                     state[OVERFLOWED] = 1
                     continue
-                better, value = improved(present[o], values[o], term(a, u, o, k))
+                better, value = improve(present[o], values[o], term(a, u, o, k))
                 if better:
                     present[o] = True
                     values[o] = value
@@ -219,7 +220,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
                     code = codes[o]
                     if code & NEAR:
                         continue
-                    if improved(True, value, horizon)[0]:
+                    if improve(True, value, horizon)[0]:
                         if not code & AWAY:
                             codes[o] = code | AWAY
                             pile[far] = np.int32(o)

@@ -1,4 +1,4 @@
-"""The label, or the community, that is most frequent around each vertex."""
+"""Find the label, or the community, with the greatest weight around each vertex."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ STILL, MOVING = 0, 1
 
 
 class Links(NamedTuple):
-    """A matrix by rows. `step` is 0 if all values are equal: then there is one value only."""
+    """A matrix by rows. `step` is 0 if all values are equal; `values` then has one element."""
 
     indptr: Any
     indices: Any
@@ -19,15 +19,15 @@ class Links(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The state of moves of single vertices. All sums are 0 before and after a move."""
+    """The state of the moves of single vertices. All sums are 0 before and after a move."""
 
     degrees: Any  # [2, n]: the weights of the edges out of and into each vertex
-    totals: Any  # [n, 2]: their sums over each community
+    totals: Any  # [n, 2]: the sums of the degrees over each community
     rates: Any  # the factor and the margin
-    sums: Any  # per community: the weight that links the vertex at hand to it
-    met: Any  # the communities around that vertex; has room for the longest row
-    queue: Any  # a ring of n vertices, all of them at first
-    waits: Any  # whether a vertex is in the queue, True at first
+    sums: Any  # per community: the weight that links the current vertex to it
+    met: Any  # the communities around the current vertex; has room for the longest row
+    queue: Any  # a ring buffer of n vertices, which holds all of them at first
+    waits: Any  # whether a vertex is in the queue; True at first
     stop: Any
 
 
@@ -44,12 +44,11 @@ def popular(
     start,
     stop,
 ):
-    """Write the label of the greatest sum around each vertex from start to stop.
+    """Write, for the vertices start..stop, the label with the greatest sum around each of them.
 
-    Of equal sums the least label is taken. The new labels replace older ones in `out_labels`. In
-    the result bit 0 is set if a new label differs from that in `labels`, and bit 1 if one differs
-    from the label that it replaces. All sums are 0 before and after; `met` has room for the longest
-    row.
+    Among equal sums the least label wins. The new labels overwrite `out_labels`. The result has bit
+    0 set if a new label differs from the one in `labels`, and bit 1 if one differs from the label
+    that it overwrites. All sums are 0 before and after; `met` has room for the longest row.
     """
     step = np.uint64(step)
     differs = 0
@@ -116,10 +115,10 @@ def best_move(moves, own, count, v):
 
 
 def move(links: Links, out_community, kept_moves: Moves):
-    """Move vertices one by one, first in the order of the queue, then as neighbors move.
+    """Move vertices one by one: first in the order of the queue, then neighbors of moved vertices.
 
-    A vertex moves where it gains most: gain(c) = the weight that links it to c, minus factor times
-    out(v)·into(c) + into(v)·out(c), without v itself.
+    A vertex moves to the community c with the greatest gain: the weight that links it to c, minus
+    factor times out(v)·into(c) + into(v)·out(c), where c does not include v itself.
     """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = queue.size

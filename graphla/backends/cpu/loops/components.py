@@ -1,4 +1,4 @@
-"""Weak components by union-find: over the first entries of each row, then over the other entries.
+"""Weak components by union-find: first over SAMPLED entries of each row, then over the others.
 
 parent(v) <= v is in the component of v, so the root of a tree is its least vertex. Once most
 vertices are in one tree, the rows of its vertices are skipped: an edge to a vertex outside the tree
@@ -7,8 +7,8 @@ is also in the row of that vertex.
 
 import numpy as np
 
-SAMPLED = 2  # entries of each row
-SAMPLES = 1024  # vertices
+SAMPLED = 2  # entries of each row that are joined first
+SAMPLES = 1024  # vertices that are sampled to find the largest tree
 BATCH = 1023
 FINISHED, STOPPED = range(2)
 
@@ -16,7 +16,7 @@ FINISHED, STOPPED = range(2)
 def join(kept_parent, u, v):
     """Join the trees of u and v (M. Rem, in E. Dijkstra, *A Discipline of Programming*, 1976).
 
-    Both paths are followed up at once, and each step hooks a vertex onto a lesser one.
+    Both paths are followed upward together; each step attaches a vertex to a smaller one.
     """
     above, other = kept_parent[np.uint64(u)], kept_parent[np.uint64(v)]
     while above != other:
@@ -42,7 +42,7 @@ def label(
     both,
     skips,
 ):
-    """Label each vertex with the least vertex of its component; `both`: columns are read too."""
+    """Label each vertex with the least vertex of its component; if `both`, read columns as well."""
     n = a_indptr.size - 1
     for place in range(SAMPLED):
         for v in range(n):

@@ -1,7 +1,7 @@
 """Core numbers: vertices are removed in order of their remaining degree (V. Batagelj and M.
 Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003).
 
-`order` has the vertices sorted by degree, v at order(place(v)); degree d begins at bins(d).
+`order` lists the vertices sorted by degree, with v at place(v); degree d begins at bins(d).
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ FINISHED, STOPPED = range(2)
 
 
 def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
-    """Remove an edge of u: it changes places with the first vertex of its degree."""
+    """Decrement the degree of u: u swaps places with the first vertex of its degree."""
     degree = kept_degrees[np.uint64(u)]
     p, q = kept_place[np.uint64(u)], np.int32(kept_bins[np.uint64(degree)])
     w = kept_order[np.uint64(q)]
@@ -35,14 +35,14 @@ def peel(
     kept_stop,
     both,
 ):
-    """Turn degrees into core numbers; `both`: an edge is in the row of one end only."""
+    """Turn degrees into core numbers. `both`: b holds the edges' other ends, which are read too."""
     n = kept_order.size
     for v in range(n):
         degree = np.uint64(kept_degrees[v])
         kept_place[v] = kept_bins[degree]
         kept_order[np.uint64(kept_bins[degree])] = v
         kept_bins[degree] += 1
-    # The loop above has advanced each bin to the end of its degree: restore the beginnings.
+    # The loop above advanced each bin to the end of its degree. Restore the beginnings.
     for d in range(kept_bins.size - 1, 0, -1):
         kept_bins[d] = kept_bins[d - 1]
     kept_bins[0] = 0

@@ -1,6 +1,6 @@
-"""Two patterns entry by entry: the union or the intersection of rows, and the operator on them.
+"""Merge two patterns row by row: the union or the intersection, and the operator's values.
 
-A vector comes as rows that are stretches of it, so that each may be a part of the loop.
+A vector is passed as rows that are stretches of it, so that each stretch can be a part of the loop.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 
 class Rows(NamedTuple):
-    """A matrix by rows, or a vector as rows that are stretches of it."""
+    """A matrix by rows, or a vector whose stretches are the rows."""
 
     indptr: Any
     indices: Any
@@ -21,7 +21,7 @@ class Rows(NamedTuple):
 
 
 def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop):
-    """How many entries each row of the intersection has."""
+    """Count the entries of each row of the intersection."""
     for i in range(np.uint64(start), np.uint64(stop)):
         count = 0
         p, a_end = np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])
@@ -35,7 +35,7 @@ def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop
 
 
 def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step, start, stop):
-    """Rows start..stop of the intersection, each from indptr[i] on."""
+    """Write rows start..stop of the intersection; row i begins at indptr[i]."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
@@ -57,9 +57,9 @@ def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step,
 def unite(
     a: Rows, b: Rows, left, right, indptr, out_indices, out_values, a_step, b_step, start, stop
 ):
-    """Rows start..stop of the union, each from indptr[i] on.
+    """Write rows start..stop of the union; row i begins at indptr[i].
 
-    left[0] and right[0] stand for the entries that the left or the right operand lacks.
+    left[0] and right[0] replace the entries that the left or the right operand lacks.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b

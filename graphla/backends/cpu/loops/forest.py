@@ -1,7 +1,7 @@
-"""A spanning forest of least weight, by O. Borůvka's rounds: each tree takes its least edge.
+"""A spanning forest of minimum weight by Borůvka's rounds: each tree takes its lightest edge.
 
-Edges are the entries of an upper triangle; of equal weights the first is taken. `rows` and `places`
-list the edges that are left in a round; parent(v) <= v leads to the root of v's tree.
+Edges are the entries of an upper triangle; among equal weights the first entry wins. `rows` and
+`places` list the edges that remain in a round. parent(v) <= v leads to the root of v's tree.
 """
 
 import numpy as np

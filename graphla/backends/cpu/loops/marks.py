@@ -1,7 +1,7 @@
-"""Two-level bit maps: sets of indices that come out in order without a sort.
+"""Two-level bit maps: sets of indices that are listed in order without a sort.
 
-Bit o of `bits` says that o is in the set; bit w of `summary`, that word w of `bits` is not zero. To
-list a set costs its size and one look at each word of the summary: one for 4096 indices.
+Bit o of `bits` is set if o is in the set. Bit w of `summary` is set if word w of `bits` is not
+zero. Listing a set costs its size plus a look at each word of the summary, one per 4096 indices.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ LOW = np.uint64(63)
 
 
 def lowest(word):
-    """The place of the lowest set bit of a word that is not zero."""
+    """Return the place of the lowest set bit of a word that is not zero."""
     below = (word & (~word + ONE)) - ONE
     count = ZERO
     while below:
@@ -25,12 +25,12 @@ def lowest(word):
 
 
 def words_over(size):
-    """Words of the summary of a set of indices below size."""
+    """Return the number of summary words of a set of indices below `size`."""
     return (np.uint64(size) + np.uint64(4095)) >> np.uint64(12)
 
 
 def drain(kept_bits, kept_summary, kept_values, out_indices, out_values, size):
-    """Each index of the set and its value into `out`; the set is empty after."""
+    """Write each index of the set and its value to `out_*`, and empty the set."""
     t = ZERO
     for top in range(words_over(size)):
         words = kept_summary[top]
@@ -68,10 +68,10 @@ def reach(
     start,
     stop,
 ):
-    """The columns that rows start..stop of A reach through B, less those of the mask, in order.
+    """List the columns that rows start..stop of A reach through B, without those of the mask.
 
-    They go to `out_columns` one row after the other, their numbers to `out_counts`; returns the
-    number of all.
+    The columns go to `out_columns`, row by row and in order, and the number of each row's columns
+    goes to `out_counts`. Returns the total number of columns.
     """
     a_indptr, a_indices = a
     b_indptr, b_indices = b
@@ -109,7 +109,7 @@ def reach(
 
 
 def weigh(a_indptr, a_indices, b_indptr, out_products, start, stop):
-    """How many products each row of A times B is made of."""
+    """Count the products that make up each row of A times B."""
     for i in range(np.uint64(start), np.uint64(stop)):
         total = 0
         for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):

@@ -1,4 +1,4 @@
-"""Maximal matching: edges are taken one by one, heaviest first."""
+"""Maximal matching: edges are taken one by one, the heaviest first."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ FINISHED, STOPPED = range(2)
 
 
 def mix(x):
-    """Return the finalizer of splitmix64."""
+    """Apply the finalizer of splitmix64 to x."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -17,8 +17,8 @@ def mix(x):
 def best_neighbor(indptr, indices, values, words, out_mates, step, v):
     """Return the free neighbor on the best edge of v, or NONE if no neighbor is free.
 
-    The best edge has the greatest weight, then the greatest hash of both ends, then the least other
-    end. It is the same edge seen from either end.
+    The best edge has the greatest weight; ties go to the greatest hash of both ends, then to the
+    least other end. Both ends of an edge agree on its rank.
     """
     best, value, number = NONE, values[0], np.uint64(0)
     for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
@@ -35,10 +35,10 @@ def best_neighbor(indptr, indices, values, words, out_mates, step, v):
 
 
 def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, kept_stop, step):
-    """Match edges that are the best at both ends, along paths of ever better edges.
+    """Match edges that are the best at both ends, by following paths of better and better edges.
 
-    `mates` is FREE at first; at the end it has a mate for each vertex, or NONE if no neighbor is
-    free. `wanted` has the best neighbor of each vertex on the path, which is the next one on it.
+    `mates` is FREE at first. At the end it holds the mate of each vertex, or NONE if no neighbor is
+    free. `wanted` holds the best neighbor of each vertex on the path, which is the path's next one.
     """
     turns = 0
     for start in range(out_mates.size):

@@ -1,7 +1,7 @@
-"""Up to 64 breadth-first searches at once: bit b of a word of each vertex is search b's.
+"""Up to 64 breadth-first searches at once: bit b of a vertex's word belongs to search b.
 
 levels(v, b) = the least number of edges from start b to v. An edge that several searches meet at
-one level is read once for all of them.
+the same level is read only once.
 """
 
 from typing import Any, NamedTuple
@@ -32,12 +32,12 @@ class Results(NamedTuple):
 
 
 class Words(NamedTuple):
-    """One word of 64 searches per vertex."""
+    """One 64-bit word per vertex, with one bit per search."""
 
     seen: Any  # searches that reached v; all bits are set if v is masked out
     now: Any  # searches that reached v at this level
     next: Any  # searches that reach v at the next level
-    queue: Any  # vertices with a bit in `now` and in `next`, alternately in its two halves
+    queue: Any  # two alternating halves: vertices with a bit in `now`, and in `next`
     stop: Any
 
 
@@ -65,8 +65,8 @@ def search(
 ):
     """Run all levels of up to 64 searches, and return why the loop ended.
 
-    The searches have the columns of the results from `first` on: of `levels` if `has_levels` is
-    set, otherwise of `reach`.
+    The searches write the columns from `first` on: of `levels` if `has_levels` is set, otherwise of
+    `reach`.
     """
     indptr, indices, into_indptr, into_indices = graph
     levels, reach = out_results
@@ -74,7 +74,7 @@ def search(
     n = np.uint64(seen.size)
     full = np.uint64(everyone)
     here, size, depth = ZERO, np.uint64(size), 0
-    left = np.int64(into_indices.size)  # entries of the rows that some search has still to reach
+    left = np.int64(into_indices.size)  # entries in the rows of vertices that some search lacks
     while size and depth < limit:
         there, count, edges = n - here, ZERO, 0
         for t in range(size):

@@ -1,8 +1,8 @@
-"""One round of PageRank: each vertex gathers along its in-edges, and adds what jumps bring.
+"""One round of PageRank: each vertex gathers rank along its in-edges, and from jumps.
 
 r'(v) = Σ carried(u) over edges u -> v, + (1 - alpha)·jump(v) + fallen·fall(v), where carried(u) is
-r(u)·alpha / degree(u), and `fallen` is alpha times the ranks of all dangling vertices, whose share
-is 0.
+r(u)·alpha / degree(u), and `fallen` is alpha times the sum of the ranks of all dangling vertices,
+whose share is 0.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 
 class Walk(NamedTuple):
-    """How the walker goes on. A step is 0 if all values of the array before it are equal."""
+    """The transition rule. A step is 0 if all values of the array before it are equal."""
 
     indptr: Any  # the matrix by columns
     indices: Any
@@ -30,7 +30,7 @@ class Walk(NamedTuple):
 def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, last):
     """Compute the ranks of vertices first..last - 1.
 
-    sums[part] gets the total change of these ranks, and the ranks of their dangling vertices.
+    sums[part] receives the total change of these ranks, and the total rank of dangling vertices.
     """
     jumped, fallen = walk.odds[0], walk.odds[1]
     step = np.uint64(walk.step)

@@ -1,81 +1,81 @@
-"""What a loop is written against: here plus_times on float64, so that each file runs as Python."""
+"""Placeholders for the operators of a loop: plus_times on float64, so that each file is Python."""
 
 IS_ANY = False
-"""Whether the monoid is `any`: the first value found will do."""
+"""Whether the monoid is `any`, so that the first value suffices."""
 HAS_TERMINAL = False
-"""Whether a fold that reached TERMINAL may stop."""
+"""Whether a fold may stop once it reaches TERMINAL."""
 TERMINAL = 0.0
 IDENTITY = 0.0
 U_FULL = False
-"""Whether every entry of the vector is there, so that `u_present` is not read."""
+"""Whether the vector is full, so that `u_present` is not read."""
 IS_VECTOR = False
-"""Whether the rows are stretches of one vector, whose entries lie at (index, 0)."""
+"""Whether the rows are stretches of one vector; the position of an entry is then (index, 0)."""
 HAS_ACCUM = False
-"""Whether an entry that is there already is accumulated into, or replaced."""
+"""Whether a new value is accumulated into an existing entry, or replaces it."""
 LEAST = False
-"""Whether of all possible parents the least is wanted."""
+"""Whether the least of all possible parents is wanted."""
 
 
 def add(x, y):
-    """The monoid."""
+    """Return x (+) y, for the monoid (+)."""
     return x + y
 
 
 def product(x, y, i, k, j):
-    """What A(i, k) and B(k, j) contribute to C(i, j), of the monoid's type."""
+    """Return the term that A(i, k) and B(k, j) contribute to C(i, j), as the monoid's type."""
     return x * y
 
 
 def term(a, u, o, k):
-    """What matrix entry a, between k and o, and u(k) contribute to output o."""
+    """Return the term that matrix entry a, between k and o, and u(k) contribute to output o."""
     return a * u
 
 
 def combine(x, y, i, j):
-    """op(x, y) at (i, j)."""
+    """Return op(x, y) at (i, j)."""
     return x + y
 
 
 def left_alone(x, fill, i, j):
-    """What becomes of an entry that the right operand lacks, for which `fill` may stand."""
+    """Return the value of an entry that the right operand lacks; `fill` may replace the lack."""
     return x
 
 
 def right_alone(y, fill, i, j):
-    """What becomes of an entry that the left operand lacks, for which `fill` may stand."""
+    """Return the value of an entry that the left operand lacks; `fill` may replace the lack."""
     return y
 
 
 def lift(x):
-    """A value as the type of the result."""
+    """Return x as the type of the result."""
     return x
 
 
 def before(x, y):
-    """Whether x goes before y."""
+    """Return whether x sorts before y."""
     return x < y
 
 
 def accumulate(c, t, i):
-    """accum(c, t) at index i of a vector, as the type of c."""
+    """Return accum(c, t) at index i of a vector, as the type of c."""
     return c + t
 
 
 def overflows(a, u):
-    """Whether the product of an integer u by a does not fit."""
+    """Return whether the product of an integer u by a overflows."""
     return False
 
 
 def beyond(best, delta):
-    """What is worse than the best by delta; the worst value there is, at most."""
+    """Return the value that is worse than `best` by delta, limited to the worst possible value."""
     return best + delta
 
 
 def wider(delta):
-    """A delta about twice as large."""
+    """Return a delta about twice as large."""
     return delta * 2
 
 
 def narrower(delta):
-    """A delta half as large."""
+    """Return a delta half as large."""
     return delta / 2

@@ -1,4 +1,4 @@
-"""The neighbor of most edges of each vertex, which a pull tries first."""
+"""Find each vertex's neighbor with the most edges, which a pull tries first."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ ONE = np.uint64(1)
 
 
 def fold(values, begin, end, step):
-    """The fold of values[begin..end], the identity for none."""
+    """Return the fold of values[begin..end], the identity for none."""
     if begin == end:
         return IDENTITY
     total = lift(values[begin * step])
@@ -29,14 +29,14 @@ def fold(values, begin, end, step):
 
 
 def rows(indptr, values, out_values, step, start, stop):
-    """The fold of each row from start to stop."""
+    """Fold each row from start to stop."""
     step = np.uint64(step)
     for i in range(np.uint64(start), np.uint64(stop)):
         out_values[i] = fold(values, np.uint64(indptr[i]), np.uint64(indptr[i + ONE]), step)
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """The fold of each stretch of `length` values, the last may be shorter, from start to stop."""
+    """Fold stretches start..stop of `length` values each; the last stretch may be shorter."""
     step = np.uint64(step)
     for s in range(start, stop):
         end = min((s + 1) * length, size)

@@ -1,10 +1,10 @@
-"""Breadth-first search as textbooks have it: a queue on one thread, of two arrays in turn."""
+"""Textbook breadth-first search on one thread: two arrays alternate as the queue."""
 
 import numpy as np
 
 
 def search(a_indptr, a_indices, out_levels, kept_frontier, kept_next, source):
-    """The level of each vertex, -1 where it is not reached; how many levels there are."""
+    """Write the level of each vertex, -1 if unreached; return the number of levels."""
     out_levels[:] = -1
     out_levels[source] = 0
     kept_frontier[0] = source

@@ -1,6 +1,6 @@
-"""A stable sort of segments of values by a comparison: runs put in order, then merged two by two.
+"""A stable sort of segments of values by a comparison: short runs are sorted, then merged in pairs.
 
-Whatever `before` answers, each step places every element just once.
+Whatever `before` answers, each step places every element exactly once.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ ZERO = np.uint64(0)
 
 
 def sort_run(values, to_values, to_places, begin, end):
-    """values[begin..end] in order, by insertion, and where each was."""
+    """Sort values[begin..end] by insertion; also store where each was."""
     for i in range(begin, end):
         x, k = values[i], i
         while k > begin and before(x, to_values[k - ONE]):
@@ -47,7 +47,7 @@ def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, e
 def segments(
     indptr, values, out_values, out_places, kept_values, kept_places, kept_stop, start, stop
 ):
-    """Segments start..stop in order, and the place that each element had; `kept_` is scratch."""
+    """Sort segments start..stop; also store where each element was. `kept_` arrays are scratch."""
     for s in range(np.uint64(start), np.uint64(stop)):
         begin, end = np.uint64(indptr[s]), np.uint64(indptr[s + ONE])
         from_values, from_places = out_values, out_places
@@ -77,7 +77,7 @@ def segments(
 
 
 def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
-    """Each two runs, bounds[2s] to bounds[2s + 1] to bounds[2s + 2], as one."""
+    """Merge pairs of runs: bounds[2s] to bounds[2s + 1], and from there to bounds[2s + 2]."""
     for s in range(start, stop):
         begin, middle = np.uint64(bounds[2 * s]), np.uint64(bounds[2 * s + 1])
         end = np.uint64(bounds[2 * s + 2])

@@ -1,7 +1,7 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
-Both ways fold the products of an entry in order of k. `saxpy` goes along the rows of B that a row
-of A names; `dot` along the rows of B's transpose that a row of P names.
+Both loops fold the products of an entry in order of k. `saxpy` reads the rows of B that a row of A
+lists; `dot` reads the rows of B's transpose that a row of P lists.
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ def saxpy(
     start,
     stop,
 ):
-    """Rows start..stop: which entries of P have a value, and it; how many do."""
+    """Compute the values of rows start..stop at entries of P; return how many entries have one."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     count = 0
@@ -91,7 +91,7 @@ def dot(
     start,
     stop,
 ):
-    """Rows start..stop, as `saxpy`; kept_places[k] is 1 + the place of A(i, k) in row i of A."""
+    """Like `saxpy`; kept_places[k] is 1 + the place of A(i, k) in row i of A."""
     a_indptr, a_indices, a_values = a
     bt_indptr, bt_indices, bt_values = bt
     count = 0

@@ -1,8 +1,8 @@
 """Push: each entry of u scatters along its row to the outputs that the mask allows.
 
 w(o) = (+)_k term(A(k, o), u(k)). Values are folded in order of u's entries. The mask is tested
-before anything is multiplied. A call covers the outputs first..last alone, so that calls for
-disjoint ranges may run at once; rows are sorted, and a range is found in them by bisection.
+before any multiplication. A call computes only the outputs first..last, so that calls for disjoint
+ranges may run at the same time. Rows are sorted, and bisection finds a range in them.
 """
 
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ class Reached(NamedTuple):
 
 
 def bisect(indices, begin, end, least):
-    """The first position in begin..end whose index is at least `least`."""
+    """Return the first position in begin..end whose index is at least `least`."""
     while begin < end:
         middle = (begin + end) >> ONE
         if np.uint64(indices[middle]) < least:
@@ -64,10 +64,10 @@ def push_sparse(
     first,
     last,
 ):
-    """Mark each output reached in a two-level bit map and fold its value: how many there are.
+    """Mark each output reached in a two-level bit map, and fold its value; return their number.
 
-    The set, of `loops/marks`, is that of the o for which kept_values[o] counts. With a limit above
-    zero, nothing is done if u has more edges: then it returns minus their number.
+    kept_values[o] is valid if o is in the set (`loops/marks`). If the limit is above zero and u has
+    more edges, do nothing and return minus the number of edges.
     """
     indptr, indices, values = a
     u_indices, u_values = u
@@ -123,7 +123,7 @@ def push_bitmap(
     first,
     last,
 ):
-    """Outputs first..last straight into a bitmap, empty before: how many there are."""
+    """Write outputs first..last into an empty bitmap; return their number."""
     indptr, indices, values = a
     u_indices, u_values = u
     count = 0

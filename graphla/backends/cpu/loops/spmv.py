@@ -1,7 +1,7 @@
-"""Pull: each output gathers from the entries of u along its row, and stops once nothing can change.
+"""Pull: each output gathers from the entries of u along its row, until no term can change it.
 
-w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o: a row that the mask forbids is not
-touched. Values are folded in order of k.
+w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o. A row that the mask forbids is not read.
+Values are folded in order of k.
 """
 
 from typing import Any, NamedTuple
@@ -40,14 +40,14 @@ class Firsts(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """A vector by index; `present` is not read if it is full."""
+    """A dense vector; `present` is not read if the vector is full."""
 
     present: Any
     values: Any
 
 
 def fold(indptr, indices, values, u_present, u_values, o, step, u_step):
-    """Whether output o has an entry, and its value."""
+    """Return whether output o has an entry, and its value."""
     found = False
     total = IDENTITY
     for p in range(np.uint64(indptr[o]), np.uint64(indptr[o + ONE])):
@@ -74,7 +74,7 @@ def pull(
     start,
     stop,
 ):
-    """Outputs start..stop into a bitmap; how many there are."""
+    """Write outputs start..stop into a bitmap; return how many there are."""
     indptr, indices, values = a
     u_present, u_values = u
     count = 0
@@ -103,11 +103,11 @@ def pull_any(
     start,
     stop,
 ):
-    """As `pull`, where one entry will do: the first of the row is tried for many outputs at a time.
+    """Like `pull`, if one term settles an output: first try the first entry of many rows at a time.
 
-    Most outputs end there. Nothing branches until it is known which do not, so that the lookups of
-    a block wait for memory together. firsts[o] is the column of the first entry of row o, or -1:
-    they lie side by side, as the rows do not.
+    This settles most outputs. The outputs that are not settled are listed without a branch, so that
+    the lookups of a block wait for memory together. firsts[o] is the column of the first entry of
+    row o, or -1; these are contiguous, unlike the rows.
     """
     indptr, indices, firsts, values = a
     u_present, u_values = u
@@ -143,14 +143,14 @@ def pull_any(
 
 
 def find_firsts(indptr, indices, out_firsts, start, stop):
-    """The column of the first entry of each row from start to stop, or -1."""
+    """Find the column of the first entry of each row from start to stop, or -1."""
     for o in range(np.uint64(start), np.uint64(stop)):
         p = np.uint64(indptr[o])
         out_firsts[o] = indices[p] if p < np.uint64(indptr[o + ONE]) else -1
 
 
 def pull_listed(a: Rows, u: Dense, outputs, out_present, out_values, step, u_step, start, stop):
-    """Outputs outputs[start:stop] alone, into the same places of `out`; how many there are."""
+    """Compute outputs[start:stop] only, into the same places of `out`; return how many exist."""
     indptr, indices, values = a
     u_present, u_values = u
     count = 0

@@ -1,0 +1,108 @@
+"""Configuration of the documentation site: `make docs` builds it into out/site."""
+
+from __future__ import annotations
+
+import re
+
+import graphla
+
+project = "graphla"
+author = "The graphla authors"
+copyright = author
+version = release = graphla.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["_templates"]
+templates_path = ["_templates"]
+
+# Docstrings: Google style, names in single backquotes link to what they name.
+default_role = "py:obj"
+suppress_warnings = ["ref.python"]  # `.new()` in a docstring may mean the method of several classes
+autosummary_generate = True
+autosummary_imported_members = True
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_member_order = "groupwise"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_attr_annotations = True
+napoleon_use_rtype = True
+napoleon_use_ivar = True
+
+# Pages: links to headings of other pages use the anchors that GitHub gives them.
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "deflist"]
+
+# Notebooks run at each build, on the CPU.
+nb_execution_mode = "force"
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# `make links` follows the links that leave the site.
+linkcheck_timeout = 20
+linkcheck_retries = 2
+
+html_theme = "pydata_sphinx_theme"
+html_title = "graphla"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "header_links_before_dropdown": 8,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+}
+html_sidebars = {"index": [], "ladder": []}
+html_show_sourcelink = False
+
+
+def mark_up(app, what, name, obj, options, lines: list[str]) -> None:
+    """Turn a docstring into valid reStructuredText before napoleon reads its sections.
+
+    The first line may be a formula: it becomes literal text. Bars outside of literal text mean
+    absolute values or sizes, and not substitutions. Each entry of `References` becomes an item.
+    """
+    if lines and FORMULA.search(lines[0]) and "`" not in lines[0] and lines[1:2] in ([], [""]):
+        lines[0] = f"``{lines[0]}``"
+    if lines:
+        lines[0] = re.sub(r"^``(.*?)\.?``\.?$", r"``\1``", lines[0])
+    in_references = False
+    for i, line in enumerate(lines):
+        if line and not line.startswith(" "):
+            in_references = line == "References:"
+        elif in_references and line.strip():
+            is_new = not line.startswith(" " * 8)
+            lines[i] = f"    - {line.strip()}" if is_new else f"      {line.strip()}"
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = LITERAL.split(lines[i])
+            lines[i] = "".join(
+                part if part.startswith("`") else part.replace("|", "\\|") for part in parts
+            )
+
+
+FORMULA = re.compile(r" [=≤≥←] |⟨|⊕|⊗|ᵀ")
+LITERAL = re.compile(r"(``.*?``|`[^`]*`)")
+
+
+def skip_field(app, what, name, obj, skip, options) -> bool | None:
+    """Skip the fields of a NamedTuple: its docstring describes them under `Attributes`."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
+def setup(app) -> None:
+    """Register `mark_up` so that it runs before napoleon, and `skip_field`."""
+    app.connect("autodoc-process-docstring", mark_up, priority=400)
+    app.connect("autodoc-skip-member", skip_field)
