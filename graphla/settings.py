@@ -50,22 +50,20 @@ class _Settings:
 
 
 _process = _Settings()
-_override: ContextVar[_Settings | None] = ContextVar("graphla_settings", default=None)
+"""The settings of the process; only `_assign` changes its fields."""
+_override: ContextVar[_Settings] = ContextVar("graphla_settings", default=_process)
 
-
-def current() -> _Settings:
-    """Return the settings in force here, all at once: for code that reads several of them."""
-    return _override.get() or _process
+current: Callable[[], _Settings] = _override.get
+"""Return the settings in force here, all at once: for code that reads several of them."""
 
 
 def _assign(name: str, value: Any) -> None:
-    global _process
-    if _override.get() is not None:
+    if current() is not _process:
         raise InvalidValue(
             f"config.{name} is assigned inside a `with config.set(...)` block; "
             f"nest `with config.set({name}=...)` instead"
         )
-    _process = _process.but(**{name: value})
+    object.__setattr__(_process, name, getattr(_process.but(**{name: value}), name))
 
 
 @cache

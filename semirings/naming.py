@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,6 +33,7 @@ def _look_up(names: Mapping[str, Any], name: str) -> Any:
     return found
 
 
+@lru_cache(maxsize=1024)
 def split(text: str) -> tuple[str, Any]:
     """Return the name and the dtypes in `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())

@@ -23,7 +23,6 @@ import pytest
 import graphla as gl
 from graphla import algorithms, expression, graph, plans, settings, sparse
 from graphla.graph import views
-from graphla.sparse import mask
 from semirings import operators as op
 from semirings import structures
 
@@ -79,7 +78,7 @@ PUBLIC: dict[str, Any] = {
     **parts(
         *(gl.Matrix, gl.Vector, gl.Scalar, gl.Graph, gl.Recorder),
         *(sparse.MatrixExpression, sparse.VectorExpression, sparse.ScalarExpression),
-        *(mask.Mask, expression.Updater, expression.InputMasked, expression.Assigner),
+        *(sparse.Mask, expression.Updater, expression.InputMasked, expression.Assigner),
         *(graph.LabelledVector, graph.LabelledMatrix, graph.Labels, views.NodeView, views.EdgeView),
         *(gl.agg.Aggregator, gl.agg.TypedAggregator, plans.PlanReport, gl.datasets.Dataset),
         *(settings.Config, settings.Event, gl.io.ParseError),

@@ -245,7 +245,7 @@ def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
 
 
 class Short:
-    """Finds memory short so many times."""
+    """Report too little memory, `times` times."""
 
     def __init__(self, device, times):
         self.left, self.asked, self.device = times, 0, device

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from devices import fewer
+from effort import is_full
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Table, transpose
@@ -238,7 +239,8 @@ def test_results_are_the_same_before_and_after(table, how, data):
     if data.draw(st.booleans()):
         assert B._store.csc is not None
     B._store.find_symmetry()
-    for name in ("plus_times", "any_secondi", "min_first", "plus_minus"):
+    few = gl.config.compiled is True and not is_full()  # each takes Numba a second or two
+    for name in ("plus_times", "any_secondi", *(() if few else ("min_first", "plus_minus"))):
         ring = getattr(gl.semiring, name)
         if A.dtype not in ring.types:
             continue

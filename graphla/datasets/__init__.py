@@ -23,7 +23,7 @@ class Dataset:
         edges: the number of edges; an undirected edge counts once.
         directed: whether edges have a direction.
         weighted: whether edges have weights.
-        licence: the license of the data.
+        license: the license of the data.
         source: where the data come from.
         file: the name of the file in the package.
     """
@@ -129,7 +129,7 @@ def info(name: str) -> Dataset:
 
     Examples:
         >>> from graphla import datasets
-        >>> datasets.info("karate").licence
+        >>> datasets.info("karate").license
         'BSD-2-Clause'
     """
     if name not in _BY_NAME:

@@ -300,7 +300,7 @@ class Form:
     width: int
     weighted: bool
     skip: int  # lines above the first edge
-    doubtful: tuple[str, ...] = ()  # titles that are vertices if they occur again below
+    doubtful: tuple[str, ...] = ()  # titles that are vertices if they occur in later lines
 
 
 def _look(

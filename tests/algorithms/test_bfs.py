@@ -9,6 +9,7 @@ from verifiers import verify_bfs
 
 import graphla as gl
 from graphla.algorithms import bfs
+from graphla.algorithms.bfs import definition
 
 rooted = with_source(graphs())
 
@@ -47,6 +48,17 @@ def test_a_cutoff_keeps_the_levels_up_to_it(rooted, cutoff):
     whole = bfs(graph.matrix(), source).levels.to_dict()
     assert levels.to_dict() == {v: level for v, level in whole.items() if level <= cutoff}
     assert parents.to_dict().keys() == levels.to_dict().keys()
+
+
+@given(rooted, st.integers(0, 12))  # graphs have at most 12 vertices
+def test_the_definition_gives_the_levels_of_the_search(rooted, limit):
+    graph, source = rooted
+    A = graph.matrix()
+    levels, parents = definition(A, source, limit=limit)
+    assert levels.to_dict() == bfs(A, source, cutoff=limit).levels.to_dict()
+    assert parents.to_dict().keys() == levels.to_dict().keys()
+    if limit >= graph.n:
+        verify_bfs(graph, source, levels.to_dict(), parents.to_dict())
 
 
 @given(with_order(graphs()), st.data())

@@ -60,7 +60,7 @@ FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
 KEPT = (0, 1, 2)  # UNREAD, ISO, EACH of device.cuh
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
-"""Dtypes that values are stored in, beside the operator's own: each width, each kind."""
+"""Dtypes of stored values, in addition to the operator's own: one of each width and kind."""
 
 SEMIRINGS = (
     ("plus_times", "mxv"),
@@ -270,17 +270,12 @@ class Kernel:
     def sample(self) -> list[Instance]:
         """Return the instances for the main architecture that `make test` compiles.
 
-        They hold every value of each factor and every pair of values, except pairs of two dtypes
-        or of an operator and a dtype: `cast_values` and the structs' probes cover those. Each of
-        the dozen semirings occurs at each of its dtypes. Of `SLOW` kernels they hold every value
-        only.
+        They hold every value of each factor, and each of the dozen semirings at each of its dtypes.
+        Those of `cast_values` hold every pair of dtypes.
         """
         factors = self.factors()
         factors["architecture"] = (MAIN,)
-        apart = set(self.parameters) if self.name in SLOW else set()
-        if self.operators != "nothing":
-            stored = {name for name, domain in self.parameters.items() if OWN in domain}
-            apart |= {"operator", "dtype"} | stored
+        apart = () if self.name == "cast_values" else set(factors)
         drawn = covering(factors, self.allows, apart)
         return [self.instance(row) for row in (*drawn, *self._sampled_semirings())]
 
@@ -448,14 +443,6 @@ HOT = {
 """The kernels of which a step's time consists: none may spill. Whole traversals, which keep more at
 hand than a thread has registers for, are held to the table alone.
 """
-
-SLOW = {
-    *("close_over", "search_breadth_first", "search_many", "search_small"),
-    *("push_columns", "push_alone", "push_tiles", "pull_rows", "pull_chunks", "join_chunks"),
-    *("dot_products", "make_few", "make_tiles", "masked_rows", "expand_rows"),
-    *("fold_strips", "sort_tiles", "merge_tiles", "kronecker_entries"),
-}
-"""The kernels whose sampled pairs take NVRTC a second or more."""
 
 SORT_THREADS = sort.TUNING.threads
 SORT_ITEMS = (sort.TUNING.items, sort.TUNING.wide_items)

@@ -265,7 +265,7 @@ def indices() -> None:
         u[4] = 1
         del u[4]
         u.diag()
-    owned = vectors()[1]._store  # whoever else may hold its arrays
+    owned = vectors()[1]._store  # although other objects may refer to its arrays
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
@@ -490,7 +490,7 @@ def groups() -> None:
 
 
 def sorts() -> None:
-    """Entries in order: one tile, several, rows that are cut, and what is no order."""
+    """Sort in one tile, in several, in rows that are cut, and by operators without an order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
         for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):

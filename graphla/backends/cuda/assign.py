@@ -246,7 +246,7 @@ def _scatter_into(
     if t.nvals:
         kind, *lookup = (MASK_NONE, NULL, NULL, ZERO) if mask is None else _as_arguments(mask)
         sums = (NULL, NULL, ZERO)
-        if total is not None:  # the count goes on from the entries that remain
+        if total is not None:  # start the count at the number of entries that remain
             sums = (total, NULL, ZERO)
         elif present is not None:
             total = counter()
