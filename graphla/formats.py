@@ -6,7 +6,7 @@ Invariants, for every array here:
 - `values` has one element per entry. If all are equal, it may be *iso-valued*: a read-only
   broadcast of one element with stride 0, which needs the memory of one element, and is correct for
   code that does not check for it;
-- an array that another object can see is never written to: see `graphla.stores.take`.
+- an array that another object can see is never written to: see `graphla.stores.take_in_place`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The stores of matrices, vectors and scalars: their forms, each made on first use and kept.
 
-Forms are frozen, except for `take`. A matrix or vector changes by replacing its forms, so an object
-that refers to the old forms keeps seeing the same entries.
+Forms are frozen, except for `take_in_place`. A matrix or vector changes by replacing its forms, so
+an object that refers to the old forms keeps seeing the same entries.
 
 On a GPU forms have stamps (see `graphla.backends.cuda.streams`), for which every reader waits. So
 the stamp of a form is stored before the form, and a reader reads the form before the stamps.
@@ -233,10 +233,10 @@ class VectorStore:
     def base_for_write(self, entries: int) -> AnyVector:
         """Return the form into which to merge `entries` new entries.
 
-        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; then `take`
-        lets a write cost O(entries). So we make it dense when the entries rewritten so far reach a
-        quarter of the size (the ski rental rule). This happens earlier on a device on which every
-        merge has a fixed price. Huge, nearly empty vectors stay sparse.
+        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; then
+        `take_in_place` lets a write cost O(entries). So we make it dense when the entries rewritten
+        so far reach a quarter of the size (the ski rental rule). This happens earlier on a device
+        on which every merge has a fixed price. Huge, nearly empty vectors stay sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -644,7 +644,7 @@ class Owner(Protocol):
     _store: VectorStore
 
 
-def take(owner: Owner) -> BitmapVector | FullVector | None:
+def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
     """Return the dense storage of `owner` for writing in place; None if others could see the write.
 
     A vector may be written in place only if no other object refers to its store, its storage or its

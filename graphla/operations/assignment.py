@@ -32,7 +32,7 @@ from graphla.operations import indexing
 from graphla.operations.entrywise import cast
 from graphla.operations.indexing import Places
 from graphla.operations.write import write_matrix, write_vector
-from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
 from semirings import binary
 from semirings.operators import TypedBinaryOp
 
@@ -182,7 +182,7 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
             return
         if value is not None:
             owner._store.base_for_write(1)
-    taken = take(owner) if owner._store.has_dense else None
+    taken = take_in_place(owner) if owner._store.has_dense else None
     if taken is None:
         t = ScalarStore(owner._store.device, owner._store.dtype, value)
         assign_vector(owner, np.asarray([i], np.int64), t, None, None, False)

@@ -4,7 +4,7 @@ Z = T, or the union of C and T under accum. C becomes Z where the mask allows it
 its entries, unless `replace` deletes them. T is cast to the dtype of C value by value.
 
 An owner is an object whose attribute `_store` holds forms, which the write replaces; see
-`graphla.stores.take` for when a vector is written in place.
+`graphla.stores.take_in_place` for when a vector is written in place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphla.backends import backend
 from graphla.formats import MatrixMask, VectorMask
 from graphla.operations.entrywise import cast
 from graphla.operations.values import as_type
-from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
 from semirings.operators import TypedBinaryOp
 
 
@@ -33,7 +33,7 @@ def write_vector(
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
-    # No local name may refer to the owner's forms, or `take` would find that they are shared.
+    # No local name may refer to the owner's forms, or `take_in_place` would find them shared.
     if not owner._store.has_dense:
         entries = t.nvals if t.has_sparse else t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)
@@ -43,7 +43,7 @@ def write_vector(
     del t
     dtype = owner._store.dtype.np_type
     do = backend(owner._store.device)
-    taken = take(owner)
+    taken = take_in_place(owner)
     if taken is not None:
         written = do.write_vector(taken, source, mask, accum, replace, dtype, in_place=True)
     else:

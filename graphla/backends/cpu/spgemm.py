@@ -322,7 +322,7 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
     total = int(weights.sum())
     parts = cut(weights, max(total // tuning.room, count_parts(total, threads)))
     found = run(find, parts, threads)
-    indices = np.concatenate(found) if found else np.empty(0, np.int32)
+    indices = concatenate(found, np.int32)
     return Csr(a.nrows, size, offsets(counts), indices, indices[:0])
 
 

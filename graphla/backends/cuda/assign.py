@@ -19,7 +19,7 @@ from graphla.backends.cuda.ewise import merge
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, size, tiles
 from graphla.backends.cuda.matvec import presence
 from graphla.backends.cuda.select import keep
-from graphla.backends.write_rule import REMAINS, Remains, is_structure_of, plan_vector_write
+from graphla.backends.write_rule import REMAINS, Remains, is_structure_of
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration
@@ -63,7 +63,9 @@ def write_vector(
 
     If w is dense this is one launch (two if it loses entries to a sparse t), and no wait.
     """
-    mask, remains = plan_vector_write(t, mask, accum, replace)
+    remains = REMAINS[mask is not None, accum is not None, replace]
+    if mask is not None and not replace and is_structure_of(mask, t):
+        mask, remains = None, "ANYWHERE"
     dtype = np.dtype(dtype)
     if not c.size:
         return cast(c, dtype)

@@ -21,7 +21,6 @@ from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
-    CSR,
     INT32_END,
     NOT_READ,
     NULL,
@@ -30,6 +29,7 @@ from graphla.backends.cuda.launch import (
     PendingCount,
     blocks,
     counter,
+    csr,
     number,
     read,
     size,
@@ -247,7 +247,7 @@ class _Edges:
     ) -> None:
         columns, u, plan, mask = self.columns, self.u, self.plan, self.mask
         has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a = v = None
+        a, v = NULL, None
         _, a_type, a_kept = _, u_type, u_kept = NOT_READ
         if plan.reads_a and has_terms:
             a, a_type, a_kept = read(columns.values)
@@ -259,13 +259,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = CSR(  # `csr` would take one more Python call
-            indptr=columns.indptr,
-            indices=columns.indices,
-            values=a,
-            nrows=columns.nrows,
-            ncols=columns.ncols,
-        )
+        matrix = csr(columns, a)  # packed once per matrix
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
