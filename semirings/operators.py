@@ -1,8 +1,8 @@
-"""Operators: functions of one or two entries, or of an entry and its position; and predicates.
+"""Operators: functions of one or two entries, of an entry and its position, and predicates.
 
-An untyped operator (`binary.plus`) is a name and a Python function. A typed one (`plus["INT64"]`)
-is an expression that can be printed for NumPy, Numba and CUDA C++. Typed operators are made on
-demand and cached, so that `op[dtype] is op[dtype]`.
+An operator without a dtype (`binary.plus`) is a name and a Python function; typed (`plus["INT64"]`)
+it is an expression that prints itself as NumPy, Numba and CUDA C++. Typed operators are made at
+their first use and cached, so that `op[dtype] is op[dtype]`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from semirings.exceptions import (
 from semirings.primitives import Node
 from semirings.trace import Symbol, as_symbol, cast, trace
 
-Result = str | DataType | None  # "same": the operands' dtype; None: that of the expression
+Result = (
+    str | DataType | None
+)  # "same": the type of the operands; None: the type that the function returns
 
 
 class Operator:
-    """The base of untyped operators: a name, typing, calling, and pickling by name."""
+    """The base of untyped operators: their name, typing, calls, and pickling by name."""
 
     opclass: ClassVar[str]
     kind: ClassVar[str]
@@ -48,7 +50,7 @@ class Operator:
             return self._lookup(key)
 
     def typed_for(self, left: DataType, right: DataType) -> Any:
-        """Return self[left, right], but faster, because no dtype needs to be hashed."""
+        """Return self[left, right], faster because no dtype is hashed."""
         key = left.number, right.number
         typed = self._numbered.get(key)
         if typed is None:
@@ -90,7 +92,7 @@ class Operator:
 
     @cached_property
     def types(self) -> dict[DataType, DataType]:
-        """The dtypes on which the operator is defined, each with the dtype of the result."""
+        """The dtypes of operands on which the operator is defined, with the dtype of the result."""
         return {dtype: self[dtype].return_type for dtype in self._domain if dtype in self}
 
     @property
@@ -98,6 +100,7 @@ class Operator:
         return ALL
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        """Apply the operator to numbers, arrays, or operands of graphla."""
         for each in (*args, *options.values()):
             apply = getattr(type(each), "__apply_operator__", None)
             if apply is not None:
@@ -124,7 +127,7 @@ class Operator:
         return {"name": self.name, "is_anonymous": True}
 
     def checked(self) -> Any:
-        """Check that the function can be traced with some dtype, and return the operator."""
+        """Return the operator itself, if its function can be traced with some dtype."""
         if not any(dtype in self for dtype in (FP64, INT64, *self._domain)):
             self[self._domain[-1]]
         return self
@@ -135,7 +138,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator with this kind and name, as pickles refer to it."""
+    """Return the operator of a kind with a name, to which a pickle refers."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)
@@ -147,7 +150,7 @@ def _types(args: tuple[Any, ...]) -> str:
 
 
 class Typed:
-    """The base of operators, monoids and semirings on given dtypes: calls, names and pickling."""
+    """The base of typed operators, monoids and semirings: calls, names and pickling."""
 
     opclass: ClassVar[str]
     is_positional: bool = False
@@ -161,13 +164,14 @@ class Typed:
 
     @property
     def _key(self) -> Any:
-        """The key with which `op[key]` is this typed operator."""
+        """Return the key with which `op[key]` is this object."""
         first, *others = self._dtypes
         if all(dtype is first for dtype in others):
             return first.name
         return tuple(dtype.name for dtype in self._dtypes)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        """Apply the operator to numbers, arrays, or operands of graphla."""
         return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
 
     def _evaluate(self, *args: Any) -> Any:
@@ -186,7 +190,7 @@ def _typed(op: Any, key: Any) -> Any:
 
 
 class TypedOperator(Typed):
-    """The base of typed operators made from a Python function, with its printed expression."""
+    """The base of typed operators made from a Python function, with its expression."""
 
     def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
         super().__init__(op, dtypes)
@@ -211,15 +215,15 @@ class TypedOperator(Typed):
 
     @cached_property
     def numpy(self) -> Callable[..., Any]:
-        """The operator on arrays of exactly its dtypes. It broadcasts and never warns."""
+        """The operator as a function of NumPy arrays of exactly its dtypes; it never warns."""
         return printing.numpy_function(self.expression, tuple(self.parameters), self.name)
 
     def source_numba(self, name: str) -> str | None:
-        """Return the source of a function for numba.njit; `trace.numba_prelude` must precede it."""
+        """Return the source of a Python function for numba.njit, after `trace.numba_prelude`."""
         return printing.numba_source(self.expression, self.parameters, name)
 
     def source_cuda(self, name: str) -> str:
-        """Return the source of a C++ function; `trace.cuda_prelude` must precede it."""
+        """Return the source of a C++ function, after `trace.cuda_prelude`."""
         return printing.cuda_source(self.expression, self.parameters, name)
 
     @cached_property
@@ -246,7 +250,7 @@ class TypedOperator(Typed):
         return result[()] if np.ndim(result) == 0 else result
 
     def trace(self, *args: Any) -> Symbol:
-        """Apply the operator to symbols, after casting them to its dtypes."""
+        """Apply the operator to symbols, which are cast to its dtypes."""
         dtypes = self.parameters.values()
         symbols = (cast(as_symbol(x), dtype) for x, dtype in zip(args, dtypes, strict=True))
         return cast(as_symbol(self.op.function(*symbols)), self.return_type)
@@ -262,13 +266,13 @@ def as_array(x: Any, dtype: DataType) -> Any:
 
 
 def dtype_of(x: Any) -> tuple[DataType, bool]:
-    """Return the dtype of a number or an array, and whether it is a weak Python number."""
+    """Return the dtype of a number or array, and whether it is a Python number, which yields."""
     is_weak = isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
     return lookup_dtype(type(x) if is_weak else np.asarray(x).dtype), is_weak
 
 
 class FunctionOperator(Operator):
-    """The base of operators made from a Python function, which is traced for each dtype."""
+    """The base of operators made from a Python function, which is traced once per dtype."""
 
     _typed_class: type[TypedOperator]
 
@@ -294,7 +298,7 @@ class FunctionOperator(Operator):
 
     @property
     def orig_func(self) -> Callable[..., Any]:
-        """The function that defines the operator."""
+        """The Python function that defines the operator."""
         return self.function
 
     def _on(
@@ -324,7 +328,7 @@ class FunctionOperator(Operator):
 
 
 class TypedUnaryOp(TypedOperator):
-    """z = f(x); or z = f(x, i, j) of the position, if `is_positional`."""
+    """z = f(x), or z = f(x, i, j) for a positional operator, on one dtype."""
 
     opclass = "UnaryOp"
 
@@ -335,7 +339,24 @@ class TypedUnaryOp(TypedOperator):
 
 
 class UnaryOp(FunctionOperator):
-    """z = f(x), for each dtype that its function can be traced with."""
+    """z = f(x), on each dtype with which f can be traced.
+
+    `unary.register_new` and `unary.register_anonymous` make unary operators.
+
+    Args:
+        name: the name.
+        function: the Python function f, which is traced for each dtype.
+        domain: the dtypes on which the operator is defined.
+        result: the dtype of the result; "same" for that of the operands, None for what f returns.
+        ulps: the largest error, in units in the last place, against the exact result.
+        is_positional: whether f takes x and its position: f(x, i, j).
+        is_anonymous: whether the operator is in no module, so that it is pickled by its parts.
+
+    Examples:
+        >>> from semirings import unary
+        >>> unary.sqrt(9.0), unary.sqrt["INT8"].return_type
+        (np.float64(3.0), FP32)
+    """
 
     opclass = "UnaryOp"
     kind = "unary"
@@ -363,6 +384,7 @@ class UnaryOp(FunctionOperator):
         return self[dtype_of(args[0])[0]]._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
+        """Apply the operator to symbols, as a part of another operator."""
         return self[as_symbol(args[0]).dtype].trace(*args)
 
     def _recipe(self) -> dict[str, Any]:
@@ -370,7 +392,7 @@ class UnaryOp(FunctionOperator):
 
 
 class TypedBinaryOp(TypedOperator):
-    """z = f(x, y); or z = f(x, ix, jx, y, iy, jy) of the positions, if `is_positional`."""
+    """z = f(x, y), or z = f(x, ix, jx, y, iy, jy) for a positional operator, on two dtypes."""
 
     opclass = "BinaryOp"
 
@@ -386,7 +408,7 @@ class TypedBinaryOp(TypedOperator):
 
     @property
     def commutes_to(self) -> TypedBinaryOp | None:
-        """The operator g with f(x, y) = g(y, x)."""
+        """The operator g with f(x, y) = g(y, x), or None."""
         flipped = self.op.commutes_to
         return None if flipped is None else flipped[self.type2, self.type]
 
@@ -397,16 +419,34 @@ class TypedBinaryOp(TypedOperator):
 
     @property
     def monoid(self) -> Any:
-        """The typed monoid with this operator, or None."""
+        """The typed monoid of this operator, or None."""
         monoid = self.op.monoid
         return None if monoid is None or self.type not in monoid else monoid[self.type]
 
 
 class BinaryOp(FunctionOperator):
-    """z = f(x, y), for each dtype that its function can be traced with.
+    """z = f(x, y), on each dtype with which f can be traced.
 
-    Two dtypes are unified first, unless `keeps` is set, because the operator returns one of its
-    operands or reads them in different ways.
+    `binary.register_new` and `binary.register_anonymous` make binary operators.
+
+    Args:
+        name: the name.
+        function: the Python function f, which is traced for each dtype.
+        domain: the dtypes on which the operator is defined.
+        result: the dtype of the result; "same" for that of the operands, None for what f returns.
+        commutes_to: the name of the operator g with f(x, y) = g(y, x), or None.
+        keeps: whether the dtypes of x and y stay different, because f returns one operand or reads
+            them in different ways. By default they are unified first.
+        ulps: the largest error, in units in the last place, against the exact result.
+        is_positional: whether f takes the positions, too: f(x, ix, jx, y, iy, jy).
+        is_anonymous: whether the operator is in no module, so that it is pickled by its parts.
+        parameterized: a function that makes f from parameters, or None.
+        parameters: the parameters from which f was made.
+
+    Examples:
+        >>> from semirings import binary
+        >>> binary.plus(3, 4), binary.minus.commutes_to
+        (np.int64(7), binary.rminus)
     """
 
     opclass = "BinaryOp"
@@ -438,7 +478,7 @@ class BinaryOp(FunctionOperator):
 
     @property
     def commutes_to(self) -> BinaryOp | None:
-        """The operator g with f(x, y) = g(y, x)."""
+        """The operator g with f(x, y) = g(y, x), or None."""
         if self._flipped is None:
             return None
         return self if self._flipped == self.name else named("binary", self._flipped)
@@ -455,6 +495,7 @@ class BinaryOp(FunctionOperator):
         return self._on((x, y), (x, y), dtypes)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        """Apply the operator; without operands, set the parameters of a parameterized one."""
         if self._parameterized is not None and not args:
             return self._with(**options)
         return super().__call__(*args, **options)
@@ -505,7 +546,7 @@ def _with_parameters(op: BinaryOp, parameters: dict[str, Any]) -> BinaryOp:
 
 
 class TypedIndexUnaryOp(TypedOperator):
-    """z = f(x, i, j, thunk) of an entry, its row, its column (0 in a vector) and a scalar."""
+    """z = f(x, i, j, thunk), of an entry, its row, its column (0 in a vector) and a scalar."""
 
     opclass = "IndexUnaryOp"
 
@@ -523,7 +564,7 @@ class TypedIndexUnaryOp(TypedOperator):
 
 
 class TypedSelectOp(TypedIndexUnaryOp):
-    """Whether to keep an entry: f(x, i, j, thunk), with the result dtype BOOL."""
+    """f(x, i, j, thunk) of type BOOL: whether select keeps an entry."""
 
     opclass = "SelectOp"
 
@@ -537,9 +578,18 @@ class TypedSelectOp(TypedIndexUnaryOp):
 
 
 class IndexUnaryOp(FunctionOperator):
-    """z = f(x, i, j, thunk), for each dtype that its function can be traced with.
+    """z = f(x, i, j, thunk), on each dtype with which f can be traced.
 
-    The thunk has the dtype of x or of the given scalar, unless `thunk` fixes a dtype.
+    `indexunary.register_new` and `indexunary.register_anonymous` make index-unary operators.
+
+    Args:
+        name: the name.
+        function: the Python function f, which is traced for each dtype.
+        domain: the dtypes on which the operator is defined.
+        result: the dtype of the result; "same" for that of the operands, None for what f returns.
+        thunk: the dtype of the thunk; None uses that of the given thunk, or of x.
+        ulps: the largest error, in units in the last place, against the exact result.
+        is_anonymous: whether the operator is in no module, so that it is pickled by its parts.
     """
 
     opclass = "IndexUnaryOp"
@@ -581,7 +631,7 @@ class IndexUnaryOp(FunctionOperator):
 
 
 class SelectOp(IndexUnaryOp):
-    """A predicate f(x, i, j, thunk), which selects the entries to keep."""
+    """f(x, i, j, thunk) of type BOOL: which entries select keeps."""
 
     opclass = "SelectOp"
     kind = "select"
@@ -589,7 +639,7 @@ class SelectOp(IndexUnaryOp):
 
     @classmethod
     def of(cls, op: IndexUnaryOp) -> SelectOp:
-        """Return an index-unary operator with the result BOOL as a select operator."""
+        """Return the select operator of an index-unary operator that returns BOOL."""
         recipe = op._recipe()
         recipe["is_anonymous"] = op.is_anonymous
         return cls(**recipe)

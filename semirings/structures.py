@@ -54,9 +54,21 @@ class TypedMonoid(Typed):
 class Monoid(Operator):
     """⟨⊕, 0⟩: an associative and commutative operator, and its identity on each dtype.
 
-    `identity` and `terminal` are a scalar, a mapping from dtypes, or a function of the DataType. On
-    a dtype without an identity the monoid is not defined. If `on` is given, operands of any dtype
-    are cast to it.
+    `monoid.register_new` and `monoid.register_anonymous` make monoids.
+
+    Args:
+        name: the name.
+        binaryop: ⊕.
+        identity: a number, a mapping from dtype to number, or a function of the `DataType`. The
+            monoid is not defined on a dtype for which the identity has no value.
+        terminal: a value that x ⊕ y never leaves, given like `identity`, or None.
+        is_idempotent: whether x ⊕ x = x for every x.
+        is_any: whether ⊕ may return either operand.
+        on: the one dtype to which operands of any dtype are cast; None keeps their dtype.
+        is_anonymous: whether the monoid is in no module, so that it is pickled by its parts.
+
+    Raises:
+        TypeError: `identity` or `terminal` has the wrong type.
     """
 
     opclass = "Monoid"
@@ -96,12 +108,12 @@ class Monoid(Operator):
 
     @property
     def is_commutative(self) -> bool:
-        """Whether x ⊕ y = y ⊕ x; always true, since the kernels assume it."""
+        """Whether x ⊕ y = y ⊕ x: always True, and the kernels rely on it."""
         return True
 
     @property
     def commutes_to(self) -> Monoid:
-        """The monoid itself, since every monoid here commutes."""
+        """The monoid itself, because monoids commute."""
         return self
 
     def _typed(self, *dtypes: DataType) -> TypedMonoid:
@@ -149,7 +161,7 @@ def _check_values(what: str, values: Values) -> None:
 
 
 def _value(values: Values, dtype: DataType) -> Any:
-    """Return the value of a scalar, mapping or function for a dtype; None if it does not fit."""
+    """Return the value of a scalar, mapping or function for a dtype, or None if it does not fit."""
     value = values
     if isinstance(values, Mapping):
         value = next((each for key, each in values.items() if lookup_dtype(key) is dtype), None)
@@ -166,7 +178,7 @@ def _value(values: Values, dtype: DataType) -> Any:
 
 
 class TypedSemiring(Typed):
-    """⟨⊕, ⊗, 0⟩ on one pair of dtypes; results of ⊗ are cast to the dtype of ⊕."""
+    """⟨⊕, ⊗, 0⟩ on one pair of dtypes. The result of ⊗ is cast to the dtype of ⊕."""
 
     opclass = "Semiring"
 
@@ -195,7 +207,21 @@ class TypedSemiring(Typed):
 
 
 class Semiring(Operator):
-    """⟨⊕, ⊗, 0⟩: a monoid that adds and an operator that multiplies."""
+    """⟨⊕, ⊗, 0⟩: a monoid that adds, and a binary operator that multiplies.
+
+    `semiring.register_new` and `semiring.register_anonymous` make semirings.
+
+    Args:
+        name: the name.
+        monoid: ⊕.
+        binaryop: ⊗.
+        is_anonymous: whether the semiring is in no module, so that it is pickled by its parts.
+
+    Examples:
+        >>> from semirings import semiring
+        >>> semiring.min_plus["FP64"].monoid.identity
+        np.float64(inf)
+    """
 
     opclass = "Semiring"
     kind = "semiring"
@@ -236,7 +262,7 @@ class Semiring(Operator):
         return known
 
     def _monoid_of(self, multiply: TypedBinaryOp) -> TypedMonoid:
-        """Return ⊕ on the results of ⊗. A sum of pairs counts them, so on BOOL it is an INT64."""
+        """Return ⊕ on the dtype of ⊗; a sum of pairs counts them, so it is INT64 for BOOL."""
         is_count = self.monoid.name in ("plus", "times") and multiply.name == "pair"
         return self.monoid[INT64 if is_count and multiply.type is BOOL else multiply.return_type]
 

@@ -14,6 +14,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from typing import Any, get_overloads
 
 import numpy as np
@@ -22,6 +23,8 @@ import pytest
 import graphla as gl
 from graphla import algorithms, expression, graph, ladder, plans, settings, sparse
 from graphla.graph import views
+from semirings import operators as op
+from semirings import structures
 
 pytestmark = pytest.mark.cpu
 
@@ -81,6 +84,8 @@ PUBLIC: dict[str, Any] = {
         *(gl.agg.Aggregator, gl.agg.TypedAggregator, plans.PlanReport, gl.datasets.Dataset),
         *(settings.Config, settings.Event, gl.io.ParseError),
     ),
+    **{each.__name__: each for each in (op.UnaryOp, op.BinaryOp, op.IndexUnaryOp)},
+    **{each.__name__: each for each in (structures.Monoid, structures.Semiring)},
     **{f"io.{name}": getattr(gl.io, name) for name in gl.io.__all__ if name.islower()},
     **functions(gl.generators, "generators"),
     **functions(gl.datasets, "datasets"),
@@ -261,6 +266,14 @@ def test_args_are_the_parameters_of_the_signature(name):
     args = entries(sections(thing).get("Args", ""))
     assert list(args) == parameters(thing)
     assert all(args.values()), [each for each in args if not args[each]]
+
+
+@public(lambda thing: isinstance(thing, type) and "__init__" in vars(thing))
+def test_args_of_a_class_are_the_parameters_of_its_constructor(name):
+    thing = PUBLIC[name]
+    if parameters(thing.__init__):
+        heading = "Attributes" if is_dataclass(thing) else "Args"
+        assert list(entries(sections(thing).get(heading, ""))) == parameters(thing.__init__)
 
 
 @public(is_function)

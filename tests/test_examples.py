@@ -67,6 +67,7 @@ SCRIPTS = [
         ["shortest  12.59 km, and up to 2,209 m", "lowest    13.95 km, and up to 1,481 m"],
         "mountain_pass",
     ),
+    ("patterns.py", ["roads of New York            264,346     730,100"], "patterns"),
     (
         "ranking.py",
         [

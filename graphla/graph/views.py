@@ -44,6 +44,7 @@ class NodeView(_View):
     __slots__ = ()
 
     def __call__(self) -> NodeView:
+        """Return the view itself, so that `G.nodes()` works as in NetworkX."""
         return self
 
     def __len__(self) -> int:

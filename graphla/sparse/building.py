@@ -1,4 +1,4 @@
-"""Forms from what users have: coordinates, compressed and dense arrays, dicts, edges, scalars."""
+"""Storage built from coordinates, compressed and dense arrays, dicts, edges and scalars."""
 
 from __future__ import annotations
 
@@ -127,10 +127,7 @@ def from_compressed(
     name: str,
     copy: bool,
 ) -> tuple[str, Csr, DataType]:
-    """Rows (or columns, by name) as offsets into indices and values; sorted if they are not.
-
-    And the device that they are on.
-    """
+    """Return the device, the compressed rows (or columns, by `name`), sorted, and their dtype."""
     device, arrays = locate(indptr, indices, values, shared=not copy)
     with DeviceScope("build", (), device):
         return device, *_build_compressed(device, arrays, dtype, shape, name, copy)
@@ -201,7 +198,7 @@ def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[An
 
 
 def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
-    """Rows, columns and values of (i, j) or (i, j, value), or of an array of two columns."""
+    """Return rows, columns and values of edges (i, j) or (i, j, value), or of an array of these."""
     if isinstance(edgelist, Mapping):
         raise TypeError(
             "edgelist must hold edges (i, j) or (i, j, value), not be a mapping; give its items as "
@@ -229,7 +226,7 @@ def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
 
 
 def columns_of(rows: Any, width: int) -> list[Any]:
-    """The columns of rows that all have `width` parts."""
+    """Return the columns of rows that all have `width` parts."""
     rows = list(rows)
     for k, row in enumerate(rows):
         if _width(row) != width:
@@ -246,7 +243,7 @@ def _width(row: Any) -> int:
 def from_nested(
     nested_dicts: Any, order: str, nrows: int | None, ncols: int | None
 ) -> tuple[Any, Any, Any, int | None, int | None]:
-    """Rows, columns, values and sizes of {row: {column: value}}, or of a list of such rows."""
+    """Return rows, columns, values and sizes of {row: {column: value}}, or of a list of rows."""
     by_rows = is_rowwise(order)
     if not hasattr(nested_dicts, "items"):
         nested_dicts = dict(enumerate(nested_dicts))
@@ -264,7 +261,7 @@ def from_nested(
 
 
 def is_rowwise(order: str) -> bool:
-    """Whether `order` says rows (else columns)."""
+    """Return True if `order` means rows, False if it means columns."""
     words = {"rowwise": True, "row": True, "columnwise": False, "column": False, "col": False}
     if order not in words:
         raise InvalidValue(f"order must be 'rowwise' or 'columnwise', not {order!r}")
@@ -272,7 +269,7 @@ def is_rowwise(order: str) -> bool:
 
 
 def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
-    """A scalar and the dtype that it is to have."""
+    """Return a scalar and the dtype of its entries."""
     value, found = bound(value, FP64, "value") if isinstance(value, Operand) else (value, None)
     if found is None:
         if not is_scalar(value):
@@ -282,7 +279,7 @@ def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
 
 
 def refuse_entries(noun: Any, clear: bool) -> None:
-    """A build wants an empty output, unless it may clear it."""
+    """Refuse to build into an output with entries, unless `clear` is True."""
     if noun.nvals and not clear:
         raise OutputNotEmpty(
             f"build needs an empty output, but it has {noun.nvals} entries; give clear=True"
@@ -290,21 +287,21 @@ def refuse_entries(noun: Any, clear: bool) -> None:
 
 
 def to_device(noun: Any, device: str) -> Any:
-    """The same entries on a device."""
+    """Return a copy with the same entries on a device."""
     copy = noun.dup()
     copy._store = move_store(copy._store, device)
     return copy
 
 
 def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, name: Any) -> Any:
-    """A pickled Vector again; indices are None where every index has an entry."""
+    """Restore a pickled Vector; `indices` is None if every index has an entry."""
     values = _spread(values, size if indices is None else indices.size)
     v = FullVector(size, values) if indices is None else SparseVector(size, indices, values)
     return cls._of(move_store(VectorStore("cpu", lookup_dtype(dtype), v), default_device()), name)
 
 
 def restore_matrix(cls: Any, dtype: str, csr: Any, csc: Any, symmetric: bool, name: Any) -> Any:
-    """A pickled Matrix again."""
+    """Restore a pickled Matrix."""
     rows, columns = (None if parts is None else _restore_form(*parts) for parts in (csr, csc))
     forms = MatrixStore("cpu", lookup_dtype(dtype), rows, rows if symmetric else columns)
     return cls._of(move_store(forms, default_device()), name)
@@ -315,7 +312,7 @@ def _restore_form(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any
 
 
 def _spread(values: np.ndarray, size: int) -> np.ndarray:
-    """Values that were pickled as one because they are all equal."""
+    """Return one value per entry; equal values were pickled once."""
     return values if values.size == size else np.broadcast_to(values, (size,))
 
 
@@ -367,7 +364,7 @@ def _integers(values: Any, name: str) -> Any:
 def _entries(
     values: Any, dtype: Any, dup_op: Any, places: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, DataType, Any]:
-    """The values, their dtype, and the typed operator that joins values of one place."""
+    """Return the values, their dtype, and the typed operator that joins equal positions."""
     sizes = {name: array.size for name, array in places.items()}
     size = next(iter(sizes.values()))
     if (isinstance(values, Operand) and values.ndim == 0) or is_scalar(values):
@@ -416,7 +413,7 @@ def _offset_dtype(nvals: int) -> Any:
 
 
 def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
-    """Whether each row is sorted, without a repeated index."""
+    """Return whether each row is sorted and has no repeated index."""
     if indices.size < 2:
         return True
     rises = indices[1:] > indices[:-1]
@@ -426,7 +423,7 @@ def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
 
 
 def _whole(part: np.ndarray) -> np.ndarray:
-    """Indices that an array of floats holds."""
+    """Return the indices that an array of floats contains."""
     with np.errstate(invalid="ignore"):
         whole = part.astype(np.int64)
     if not bool((whole == part).all()):

@@ -1,6 +1,6 @@
-"""The expression of each operation: operator typed, shapes checked, nothing run yet.
+"""The expression of each operation: the operator is typed and shapes are checked; nothing runs.
 
-All take and hold forms, so that what is written down does not change with its operands.
+The functions take and keep storage, so that an expression does not change with its operands.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from semirings.semiring import plus_times
 def product(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
     """C = A ⊕.⊗ B, w = A ⊕.⊗ u, w = u ⊕.⊗ A or s = u ⊕.⊗ v.
 
-    `infix` is `A @ B`, if the product was written so: it has checked the shapes and the devices.
+    `infix` is the expression `A @ B`, if there is one: it has checked shapes and devices.
     """
     semiring = semiring_of(op, a.dtype, b.dtype)
     if infix is None:
@@ -72,7 +72,7 @@ def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
 
 
 def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
-    """C = op(A, B) where both have an entry; where one has, that. `infix` is as in `product`."""
+    """C = op(A, B) where both have an entry, else the one entry. `infix` is as in `product`."""
     operation = ops.ewise_add if type(a) is type(b) else ops.broadcast_add
     return _ewise(operation, "ewise_add", a, b, op, infix)
 
@@ -93,7 +93,7 @@ def _ewise(operation: Any, name: str, a: Any, b: Any, op: Any, infix: Any) -> An
 
 
 def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
-    """C = op(A, B) where either has an entry, the defaults standing in for the other."""
+    """C = op(A, B) where either has an entry, with a default for an absent one."""
     left, left_dtype = bound(left, a.dtype, "left_default")
     right, right_dtype = bound(right, b.dtype, "right_default")
     typed = binary_of(op, unify(a.dtype, left_dtype), unify(b.dtype, right_dtype))
@@ -105,17 +105,17 @@ def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def _left(value: Any, op: Any, name: str) -> Any:
-    """`value` as the first operand of op; one that op does not read need not fit."""
+    """Return `value` as the first operand of op; it need not fit if op does not read it."""
     return fit(value, op.type, name) if op.reads_x else op.type.np_type.type(0)
 
 
 def _right(value: Any, op: Any, name: str) -> Any:
-    """`value` as the second operand of op; one that op does not read need not fit."""
+    """Return `value` as the second operand of op; it need not fit if op does not read it."""
     return fit(value, op.type2, name) if op.reads_y else op.type2.np_type.type(0)
 
 
 def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
-    """C = op(A), op(left, A) or op(A, right); an index-unary op sees the place, and `right`."""
+    """C = op(A), op(left, A) or op(A, right); an index-unary op also reads positions."""
     if left is not None and right is not None:
         raise TypeError("apply takes `left` or `right`, not both")
     shape = a.shape
@@ -145,7 +145,7 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def select(a: Any, op: Any, thunk: Any) -> Any:
-    """C = the entries of A where op(A(i, j), i, j, thunk) holds, or where a mask lets through."""
+    """C = the entries of A where op(A(i, j), i, j, thunk) is true, or that a mask selects."""
     shape = a.shape
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
@@ -209,7 +209,7 @@ def _reduce_lines(a: MatrixStore, op: Any, by_monoid: Any, by_aggregator: Any, s
 
 
 def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
-    """s = ⊕ of all entries; of none, an empty scalar (or the identity, unless `allow_empty`)."""
+    """s = ⊕ of all entries; if there are none, empty, or the identity if not `allow_empty`."""
     op = aggregator_or_monoid(op, a.dtype)
     if isinstance(op, TypedAggregator):
         if op.op.needs_place and isinstance(a, MatrixStore):
@@ -225,7 +225,7 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
 
 
 def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
-    """The typed aggregator or monoid that `op` means; a name that both have is the monoid's."""
+    """Return the typed aggregator or monoid that `op` means; a name of both means the monoid."""
     if isinstance(op, str):
         named = agg.find(op)
         op = op if named is None or hasattr(monoid, named.name) else named
@@ -235,7 +235,7 @@ def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
 
 
 def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
-    """C = A(I, J): an int in place of I or J takes that dimension away."""
+    """C = A(I, J). An int as I or J removes that dimension."""
     region = None if target is None else (target, axes)
     axes = tuple([on_device(i, a.device) if is_on_card(i) else i for i in axes])
     if isinstance(a, VectorStore):
@@ -286,7 +286,7 @@ _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_m
 
 
 def transpose(a: MatrixStore) -> Any:
-    """C = Aᵀ; it costs nothing until somebody needs the entries in the other order."""
+    """C = Aᵀ, in O(1); the other format is made when an operation first needs it."""
     flipped = expression(ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
     flipped._compute()
     return flipped
@@ -307,7 +307,7 @@ def from_diag(v: VectorStore, k: Any) -> Any:
 
 
 def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
-    """C(i + down, j + right) = A(i, j), where that is a place of C."""
+    """C(i + down, j + right) = A(i, j), for positions inside C."""
     offsets = tuple(integer(offset, "offset") for offset in offsets)
     given = zip(sizes, a.shape, strict=True)
     shape = tuple(old if size is None else dimension(size, "size") for size, old in given)
@@ -338,15 +338,15 @@ def power(a: MatrixStore, n: Any, op: Any) -> Any:
 
 
 class Bound(NamedTuple):
-    """The scalar operand of an infix."""
+    """A scalar operand of an infix."""
 
     scalar: Any
 
 
 def infix(symbol: str, a: Any, b: Any) -> Any:
-    """Return `A @ B`, `A & B` or `A | B`, waiting for its operator.
+    """Return the infix `A @ B`, `A & B` or `A | B`, which has no operator yet.
 
-    a and b are forms, or infixes that wait for the same operator.
+    a and b are storage, or infixes that will get the same operator.
     """
     one, other = a.shape, b.shape
     if symbol == "@":
@@ -360,7 +360,7 @@ def infix(symbol: str, a: Any, b: Any) -> Any:
 
 
 def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
-    """`A & x`, `x & A`, `A | x` or `x | A`, waiting for its operator; x is a scalar."""
+    """Return the infix `A & x`, `x & A`, `A | x` or `x | A` of a scalar x, without operator."""
     is_left = isinstance(left, Operand) and left.ndim > 0
     noun = left if is_left else right
     sides = (operand_forms(noun), Bound(right)) if is_left else (Bound(left), operand_forms(noun))
@@ -397,14 +397,14 @@ def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def vector(x: Any, name: str) -> VectorStore:
-    """The forms of an operand that must be a Vector."""
+    """Return the storage of an operand that must be a Vector."""
     if isinstance(x, Operand) and x.ndim == 1:
         return x._read()
     raise TypeError(f"{name} needs a Vector, not a {_kind(x)}")
 
 
 def matrix(x: Any, name: str) -> MatrixStore:
-    """The forms of an operand that must be a Matrix."""
+    """Return the storage of an operand that must be a Matrix."""
     if isinstance(x, Operand) and x.ndim == 2:
         return x._read()
     raise TypeError(f"{name} needs a Matrix, not a {_kind(x)}")
@@ -417,24 +417,24 @@ def _kind(x: Any) -> str:
 
 
 def is_waiting(x: Any) -> bool:
-    """Whether x is `A @ B`, `A & B` or `A | B` without an operator."""
+    """Return whether x is `A @ B`, `A & B` or `A | B` without an operator."""
     return isinstance(x, Expression) and x._operation is None
 
 
 def operand_forms(x: Any) -> Any:
-    """What an operand of an infix is held as: forms, or the infix itself where it waits too."""
+    """Return the storage of an operand, or the operand itself if it is such an infix."""
     return x if is_waiting(x) else x._read()
 
 
 def _settle(x: Expression, symbol: str, op: Any) -> Any:
-    """`plus(u | v | w)`: an operand that waits by the same symbol takes the same operator."""
+    """Compute an operand; the inner infix of `plus(u | v | w)` gets the same operator."""
     if x._operation is None and x._args[0] == symbol:
         return with_operator(x, op)._compute()
     return x._read()
 
 
 def _by_default(symbol: str, left: Any, right: Any) -> Any:
-    """The expression of an infix that was given no operator."""
+    """Return the expression of an infix that is used without an operator."""
     if isinstance(left, Bound) or isinstance(right, Bound):
         raise TypeError(f"A {symbol} scalar needs an operator: write op(A {symbol} scalar)")
     a = left._read() if isinstance(left, Expression) else left
@@ -451,14 +451,14 @@ def _by_default(symbol: str, left: Any, right: Any) -> Any:
 
 
 def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | None) -> bool:
-    """Whether two have the same shape, and equal (or close) entries at the same places."""
+    """Return whether shapes and positions are equal, and the values equal (or close)."""
     if (check_dtype and a.dtype is not b.dtype) or a.shape != b.shape:
         return False
     return perform("compare", ops.same_entries, a, b, tolerance)
 
 
 def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
-    """The value and dtype of a scalar argument; Python's own yield to the dtype beside them."""
+    """Return the value and dtype of a scalar argument; a Python number yields to `beside`."""
     if is_scalar(value):
         return value, dtype_of(value, beside)
     if isinstance(value, Operand) and value.ndim == 0:
@@ -470,7 +470,7 @@ def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
 
 
 def integer(value: Any, name: str) -> int:
-    """`value` as an int, refused by name if it is none."""
+    """Return `value` as an int; refuse anything else by the name of the argument."""
     try:
         return value if type(value) is int else operator.index(value)
     except TypeError:
@@ -478,7 +478,7 @@ def integer(value: Any, name: str) -> int:
 
 
 def dimension(value: Any, name: str) -> int:
-    """A number of rows, columns or elements, from 0 to 2^31 - 1."""
+    """Return `value` as a number of rows, columns or elements, from 0 to 2^31 - 1."""
     size = integer(value, name)
     if size < 0:
         raise InvalidValue(f"{name} is {size}, but it should be 0 or more")
@@ -495,7 +495,7 @@ def apply_index(a: Any, op: Any, thunk: Any) -> Any:
 
 
 def _with_thunk(op: Any, dtype: DataType, thunk: Any) -> tuple[Any, Any]:
-    """The typed index-unary or select operator, and its thunk, which is 0 if not given."""
+    """Return the typed index-unary or select operator, and its thunk, which is 0 by default."""
     if thunk is None:
         typed = index_of(op, dtype, None)
         return typed, typed.thunk_type.np_type.type(0)
@@ -509,7 +509,7 @@ def _length(place: Axis, size: int) -> int:
 
 
 def _common_shape(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """One shape; a Vector on the left goes along columns, one on the right along rows."""
+    """Return the common shape; a Vector on the left repeats along columns, else along rows."""
     if left == right:
         return left
     if len(left) == 1 and len(right) == 2:

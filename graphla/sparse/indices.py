@@ -1,4 +1,4 @@
-"""Which rows, columns or elements a subscript names, as Python and NumPy write it."""
+"""Resolution of subscripts to rows, columns or elements, in the notation of Python and NumPy."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
 
 Axis = int | np.ndarray | None
-"""One axis resolved: an int (that axis goes away), int64 indices, or None: all of it, in order.
+"""A resolved axis: an int (which removes the axis), int64 indices, or None for all, in order.
 
 Indices that are given on a card stay there.
 """
 
 
 def vector_axis(key: Any, size: int) -> Axis:
-    """What `key` selects of a vector."""
+    """Return what `key` selects in a vector."""
     if type(key) is int and 0 <= key < size:
         return key
     if key is Ellipsis:
@@ -33,7 +33,7 @@ def vector_axis(key: Any, size: int) -> Axis:
 
 
 def matrix_axes(key: Any, nrows: int, ncols: int) -> tuple[Axis, Axis]:
-    """What `key` selects of the rows and of the columns of a matrix."""
+    """Return what `key` selects among the rows and among the columns of a matrix."""
     if key is Ellipsis:
         return None, None
     if type(key) is not tuple or len(key) != 2:
@@ -42,7 +42,7 @@ def matrix_axes(key: Any, nrows: int, ncols: int) -> tuple[Axis, Axis]:
 
 
 def axis(key: Any, size: int, name: str) -> Axis:
-    """What `key` selects of an axis of `size`: negative indices count from its end."""
+    """Return what `key` selects on an axis of `size`; negative indices count from its end."""
     if isinstance(key, slice):
         return _slice(key, size)
     if isinstance(key, Operand):
@@ -61,14 +61,14 @@ def axis(key: Any, size: int, name: str) -> Axis:
 
 
 def position(i: int, size: int, name: str) -> int:
-    """The index i of an axis of `size`, counted from its end if negative."""
+    """Return the index i of an axis of `size`; a negative one counts from its end."""
     if not -size <= i < size:
         raise IndexOutOfBound(f"{name} {i} is out of range: the size is {size}")
     return i + size if i < 0 else i
 
 
 def length(axis: Axis, size: int) -> int:
-    """How many places an axis of `size` selects (one, for an int)."""
+    """Return the number of positions that an axis of `size` selects; 1 for an int."""
     if axis is None:
         return size
     return 1 if isinstance(axis, int) else axis.size
@@ -113,7 +113,7 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
 
 
 def _check_key(key: Any, size: int, name: str) -> Any:
-    """An array of indices as int64 from 0 to size - 1; a copy, unless it is empty."""
+    """Return an array of indices as int64 from 0 to size - 1; a copy, unless it is empty."""
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "

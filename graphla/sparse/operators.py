@@ -1,4 +1,4 @@
-"""Which typed operator is meant: from a name, an operator of any kind, and the operands' dtypes."""
+"""Resolution of an operator argument (a name, operator or function) to a typed operator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
 
 def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
-    """The semiring `op` for operands of these dtypes; pairs are counted, in INT64."""
+    """Return the semiring `op` for operands of these dtypes; pairs are counted in INT64."""
     kind = type(op)
     if kind is Semiring:
         return op[INT64] if op.binaryop is binary.pair else op.typed_for(left, right)
@@ -33,7 +33,7 @@ def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
 
 
 def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
-    """The binary operator `op` (or that of a monoid) for operands of these dtypes."""
+    """Return the binary operator `op` (or that of a monoid) for operands of these dtypes."""
     kind = type(op)
     if kind is BinaryOp:
         return op[INT64] if op is binary.pair else op.typed_for(left, right)
@@ -52,7 +52,7 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
 
 
 def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
-    """The monoid `op` (or that of a binary operator) for values of this dtype."""
+    """Return the monoid `op` (or that of a binary operator) for values of this dtype."""
     kind = type(op)
     if kind is Monoid:
         return op[dtype]
@@ -70,7 +70,7 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
 
 
 def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
-    """The operator `op` of one operand; a name that is no unary operator may be an index-unary."""
+    """Return the operator `op` of one operand; a name may mean a unary or an index-unary one."""
     kind = type(op)
     if kind is UnaryOp:
         return op[dtype]
@@ -87,14 +87,14 @@ def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | Typ
 
 
 def index_of(op: Any, dtype: DataType, thunk: DataType | None) -> TypedIndexUnaryOp | TypedSelectOp:
-    """The index-unary or select operator `op` for values of `dtype` and such a thunk."""
+    """Return the index-unary or select operator `op` for these dtypes of values and thunk."""
     if isinstance(op, (TypedIndexUnaryOp, TypedSelectOp)):
         return op
     return op[dtype] if thunk is None else op[dtype, thunk]
 
 
 def select_of(op: Any) -> Any:
-    """The select operator `op`; an index-unary one that returns truth will do."""
+    """Return the select operator `op`, which may be an index-unary operator."""
     if isinstance(op, str):
         return select.from_string(op)
     if isinstance(op, (SelectOp, TypedSelectOp, IndexUnaryOp, TypedIndexUnaryOp)):
@@ -110,17 +110,17 @@ _comparisons = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def bound_of(op: Any) -> Any:
-    """The operator of `apply(op, right=s)`: binary, or index-unary with the thunk s."""
+    """Return the operator of `apply(op, right=s)`: binary, or index-unary with the thunk s."""
     return _from_strings(op, binary, indexunary) if isinstance(op, str) else op
 
 
 def is_index_op(op: Any) -> bool:
-    """Whether `op` looks at the place of an entry and takes a thunk."""
+    """Return whether `op` reads the position of an entry and takes a thunk."""
     return isinstance(op, (IndexUnaryOp, TypedIndexUnaryOp, SelectOp, TypedSelectOp))
 
 
 def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
-    """The binary operator that joins C and T, both as the dtype of C."""
+    """Return the binary operator that joins C and T, both cast to the dtype of C."""
     return op[dtype] if op is binary.pair else binary_of(op, dtype, dtype)
 
 

@@ -1,9 +1,9 @@
-"""Where the arrays that a user gives lie, and how they come to the device of what is made of them.
+"""The target device of a Matrix or Vector that is built, and the transfer of the given arrays.
 
-Arrays on a card (CuPy's, or any with `__cuda_array_interface__` or DLPack) stay there, and so does
-what is made of them; all else goes to where `graphla.config.device` says.
+Arrays on a card (of CuPy, or any with `__cuda_array_interface__` or DLPack) stay there, and so does
+the result. All other input goes to `graphla.config.device`.
 
-Waits: for the least and the greatest of indices that are given on a card.
+Waits: for the minimum and maximum of indices that are on a card.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from graphla.operations.values import is_on_card
 
 
 def locate(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
-    """Where what is made of these is to live, and they: those on a card as CuPy's arrays.
+    """Return the target device and the inputs; arrays on a card are converted to CuPy.
 
-    Unless they may be `shared`, truth values are bytes 0 and 1 afterwards, whatever they were.
+    Unless the arrays may be `shared`, BOOL values are normalized to the bytes 0 and 1.
     """
     there = [is_on_card(x) and not isinstance(x, Operand) for x in given]
     if not any(there):
@@ -39,7 +39,7 @@ def locate(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
 
 
 def _in_a_row(array: Any, shared: bool) -> Any:
-    """An array as kernels read it: element after element, or one element for all."""
+    """Return an array that kernels can read: contiguous, or with one element for all."""
     with array.device:
         if not (array.flags.c_contiguous or (array.ndim == 1 and is_iso(array))):
             array = array.copy("C")
@@ -47,17 +47,17 @@ def _in_a_row(array: Any, shared: bool) -> Any:
 
 
 def put(device: str, array: Any) -> Any:
-    """An array on that device: itself, or a copy if it is of the host and the device is not."""
+    """Return the array on a device: itself, or a copy if it is on the host and must move."""
     return array if device == "cpu" or is_on_card(array) else send(array, device)
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """The same with each element held, on a card: indices are read one by one."""
+    """Like `put`, but store each element on a card, because kernels read indices one by one."""
     return put(device, array.copy() if device != "cpu" and is_iso(array) else array)
 
 
 def put_indices(device: str, places: Any) -> Any:
-    """Indices that have been checked, on that device; signed, so that they mix with others."""
+    """Return checked indices on a device, as signed integers, so that they mix with others."""
     if device != "cpu" and not is_on_card(places):
         return send(places.astype(np.int32), device)
     if device != "cpu" and is_iso(places):
@@ -66,12 +66,12 @@ def put_indices(device: str, places: Any) -> Any:
 
 
 def could_hold(device: str, given: Any) -> bool:
-    """Whether a noun on that device could hold this very array, as it is sent nowhere."""
+    """Return whether an object on that device could share this array without a transfer."""
     return device == "cpu" or is_on_card(given)
 
 
 def extremes(array: Any) -> tuple[int, int]:
-    """The least and the greatest of integers, 0 and -1 for none; a card is waited for once."""
+    """Return the minimum and maximum of integers; 0 and -1 for none. Waits once for a card."""
     if not array.size:
         return 0, -1
     if isinstance(array, np.ndarray):
@@ -81,14 +81,14 @@ def extremes(array: Any) -> tuple[int, int]:
 
 
 def shares(given: Any, held: Any) -> bool:
-    """Whether the user could write into what is held."""
+    """Return whether the stored array shares memory with the given one."""
     if isinstance(given, np.ndarray) and isinstance(held, np.ndarray):
         return np.may_share_memory(given, held)
     return is_on_card(given) and is_on_card(held) and streams("cuda").overlap(given, held)
 
 
 def own(values: Any) -> Any:
-    """A copy, of one value where all are one."""
+    """Return a copy; an iso array stays iso."""
     if not is_iso(values):
         return values.copy()
     return np.broadcast_to(values[:1].copy(), values.shape)

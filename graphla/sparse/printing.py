@@ -1,4 +1,4 @@
-"""How a Matrix or Vector shows itself: a line that says what it is, and a corner of its entries."""
+"""Text and HTML of a Matrix or Vector: a headline, and the entries in its upper left corner."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from graphla.expression import Expression
 
-CORNER = 8  # rows and columns shown; entries are looked up one by one, however huge the rest
+CORNER = 8  # rows and columns shown; their entries are looked up one by one, so the cost is fixed
 
 
 def text(x: Any) -> str:
-    """`Matrix 3 x 4, FP64, 2 entries`, and the corner at the top left.
+    """Return a headline like `Matrix 3 x 4, FP64, 2 entries`, and the upper left corner.
 
-    An expression is not computed for it: it says what it will be.
+    An expression is not computed; its text describes the operation.
     """
     if isinstance(x, Expression) and not x._is_computed:
         return x._described()
@@ -54,13 +54,13 @@ def _cells(x: Any) -> list[list[str]]:
 
 
 def _corner(x: Any) -> Any:
-    """What is shown of it, copied to the host at once rather than entry by entry."""
+    """Return the shown corner, copied to the host in one transfer."""
     shown = x[tuple(slice(0, CORNER) for _ in x.shape) if x.ndim == 2 else slice(0, CORNER)]
     return _Shown(shown.new().to("cpu"), x)
 
 
 class _Shown:
-    """A corner of something larger."""
+    """The corner of a larger Matrix or Vector."""
 
     def __init__(self, corner: Any, whole: Any) -> None:
         self.get, self.ndim, self.shape = corner.get, corner.ndim, whole.shape
@@ -93,7 +93,7 @@ def _matrix_cells(a: Any) -> list[list[str]]:
 
 
 def _labels(x: Any) -> tuple[Any, ...]:
-    """What the indices of each dimension are called: by themselves, or by their labels."""
+    """Return the labels of each dimension, or the indices if there are none."""
     axes = getattr(x, "axis_labels", None)
     return tuple(map(range, x.shape)) if axes is None else tuple(axis.names for axis in axes)
 

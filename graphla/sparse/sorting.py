@@ -1,4 +1,4 @@
-"""`sort`, `argsort` and `top_k`: what they accept, and the nouns that they give."""
+"""`sort`, `argsort` and `top_k`: their arguments and results."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from semirings.trace import logical_and, logical_not
 
 
 def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
-    """The entries of v, or the first so many, in order, and their indices."""
+    """Return the entries of v in order, at most the first `most`, and their indices."""
     return sort_vector(v, comparison(op, v.dtype), _limit(most))
 
 
 def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
-    """The entries of each row, or the first so many, in order, and their columns; or by columns."""
+    """Return the entries of each row (or column) in order, at most `most`, and their positions."""
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))
 
 
 def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
-    """The operator that says whether x goes before y; of one like `<=` its strict part."""
+    """Return the operator that tells whether x goes before y: the strict part of one like `<=`."""
     typed = binary_of(op, dtype, dtype)
     if typed.is_positional:
         raise InvalidValue(f"op is {typed!r}, but sort compares values, not their places")
@@ -54,9 +54,9 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
 
 @lru_cache(maxsize=4096)
 def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
-    """op(x, y) and not op(y, x), which is op itself where it is false of equals.
+    """Return op(x, y) and not op(y, x), which is op itself if it is false for equal values.
 
-    An order is true of all equals or of none, so two values tell.
+    An order is true for all pairs of equal values or for none, so two values decide.
     """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:

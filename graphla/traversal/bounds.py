@@ -116,8 +116,9 @@ def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
 
 
 def choose(which: Next, bounds: Bounds, flags: Array, search: Distances, searched: set[int]) -> int:
-    """Return the vertex to search from next: the highest or lowest of those with a flag,
-    or the farthest from the last pivot.
+    """Return the vertex to search from next.
+
+    It is the highest or lowest vertex with a flag, or the one farthest from the last pivot.
 
     A vertex of low eccentricity lowers the upper bounds; a remote vertex raises the lower bounds.
     """

@@ -60,7 +60,7 @@ _DOMAINS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result for one law at one dtype: its domain, and the smallest counterexample."""
+    """One law on one dtype: where it holds, and the smallest operands that break it."""
 
     thing: str
     law: LawName
@@ -93,21 +93,32 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of `check`: one finding per law and dtype. `str` returns a page of text."""
+    """The result of `check`, with one finding per law and dtype; `str` gives a page of text.
+
+    Attributes:
+        thing: the name of the operator, monoid or semiring.
+        findings: the findings, of broken and of valid laws.
+    """
 
     thing: str
     findings: tuple[Finding, ...] = field(repr=False)
 
     @property
     def ok(self) -> bool:
+        """Whether every claimed law holds."""
         return all(finding.ok for finding in self.findings)
 
     @property
     def broken(self) -> tuple[Finding, ...]:
+        """The findings of broken laws."""
         return tuple(finding for finding in self.findings if not finding.ok)
 
     def raise_if_broken(self) -> None:
-        """Raise InvalidValue, with the smallest counterexamples, if a claimed law is broken."""
+        """Raise an error with the smallest counterexamples if a claimed law is broken.
+
+        Raises:
+            InvalidValue: a claimed law is broken.
+        """
         if not self.ok:
             raise InvalidValue(_page(self.thing, self.broken))
 
@@ -134,24 +145,33 @@ def check(
     domain: Domain | None = None,
     seed: int = 0,
 ) -> Report:
-    """Try the laws of an operator, a monoid or a semiring, and return the smallest counterexamples.
+    """Check the laws of an operator, monoid or semiring, and report the smallest counterexamples.
 
-    A built-in object must satisfy its declared laws. Any other monoid must be commutative and
-    associative, with its identity (and terminal value); any other semiring must also distribute.
-    Other laws are tried and reported. Simple values are tried first, then extreme and random ones.
+    A built-in object must obey its declared laws. Any other monoid must be commutative and
+    associative, with its identity and terminal; a semiring must also distribute. Further laws are
+    tried and reported. The tried values are simple ones, extreme ones and random ones.
 
     Args:
-        thing: the operator, monoid or semiring, or its name.
-        dtype: one dtype; by default all dtypes on which it is defined.
-        laws: the laws that must hold, instead of those above.
-        domain: the domain of the laws; by default the widest of a list of usual domains is found.
+        thing: a binary operator, monoid or semiring, typed or not, or its name.
+        dtype: the dtype; by default, all dtypes of `thing`.
+        laws: the names of the laws that must hold, instead of those above.
+        domain: the values on which each law is tried; by default, the widest of the usual domains
+            on which it holds is found.
         seed: the seed of the random values.
 
-    >>> from semirings import binary, laws
-    >>> print(laws.check(binary.minus, "INT8", laws=["commutative"]))
-    minus[INT8]
-      commutative        BROKEN
-        x ⊕ y = y ⊕ x breaks at x = 0, y = 1: -1 against 1
+    Returns:
+        The report.
+
+    Raises:
+        TypeError: `thing` is not an operator, monoid or semiring.
+        InvalidValue: a law is unknown.
+
+    Examples:
+        >>> from semirings import binary, laws
+        >>> print(laws.check(binary.minus, "INT8", laws=["commutative"]))
+        minus[INT8]
+          commutative        BROKEN
+            x ⊕ y = y ⊕ x breaks at x = 0, y = 1: -1 against 1
     """
     thing = _find(thing)
     names = _check_names(laws)

@@ -53,6 +53,7 @@ class Law:
 
     @property
     def formula(self) -> str:
+        """The law as a formula."""
         return STATEMENTS[self.name].formula
 
     def __str__(self) -> str:
