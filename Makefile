@@ -92,7 +92,7 @@ bench: $(VENV)/bench.stamp
 # inside the site that leads nowhere. `make links` follows the links that leave it.
 docs: $(VENV)/docs.stamp
 	rm -rf docs/reference/generated
-	$(BIN)/python -m sphinx -q -W --keep-going -b html -d out/doctrees docs out/site
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html -d out/doctrees docs out/site
 	@echo 'open out/site/index.html'
 
 links: $(VENV)/docs.stamp

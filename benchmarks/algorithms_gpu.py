@@ -70,7 +70,7 @@ class Bar:
     most: float | None  # milliseconds
     call: Callable[[gl.Matrix, int], Any]  # takes the graph and a source
     verify: Callable[[gl.Matrix, Any, int], str]
-    planned: bool = False  # whether A.optimize() is called before
+    planned: bool = False  # whether A.prepare() is called before
 
 
 def _pattern(A: gl.Matrix) -> Any:
@@ -305,7 +305,7 @@ def _bar(bar: Bar) -> str:
     A = kron(bar.scale)
     try:
         if bar.planned:
-            A.optimize()
+            A.prepare()
         starts = sources(A)
         word = bar.verify(A, bar.call(A, starts[0]), starts[0])
         device, wall = timed([lambda source=source: bar.call(A, source) for source in starts])

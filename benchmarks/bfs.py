@@ -122,7 +122,7 @@ class Bench:
             yield self.light_row(case.light)
         if case.plan:
             yield self.plan_row(case.plan)
-        optimize(self.A)
+        prepare(self.A)
         self.verify_levels()
         if case.call:
             yield self.call_row(case.call)
@@ -173,8 +173,8 @@ class Bench:
             fresh = graphs.again(self.A)
             self.reaches_all(checks.check_levels(edges, source, levels_alone(fresh, source)))
             found.add(*self.clock.once(partial(levels_alone, fresh, source)), source)
-            if fresh.plan is None or fresh.plan.tier != "light":
-                raise AssertionError(f"{fresh.plan} where a light one was to be measured")
+            if fresh.preparation is None or fresh.preparation.tier != "light":
+                raise AssertionError(f"{fresh.preparation} where a light one was to be measured")
         name = f"{self.case.name}, light plan"
         return Row(name, median(found.device), "ms", bar, False, found, self.edges)
 
@@ -202,9 +202,9 @@ class Bench:
         seconds, fresh = [], self.A
         for _ in range(3):
             fresh = graphs.again(self.A)
-            _, wall = self.clock.once(partial(optimize, fresh))
+            _, wall = self.clock.once(partial(prepare, fresh))
             seconds.append(wall / 1e3)
-        notes = {"": fresh.plan}
+        notes = {"": fresh.preparation}
         return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
 
     def many_row(self, bar: Bar, dtype: str, note: str) -> Row:
@@ -285,9 +285,9 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
     return {"steps": rounds, "turns": turns, "us a step": f"{each:.1f}"}
 
 
-def optimize(A: Matrix) -> None:
+def prepare(A: Matrix) -> None:
     """Make the full plan, or what replaces it for graphs that would not benefit from one."""
-    A.optimize()
+    A.prepare()
 
 
 def agrees_with_dijkstra(A: Matrix, source: int) -> None:

@@ -167,7 +167,7 @@ def bfs(options: Any) -> None:
             times,
             component_edges(A, sources[0]),
         )
-        print(f"  kept for searches: {A.plan}")
+        print(f"  kept for searches: {A.preparation}")
 
 
 def many(options: Any) -> None:

@@ -41,7 +41,7 @@ STARTING = 0.1  # seconds that Python needs to start, before any of our code run
 PATIENCE = 30.0  # seconds after which the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
-OURS = f"{os.sep}graphla{os.sep}"  # in the paths of a traceback through our code
+OURS = f"{os.sep}graphla{os.sep}"  # occurs in a traceback through our code
 MESSAGE = "graphla: interrupted\n"
 
 ROADS, ARCS, PATH, ODDS, LARGE = "road-NY", "arcs-20", "path", "odds", "rmat-20"
@@ -127,7 +127,7 @@ def serve(name: str, path: str) -> None:
             _say("begun")
             call(A)
             _say(f"{ENDED} {time.monotonic() - begin}")
-            time.sleep(LOADING)  # the signal arrives here, too late
+            time.sleep(LOADING)  # if the signal arrives here, it came too late
         except KeyboardInterrupt:
             _say(f"heard {time.monotonic()}")
 

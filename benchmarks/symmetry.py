@@ -51,7 +51,7 @@ def bytes_of(A: gl.Matrix) -> int:
     arrays = {id(x): x for form in present for x in (form.indptr, form.indices)}
     values = {id(form.values): form.values for form in present}
     bytes_of_values = sum(x[:1].nbytes if not x.strides[0] else x.nbytes for x in values.values())
-    plan = A.plan.nbytes if A.plan else 0
+    plan = A.preparation.nbytes if A.preparation else 0
     return sum(x.nbytes for x in arrays.values()) + bytes_of_values + plan
 
 
@@ -73,7 +73,7 @@ def searches(A: gl.Matrix, sources: list[int]) -> None:
             B = make(A)
             runs = [time_call(lambda B=B, s=s: search(B, s), A.device) for s in sources[:SEARCHES]]
             light[name] = bytes_of(B)
-            planned, _ = time_call(B.optimize, A.device)
+            planned, _ = time_call(B.prepare, A.device)
             full[name] = bytes_of(B)
             later = [time_call(lambda B=B, s=s: search(B, s), A.device)[0] for s in sources]
             levels[name] = [found for _, found in runs]
@@ -142,7 +142,7 @@ def main() -> None:
         B = make(warm)
         for _ in range(3):
             search(B, 0)
-        search(B.optimize(), 0)
+        search(B.prepare(), 0)
     A = kron_on_default_device(scale)
     degrees = A.reduce_rowwise(gl.agg.count).new().to_dense(fill_value=0)
     candidates = np.flatnonzero(np.asarray(degrees) > 0)

@@ -31,7 +31,7 @@ MEETING = (0.0, 0.5, 1.0)
 UNEQUAL = ((7, 3), (3, 7), (8, 6))
 """The two sizes, as powers of ten."""
 BY_TURNS = 4
-"""On average, one in this many indices has an entry of either operand."""
+"""The mean distance between indices that have an entry in one operand or both."""
 
 
 def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:

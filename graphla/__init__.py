@@ -35,6 +35,7 @@ from graphla.traversal import closure
 
 if TYPE_CHECKING:
     from graphla import algorithms, datasets, generators, io, ladder
+    from graphla.drawing import draw, spy
     from graphla.graph import Graph
 
 __version__ = "0.1.0"
@@ -52,6 +53,7 @@ __all__ = [
     "config",
     "datasets",
     "direction",
+    "draw",
     "dtypes",
     "exceptions",
     "generators",
@@ -63,17 +65,19 @@ __all__ = [
     "replace",
     "select",
     "semiring",
+    "spy",
     "unary",
 ]
 
 _on_first_use = ("algorithms", "datasets", "generators", "graph", "io", "ladder")
+_FROM = {"Graph": "graph", "draw": "drawing", "spy": "drawing"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _on_first_use:
         return import_module(f"graphla.{name}")
-    if name == "Graph":
-        return import_module("graphla.graph").Graph
+    if name in _FROM:
+        return getattr(import_module(f"graphla.{_FROM[name]}"), name)
     raise AttributeError(f"module 'graphla' has no attribute {name!r}")
 
 

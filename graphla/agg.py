@@ -1,8 +1,8 @@
 """The aggregators: `agg.mean(A)`, `A.reduce_rowwise(agg.argmax)`, `v.reduce("stdp")`.
 
-On rows, columns, a whole Vector or Matrix; a name that a monoid has too, such as "min", means the
-monoid when it is given as a string. Where there is no entry, there is no result. Counts and
-indices are INT64 whatever the entries are, and a sum of BOOL counts the trues.
+They reduce rows, columns, or a whole Vector or Matrix. A string such as "min", which also names a
+monoid, means the monoid. A row without entries has no result. Counts and indices are INT64 for
+every dtype of entries, and a sum of BOOL counts the true entries.
 """
 
 import copyreg as _copyreg
@@ -43,7 +43,7 @@ mean = Aggregator("mean", _of.mean, _of.average_dtype)
 varp = Aggregator("varp", _of.variance(0), _of.average_dtype)
 vars = Aggregator("vars", _of.variance(1), _of.average_dtype)
 stdp = Aggregator("stdp", _of.deviation(0), _of.average_dtype)
-var, std = varp, stdp  # of all there is, as NumPy's
+var, std = varp, stdp  # of the population, as in NumPy
 stds = Aggregator("stds", _of.deviation(1), _of.average_dtype)
 geometric_mean = Aggregator("geometric_mean", _of.geometric_mean, _of.average_dtype)
 harmonic_mean = Aggregator("harmonic_mean", _of.harmonic_mean, _of.floats_of)
@@ -63,14 +63,36 @@ _in_lower_case = {name.lower(): thing for name, thing in _by_name.items()}
 
 
 def find(name: str) -> Aggregator | TypedAggregator | None:
-    """The aggregator of this name (`"mean"`, `"mean[FP64]"`), or None."""
+    """Return the aggregator with a name.
+
+    Args:
+        name: the name, as in `from_string`.
+
+    Returns:
+        The aggregator, or None if there is none with this name.
+    """
     name, _, dtype = name.strip().removeprefix("agg.").partition("[")
     found = _by_name.get(name) or _in_lower_case.get(name.lower())
     return found[dtype.rstrip("]").strip()] if found is not None and dtype else found
 
 
 def from_string(name: str) -> Aggregator | TypedAggregator:
-    """The aggregator of this name: `agg.from_string("mean")`, `agg.from_string("mean[FP64]")`."""
+    """Return the aggregator with a name.
+
+    Args:
+        name: the name, such as "mean", or with a dtype, such as "mean[FP64]".
+
+    Returns:
+        The Aggregator, or the TypedAggregator if the name has a dtype.
+
+    Raises:
+        InvalidValue: there is no aggregator with this name.
+
+    Examples:
+        >>> from graphla import agg
+        >>> agg.from_string("mean"), agg.from_string("mean[FP64]")
+        (agg.mean, agg.mean[FP64])
+    """
     found = find(name)
     if found is None:
         raise _InvalidValue(f"name is {name!r}, but it should be one of {', '.join(_by_name)}")

@@ -1,7 +1,7 @@
-"""What an aggregator is: a reduction of each row that is more than a monoid, such as a mean.
+"""Aggregators: reductions that are more than a monoid, such as a mean.
 
 Each is written once, as a function of rows. A column is a row of the transpose; a vector is one
-row; a whole matrix is one row of all its entries. A row without entries gives no result.
+row; a whole matrix is one row of all its entries. A row without entries has no result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,13 @@ from semirings.structures import Monoid
 
 
 class Rows:
-    """The entries of the rows that have any; results are one value for each such row."""
+    """The entries of the rows that have any; a result has one value per such row.
+
+    Args:
+        device: the device of the entries.
+        dtype: their dtype.
+        csr: the matrix.
+    """
 
     __slots__ = ("_do", "counts", "csr", "device", "dtype", "ends", "occupied", "starts")
 
@@ -37,7 +43,7 @@ class Rows:
         self.dtype = dtype
         self.occupied = np.flatnonzero(np.diff(csr.indptr))
         if self.occupied.size < csr.nrows:
-            # The other rows left out, so that results lie as the rows do.
+            # Empty rows are left out, so that result k belongs to row occupied[k].
             indptr = self._do.full(self.occupied.size + 1, csr.nvals, csr.indptr.dtype)
             indptr[:-1] = csr.indptr[self.occupied]
             csr = Csr(self.occupied.size, csr.ncols, indptr, csr.indices, csr.values)
@@ -46,33 +52,52 @@ class Rows:
         self.counts = (self.ends - self.starts).astype(np.int64)
 
     def values(self, dtype: DataType | None = None) -> Any:
-        """The value of each entry."""
+        """Return the value of each entry.
+
+        Args:
+            dtype: the dtype to cast to; by default that of the entries.
+
+        Returns:
+            An array with one value per entry.
+        """
         # By the backend: CuPy's own casts and comparisons take subnormal floats for zero.
         a = self.csr if dtype is None else self._do.cast(self.csr, dtype.np_type)
         return a.values
 
     def fold(self, op: Any, values: Any) -> Any:
-        """⊕ over each row, of values given for each entry."""
+        """Return ⊕ over each row.
+
+        Args:
+            op: the monoid ⊕.
+            values: one value per entry.
+
+        Returns:
+            An array with one value per row.
+        """
         csr = self.csr
         given = Csr(csr.nrows, csr.ncols, csr.indptr, csr.indices, values)
         return self._do.reduce_rows(given, op[lookup_dtype(values.dtype)]).values
 
     def spread(self, results: Any) -> Any:
-        """One value for each row, repeated for each of its entries."""
+        """Repeat the value of each row for each of its entries.
+
+        Args:
+            results: one value per row.
+
+        Returns:
+            An array with one value per entry.
+        """
         return results[self._do.row_of_entry(self.csr)]
 
 
 class Aggregator:
-    """w(i) = f(A(i, :)): `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`.
+    """w(i) = f(A(i, :)).
+
+    Define a reduction of rows: `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`.
 
     An Aggregator can be made from a monoid, or from several aggregators and a function that joins
     their results. This function is a unary or binary operator, or a Python function that takes one
     Vector per aggregator and an empty dict of options.
-
-    >>> from graphla import Vector, agg, binary
-    >>> span = Aggregator("span", composite=[agg.max, agg.min], finalize=binary.minus)
-    >>> span(Vector.from_dense([3, 9, 4])).value
-    6
 
     Args:
         name: the name of the aggregator.
@@ -82,7 +107,18 @@ class Aggregator:
         monoid: a monoid; f folds the entries of a row with it.
         composite: the aggregators whose results `finalize` joins.
         finalize: the function that joins the results of `composite`.
-        types: ignored, because the dtypes follow from `finalize`; python-graphblas has it.
+        types: not needed: python-graphblas derives the dtype of the result from these operators;
+            here `finalize` itself determines it. The parameter lets programs run unchanged.
+
+    Raises:
+        TypeError: neither `monoid`, nor `composite`, nor `compute` with `result` is given; or
+            `composite` or `finalize` has the wrong type.
+
+    Examples:
+        >>> from graphla import Vector, agg, binary
+        >>> span = agg.Aggregator("span", composite=[agg.max, agg.min], finalize=binary.minus)
+        >>> span(Vector.from_dense([3, 9, 4])).value
+        6
     """
 
     __slots__ = ("__weakref__", "_compute", "_result", "_typed", "monoid", "name", "needs_place")
@@ -117,7 +153,7 @@ class Aggregator:
 
     @property
     def types(self) -> dict[DataType, DataType]:
-        """The dtype of the result, for each dtype of entries."""
+        """The dtype of the result for each dtype of entries."""
         return {dtype: self._result(dtype) for dtype in ALL}
 
     def __getitem__(self, dtype: Any) -> TypedAggregator:
@@ -131,7 +167,20 @@ class Aggregator:
         return lookup_dtype(dtype) in ALL
 
     def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
-        """The reduction of x: to a scalar, or of each row or column of a Matrix."""
+        """Reduce x to a scalar, or each row or column of a Matrix.
+
+        Args:
+            x: a Vector, a Matrix, or an expression.
+            rowwise: whether to reduce each row of a Matrix.
+            columnwise: whether to reduce each column of a Matrix.
+
+        Returns:
+            An expression of a Scalar, or of a Vector if `rowwise` or `columnwise` is True.
+
+        Raises:
+            TypeError: x is neither a Matrix nor a Vector.
+            InvalidValue: both flags are True, or one is and x is a Vector.
+        """
         return _reduce(self, x, rowwise, columnwise)
 
     def __repr__(self) -> str:
@@ -139,7 +188,12 @@ class Aggregator:
 
 
 class TypedAggregator:
-    """An aggregator for entries of one dtype."""
+    """An aggregator for entries of one dtype, such as `agg.mean["FP64"]`.
+
+    Args:
+        op: the aggregator.
+        dtype: the dtype of the entries.
+    """
 
     __slots__ = ("op", "return_type", "type")
 
@@ -154,11 +208,31 @@ class TypedAggregator:
         return self.op.name
 
     def __call__(self, x: Any, *, rowwise: bool = False, columnwise: bool = False) -> Any:
-        """The reduction of x: to a scalar, or of each row or column of a Matrix."""
+        """Reduce x to a scalar, or each row or column of a Matrix.
+
+        Args:
+            x: a Vector, a Matrix, or an expression.
+            rowwise: whether to reduce each row of a Matrix.
+            columnwise: whether to reduce each column of a Matrix.
+
+        Returns:
+            An expression of a Scalar, or of a Vector if `rowwise` or `columnwise` is True.
+
+        Raises:
+            TypeError: x is neither a Matrix nor a Vector.
+            InvalidValue: both flags are True, or one is and x is a Vector.
+        """
         return _reduce(self, x, rowwise, columnwise)
 
     def rows(self, a: MatrixStore) -> VectorStore:
-        """w(i) = f(A(i, :))."""
+        """w(i) = f(A(i, :)). Reduce each row of a matrix in storage.
+
+        Args:
+            a: the storage of A.
+
+        Returns:
+            The storage of w.
+        """
         rows = Rows(a.device, self.type, backend(a.device).cast(a.csr, self.type.np_type))
         with np.errstate(all="ignore"):
             values = self.op._compute(rows).astype(self.return_type.np_type, copy=False)
@@ -196,7 +270,7 @@ def _columnwise(a: MatrixStore, op: TypedAggregator) -> VectorStore:
 
 
 def _scalar(a: MatrixStore | VectorStore, op: TypedAggregator) -> ScalarStore:
-    """s = f(all entries); of none, nothing."""
+    """s = f(all entries), empty if there are none."""
     if isinstance(a, VectorStore):
         row = as_row(a)
     else:
@@ -272,7 +346,7 @@ def _type_of(
 
 
 def _one_row(device: str, values: Any) -> Csr:
-    """One row of these values, in columns that nobody looks at."""
+    """Return one row with these values; its column indices are not read."""
     do, size = backend(device), values.size
     indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
     return Csr(1, size, indptr, repeat_value(do.asarray([0], np.int32), size), values)
@@ -289,22 +363,22 @@ _given = Operation("given", lambda forms: forms)
 
 
 def same_dtype(dtype: DataType) -> DataType:
-    """The result has the dtype of the entries."""
+    """Return the dtype of the entries."""
     return dtype
 
 
 def sum_dtype(dtype: DataType) -> DataType:
-    """A sum has the dtype of the entries; true counts as 1."""
+    """Return the dtype of a sum: that of the entries, INT64 for BOOL."""
     return INT64 if dtype.kind == "b" else dtype
 
 
 def square_dtype(dtype: DataType) -> DataType:
-    """A sum of squares of integers is INT64, else FP64."""
+    """Return the dtype of a sum of squares: INT64 for integers, otherwise FP64."""
     return FP64 if dtype.kind == "f" or dtype.name == "UINT64" else INT64
 
 
 def average_dtype(dtype: DataType) -> DataType:
-    """An average of FP32 is FP32, else FP64."""
+    """Return the dtype of an average: FP32 for FP32, otherwise FP64."""
     return dtype if dtype.kind == "f" else FP64
 
 
@@ -319,22 +393,22 @@ def product(rows: Rows) -> Any:
 
 
 def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
-    """⊕ x, by a monoid, of the values as `dtype`."""
+    """⊕ x, by a monoid, over the values cast to `dtype`."""
     return lambda rows: rows.fold(op, rows.values(dtype))
 
 
 def count(rows: Rows) -> Any:
-    """How many entries."""
+    """Return the number of entries."""
     return rows.counts
 
 
 def count_nonzero(rows: Rows) -> Any:
-    """How many entries differ from zero."""
+    """Return the number of entries that are not zero."""
     return rows.fold(monoid.plus, rows.values(BOOL).astype(np.int64))
 
 
 def count_zero(rows: Rows) -> Any:
-    """How many entries are zero."""
+    """Return the number of entries that are zero."""
     return rows.counts - count_nonzero(rows)
 
 
@@ -384,7 +458,7 @@ def mean(rows: Rows) -> Any:
 
 
 def variance(less: int) -> Callable[[Rows], Any]:
-    """Σ (x - mean)² / (n - less): in two passes, so that nothing cancels."""
+    """Σ (x - mean)² / (n - less), in two passes to avoid cancellation."""
 
     def compute(rows: Rows) -> Any:
         apart = rows.values(FP64) - rows.spread(mean(rows))
@@ -400,7 +474,7 @@ def deviation(less: int) -> Callable[[Rows], Any]:
 
 
 def geometric_mean(rows: Rows) -> Any:
-    """(Π x)^(1/n), by way of logarithms; of a negative product, NaN."""
+    """(Π x)^(1/n), computed with logarithms; NaN if the product is negative."""
     values = rows.values(FP64)
     size = np.exp(rows.fold(monoid.plus, np.log(abs(values))) / rows.counts)
     negative = rows.fold(monoid.plus, (values < 0).astype(np.int64)) % 2 == 1
@@ -425,32 +499,32 @@ def peak_to_peak(rows: Rows) -> Any:
 
 
 def ones(rows: Rows) -> Any:
-    """1, where there is any entry."""
+    """Return 1 for each row."""
     return np.ones_like(rows.starts, rows.dtype.np_type)
 
 
 def first(rows: Rows) -> Any:
-    """The entry of least index."""
+    """Return the entry with the least index."""
     return rows.csr.values[rows.starts]
 
 
 def last(rows: Rows) -> Any:
-    """The entry of greatest index."""
+    """Return the entry with the greatest index."""
     return rows.csr.values[rows.ends - 1]
 
 
 def first_index(rows: Rows) -> Any:
-    """The least index that has an entry."""
+    """Return the least index of an entry."""
     return rows.csr.indices[rows.starts]
 
 
 def last_index(rows: Rows) -> Any:
-    """The greatest index that has an entry."""
+    """Return the greatest index of an entry."""
     return rows.csr.indices[rows.ends - 1]
 
 
 def index_of(op: Any) -> Callable[[Rows], Any]:
-    """The least index of the entry that the monoid keeps (of the first NaN, if there is one)."""
+    """Return the least index of the value that the monoid keeps; of the first NaN, if any."""
 
     def compute(rows: Rows) -> Any:
         values = rows.values()
@@ -463,10 +537,10 @@ def index_of(op: Any) -> Callable[[Rows], Any]:
 
 
 def floats_of(dtype: DataType) -> DataType:
-    """FP64, whatever the entries are."""
+    """Return FP64 for every dtype."""
     return FP64
 
 
 def whole(dtype: DataType) -> DataType:
-    """INT64, whatever the entries are."""
+    """Return INT64 for every dtype."""
     return INT64

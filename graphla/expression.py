@@ -1,16 +1,17 @@
-"""One operation not yet run (`Expression`), and where a result goes (`Updater`) by `<<`.
+"""Operations that have not run yet (`Expression`), and the targets of `<<` (`Updater`).
 
-An expression holds the forms that its operands had when it was written, so that a later change of
-an operand does not reach it. It computes itself once, when it is asked for a value or used as an
-operand; given to `C(mask) << expression` it is computed under the mask.
+An expression keeps the storage that its operands had when it was written, so a later change of an
+operand does not affect it. It computes itself once, when its value is read or it is used as an
+operand. In `C(mask) << expression` it is computed under the mask.
 
-Nothing here knows the nouns: `graphla.sparse` hands its classes in, by their number of dimensions.
+This module does not import Matrix, Vector and Scalar; `graphla.sparse` registers them here, by
+their number of dimensions.
 """
 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 import numpy as np
 
@@ -37,9 +38,12 @@ from semirings.exceptions import DimensionMismatch, DuplicateEntry
 
 Axis = int | np.ndarray | None
 
+Noun = TypeVar("Noun")
+"""The class that an expression computes: Matrix, Vector or Scalar."""
+
 
 class Replace:
-    """The word `replace` in `C(mask, replace) << x`: entries outside of the mask are deleted."""
+    """The class of `replace`, which in `C(mask, replace) << x` deletes entries outside the mask."""
 
     __slots__ = ()
 
@@ -54,15 +58,15 @@ replace = Replace()
 
 
 class Operand:
-    """Anything that holds forms: a Matrix, Vector or Scalar, or an Expression of one."""
+    """A Matrix, Vector or Scalar, or an Expression of one: the operands of operations."""
 
     __slots__ = ("__weakref__", "_store")
     ndim: ClassVar[int]
-    _store: Any  # of a noun; None in an expression that is not computed
+    _store: Any  # the storage of the entries; None in an expression that is not computed
     __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
 
     def _read(self) -> Any:
-        """The forms; frozen, so whoever holds them sees no later change."""
+        """Return the storage. It is immutable, so that later changes of the operand do not show."""
         return self._store
 
     @property
@@ -72,17 +76,33 @@ class Operand:
 
     @property
     def dtype(self) -> DataType:
-        """The dtype of the entries."""
+        """The `DataType` of the entries."""
         return self._read().dtype
 
     @property
     def device(self) -> str:
-        """Where the entries are held."""
+        """The device of the entries: "cpu", or a card such as "cuda:0"."""
         return self._read().device
 
 
-class Expression(Operand):
-    """T = operation(operands): shape and dtype known and checked, not yet run."""
+class Expression(Operand, Generic[Noun]):
+    """T = operation(operands).
+
+    Hold an operation that has not run yet. Its shape and dtype are known and checked.
+
+    Expressions are made by operations such as `A.mxm(B)` or `A @ B`, not by calling this class.
+
+    Args:
+        operation: the operation; None in `A @ B`, `A & B` and `A | B` without an operator.
+        args: the storage of the operands, and the typed operator.
+        shape: the shape of the result.
+        dtype: the dtype of the result.
+        region: in `C[I, J]`, the target C and the selected axes, so that it can be assigned to.
+        device: the device of the result; by default that of the operands.
+
+    Raises:
+        DeviceMismatch: the operands are on different devices.
+    """
 
     __slots__ = (
         "_args",
@@ -118,7 +138,7 @@ class Expression(Operand):
 
     @property
     def device(self) -> str:
-        """Where the result will be: with the operands."""
+        """The device of the result, which is that of the operands."""
         if self._operation is None:
             self._resolve()
         return self._device
@@ -145,11 +165,25 @@ class Expression(Operand):
         mask: Any = None,
         input_mask: Any = None,
         name: str | None = None,
-    ) -> Any:
-        """C⟨mask⟩ = T, in a new noun of the expression's dtype or of `dtype`.
+    ) -> Noun:
+        """C⟨mask⟩ = T.
 
-        `input_mask` is only for T = A[I, J]. It is a mask of the size of A, and selects the entries
-        of A that may be read.
+        Compute the expression into a new Matrix, Vector or Scalar.
+
+        Args:
+            dtype: the dtype of the result; by default that of the expression.
+            mask: a mask of the shape of the result; only the elements that it selects are computed.
+            input_mask: for T = A[I, J] only, a mask of the shape of A that selects the entries that
+                may be read.
+            name: the name of the result.
+
+        Returns:
+            A new Matrix, Vector or Scalar.
+
+        Raises:
+            TypeError: `mask` and `input_mask` are both given, or T is not of the form A[I, J].
+            DimensionMismatch: the mask has another shape.
+            OutOfMemory: the result does not fit in memory.
         """
         if input_mask is not None:
             if mask is not None:
@@ -166,12 +200,25 @@ class Expression(Operand):
 
     def dup(
         self, dtype: Any = None, *, clear: bool = False, mask: Any = None, name: str | None = None
-    ) -> Any:
-        """As `new`; with `clear`, the noun without its entries."""
+    ) -> Noun:
+        """Compute the expression into a new Matrix, Vector or Scalar, like `new`.
+
+        Args:
+            dtype: the dtype of the result; by default that of the expression.
+            clear: True returns an empty result of the same shape, without computing anything.
+            mask: a mask of the shape of the result; only the elements that it selects are computed.
+            name: the name of the result.
+
+        Returns:
+            A new Matrix, Vector or Scalar.
+
+        Raises:
+            DimensionMismatch: the mask has another shape.
+        """
         return self._empty(dtype, name) if clear else self.new(dtype, mask=mask, name=name)
 
     def _empty(self, dtype: Any, name: str | None) -> Any:
-        """A noun like the result, without entries."""
+        """Return an empty Matrix, Vector or Scalar with the shape of the result."""
         args = (self.dtype if dtype is None else dtype, *self._shape)
         if (
             self.device == default_device()
@@ -192,7 +239,7 @@ class Expression(Operand):
         return forms
 
     def _compute(self) -> Any:
-        """Return the forms, computed at the first call, even if `config.autocompute` is False."""
+        """Return the storage, computed at the first call, even if `config.autocompute` is False."""
         forms = self._store
         if forms is None:
             operation = self._operation or self._resolve()._operation
@@ -205,7 +252,7 @@ class Expression(Operand):
         return self._store is not None
 
     def _described(self) -> str:
-        """What it will be: `VectorExpression of size 3, INT64: mxv, not yet computed`."""
+        """Return a line like `VectorExpression of size 3, INT64: mxv, not yet computed`."""
         kind, size = type(self).__name__, describe(self._shape)
         if self._operation is None:
             symbol = self._args[0]
@@ -225,14 +272,37 @@ class Expression(Operand):
         return self
 
     def __call__(self, *args: Any, **options: Any) -> Assigner:
-        """`C[I, J](mask, accum, replace) << x`: subassign, the mask as large as the region."""
+        """C(I, J)⟨mask, replace⟩ = accum(C(I, J), x), by `C[I, J](mask, accum, replace) << x`.
+
+        Return an object whose `<<` writes the region with a mask of the region's shape.
+
+        Args:
+            *args: a mask, an accumulator and `replace`, in any order.
+            **options: the same by keyword: `mask`, `accum` and `replace`.
+
+        Raises:
+            TypeError: this expression is not of the form C[I, J].
+        """
         if self._region is None:
             raise TypeError(f"{self!r} cannot be assigned to; only `C(...)` and `C[...](...)` can")
         target, axes = self._region
         return Assigner(target(*args, **options), axes, submask=True)
 
     def __lshift__(self, x: Any) -> None:
-        """`C[I, J] << x`: assign to a region."""
+        """C(I, J) = x.
+
+        Assign to a region.
+
+        Args:
+            x: a Matrix, Vector, Scalar or expression of the shape of the region, an array, or a
+                number.
+
+        Raises:
+            TypeError: this expression is not of the form C[I, J], or `x` has the wrong type.
+            DimensionMismatch: `x` has another shape.
+            DeviceMismatch: `x` is on another device.
+            DuplicateEntry: an index occurs twice in I or J.
+        """
         if self._region is None:
             raise TypeError(
                 "an expression cannot be assigned to; write `C << expression`, or `C[I, J] << x`"
@@ -255,7 +325,7 @@ def _refuse_gone(*_: Any) -> NoReturn:
 _gone = Operation("gone", _refuse_gone)
 
 classes: list[Any] = []
-"""The expressions, and so the nouns, of results of 0, 1 and 2 dimensions."""
+"""The expression classes of results with 0, 1 and 2 dimensions."""
 
 
 def hand_in(scalar: type[Expression], vector: type[Expression], matrix: type[Expression]) -> None:
@@ -275,7 +345,14 @@ def expression(
 
 
 class Updater:
-    """`C(mask, accum, replace)`: says how the next `<<` or `[I, J] =` writes."""
+    """The value of `C(mask, accum, replace)`, whose `<<` or `[I, J] =` writes with these options.
+
+    Args:
+        target: C.
+        mask: the mask, or None.
+        accum: the typed accumulator, or None.
+        replace: whether entries outside the mask are deleted.
+    """
 
     __slots__ = ("_accum", "_mask", "_replace", "_target")
 
@@ -286,7 +363,18 @@ class Updater:
         self._replace = replace
 
     def __lshift__(self, x: Any) -> None:
-        """C⟨mask, replace⟩ = accum(C, x)."""
+        """C⟨mask, replace⟩ = accum(C, x).
+
+        Write `x` to the target.
+
+        Args:
+            x: a Matrix, Vector, Scalar or expression of the target's shape, an array, or a number.
+
+        Raises:
+            TypeError: `x` has the wrong type.
+            DimensionMismatch: `x` or the mask has another shape.
+            DeviceMismatch: `x` or the mask is on another device.
+        """
         update(self._target, x, self._mask, self._accum, self._replace)
 
     update = __lshift__
@@ -312,7 +400,14 @@ class Updater:
 
 
 class InputMasked:
-    """`C(input_mask=M, accum, replace)`: the next `<<` assigns a part A[I, J], where M masks A."""
+    """The value of `C(input_mask=M, ...)`, whose `<<` assigns A[I, J] under a mask M of A.
+
+    Args:
+        target: C.
+        input_mask: M.
+        accum: the typed accumulator, or None.
+        replace: whether entries outside the mask are deleted.
+    """
 
     __slots__ = ("_accum", "_mask", "_replace", "_target")
 
@@ -323,7 +418,18 @@ class InputMasked:
         self._replace = replace
 
     def __lshift__(self, x: Any) -> None:
-        """C⟨M(I, J), replace⟩ = accum(C, A(I, J))."""
+        """C⟨M(I, J), replace⟩ = accum(C, A(I, J)).
+
+        Write a part of A to the target.
+
+        Args:
+            x: an expression A[I, J] that is not computed yet.
+
+        Raises:
+            TypeError: `x` is not such an expression.
+            DimensionMismatch: M has another shape than A, or A[I, J] another shape than C.
+            DeviceMismatch: A, M and C are not on the same device.
+        """
         if not isinstance(x, Expression):
             raise TypeError("input_mask is for a part of a Matrix or Vector, as in A[I, J]")
         update(self._target, x, x._output_mask(self._mask), self._accum, self._replace)
@@ -335,7 +441,13 @@ class InputMasked:
 
 
 class Assigner:
-    """`C(mask)[I, J]` or `C[I, J](mask)`: the region that the next `<<` writes."""
+    """The value of `C(mask)[I, J]` or `C[I, J](mask)`, whose `<<` writes a region of C.
+
+    Args:
+        updater: C(mask, accum, replace).
+        axes: the selected rows and columns, or indices.
+        submask: whether the mask has the shape of the region; if False, that of C.
+    """
 
     __slots__ = ("_axes", "_submask", "_updater")
 
@@ -345,7 +457,20 @@ class Assigner:
         self._submask = submask
 
     def __lshift__(self, x: Any) -> None:
-        """C⟨mask, replace⟩(I, J) = accum(C(I, J), x)."""
+        """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
+
+        Write `x` to the region.
+
+        Args:
+            x: a Matrix, Vector, Scalar or expression of the shape of the region, an array, or a
+                number.
+
+        Raises:
+            TypeError: `x` has the wrong type.
+            DimensionMismatch: `x` or the mask has another shape.
+            DeviceMismatch: `x` or the mask is on another device.
+            DuplicateEntry: an index occurs twice in I or J.
+        """
         updater = self._updater
         assign(
             updater._target,
@@ -364,7 +489,7 @@ class Assigner:
 
 
 def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
-    """C⟨mask, replace⟩ = accum(C, x): the statement that every algorithm is made of."""
+    """C⟨mask, replace⟩ = accum(C, x). Run the statement `C(mask, accum, replace) << x`."""
     ndim = target.ndim
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
@@ -393,8 +518,8 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
             with DeviceScope(name, operands + parent, device) as running:
-                # No local name and nothing that `running` keeps holds the forms of the target when
-                # these are written, so that they may be overwritten in place.
+                # When the target is written, neither a local name nor `running` refers to its
+                # storage, so that the storage can be overwritten in place.
                 del operands
                 if mask is not None:
                     lowered = mask._read(target._store.shape, device)
@@ -426,7 +551,7 @@ def assign(
     *,
     submask: bool = False,
 ) -> None:
-    """C⟨mask, replace⟩(I, J) = accum(C(I, J), x); a submask holds inside of the region only."""
+    """C⟨mask, replace⟩(I, J) = accum(C(I, J), x). A submask has the shape of the region."""
     shape, device, sizes = target._store.shape, target._store.device, target._store.shape
     if sizes and not (axes[0] is None and axes[-1] is None):
         axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
@@ -494,7 +619,7 @@ def _assign_line(
     replace: bool,
     submask: bool,
 ) -> None:
-    """A row or a column, where a mask is a vector."""
+    """Assign to a row or a column under a vector mask."""
     i, j = axes
     if isinstance(i, int):
         assignment.assign_row(target, i, j, value, mask, accum, replace, submask)
@@ -527,7 +652,7 @@ nothing = object()
 
 
 def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
-    """The forms of what is assigned to a region of these sizes: as large, or a scalar."""
+    """Return the storage of a value for a region of these sizes: of the same shape, or a scalar."""
     dtype = target.dtype
     if is_scalar(x):
         return ScalarStore(target.device, dtype, fit(x, dtype))
@@ -567,7 +692,7 @@ def _mask_shape(
     mask: Any,
     submask: bool,
 ) -> tuple[int, ...]:
-    """How large a mask must be for this region, by its own number of dimensions."""
+    """Return the shape that a mask with this number of dimensions must have for this region."""
     if submask:
         return sizes
     if mask.ndim == 1 and len(shape) == 2:
@@ -581,7 +706,7 @@ def _mask_shape(
 
 
 def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
-    """Two values for one place have no meaning: name the first such index."""
+    """Refuse an index that occurs twice, because it would have two values; name the first one."""
     if indices.size < 2 or bool((indices[1:] > indices[:-1]).all()):
         return
     order = indices.argsort(kind="stable")
@@ -595,7 +720,7 @@ def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
 
 
 def describe(shape: tuple[int, ...]) -> str:
-    """A shape in words: `size 7`, or `shape 3 x 4`."""
+    """Return a shape in words: `size 7`, or `shape 3 x 4`."""
     if not shape:
         return "one value"
     if len(shape) == 1:

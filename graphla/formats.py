@@ -6,7 +6,7 @@ Invariants, for every array here:
 - `values` has one element per entry. If all are equal, it may be *iso-valued*: a read-only
   broadcast of one element with stride 0, which needs the memory of one element, and is correct for
   code that does not check for it;
-- an array that another object can see is never written to: see `graphla.stores.take`.
+- an array that another object can see is never written to: see `graphla.stores.take_in_place`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Plan(Remembering):
     relabeled: Relabeled | None  # only in full plans on a GPU
     nbytes: int  # on the device, in addition to the forms of the matrix
     seconds: float  # time to build it, both tiers together
-    is_full: bool = False  # whether it is full; on the CPU, whether `first` is the best neighbor
+    is_full: bool = False  # a full plan; on the CPU, whether `first` is the best neighbor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +94,67 @@ class SparseVector:
     def nvals(self) -> int:
         """Number of entries."""
         return self.indices.size
+
+
+class PendingVector(SparseVector):
+    """A SparseVector whose number of entries a device still counts.
+
+    `indices` and `values` have room for `room` entries until somebody reads one of them. Then the
+    host learns the number, and they are cut. If all of the room is used, `whole` takes their place:
+    arrays with the same entries that other vectors hold already.
+    """
+
+    __slots__ = ("_count", "_made", "_room", "_whole")
+
+    def __init__(
+        self,
+        size: int,
+        indices: Array,
+        values: Array,
+        is_sorted: bool = True,
+        count: SupportsInt | None = None,
+        whole: tuple[Array, Array] | None = None,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "size", size)
+        put(self, "is_sorted", is_sorted)
+        put(self, "_room", (indices, values))
+        put(self, "_whole", whole)
+        put(self, "_count", count)
+        put(self, "_made", (indices, values) if count is None else None)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the host knows the number of entries."""
+        return self._made is not None
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries; the host may have to wait for it."""
+        made, count = self._made, self._count
+        return self.indices.size if made is not None or count is None else int(count)
+
+    @property
+    def indices(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The index of each entry."""
+        return (self._made or self._cut())[0]
+
+    @property
+    def values(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The value of each entry."""
+        return (self._made or self._cut())[1]
+
+    def _cut(self) -> tuple[Array, Array]:
+        count = self._count
+        if count is not None:  # else another thread has just counted
+            indices, values = self._room
+            entries = int(count)
+            made = indices[:entries], values[:entries]
+            if entries == indices.size:
+                made = self._whole or self._room
+            object.__setattr__(self, "_made", made)
+            object.__setattr__(self, "_count", None)  # frees the memory that the device counts in
+        return self._made
 
 
 @dataclass(frozen=True, slots=True, eq=False)

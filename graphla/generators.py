@@ -1,8 +1,8 @@
-"""Generate graphs: the same arguments and seed give the same matrix on every platform.
+"""Generated graphs: the same arguments and seed give the same matrix, on every platform.
 
-By default the matrices are symmetric and iso-valued with the value true, without self-loops.
-`weights=(low, high)` draws a uniform weight for each edge: an integer from low to high, both
-included, or a float from low (included) to high (excluded).
+By default they are symmetric, have no self-loops, and have the value true for every edge, which is
+stored once. `weights=(low, high)` draws a weight for each edge uniformly: integers from low to
+high, both included, or floats from low up to high.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from graphla.sparse import Matrix
 from semirings.dtypes import BOOL, FP64, INT64, lookup_dtype
 from semirings.exceptions import InvalidValue
 
-LIMIT = 2**31  # the number of vertices is less than this
+LIMIT = 2**31  # the number of vertices is below this
 
 DRAWS = 64
 """Number of times that `watts_strogatz` draws a new end before it leaves an edge unchanged."""
 
-_BLOCK = 1 << 16  # edges drawn at a time; the graphs depend on it, so it must not change
+_BLOCK = 1 << 16  # edges drawn at a time; another number would give other graphs
 
 
 def kronecker(
@@ -40,12 +40,42 @@ def kronecker(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a Graph500 (R-MAT) graph: 2^scale vertices and edge_factor * 2^scale edges drawn.
+    """Return a Graph500 (R-MAT) graph: 2^scale vertices and edge_factor * 2^scale drawn edges.
 
-    Each bit of the source and the same bit of the target are drawn together: (0, 0) with
-    probability A, (0, 1) with B, (1, 0) with C, otherwise (1, 1). Then the vertices are renumbered
-    at random. Edges drawn twice count once and self-loops are dropped, so fewer edges remain: at
-    scale 18 about 3.8 of the 4.2 million. Chakrabarti, Zhan, Faloutsos: R-MAT (2004); graph500.org.
+    Each bit of source and target is drawn together: (0, 0) with probability A, (0, 1) with B,
+    (1, 0) with C, otherwise (1, 1). Then the vertices are renumbered at random. Edges that are
+    drawn twice count once and self-loops are dropped, so fewer edges remain: about 3.8 of 4.2
+    million at scale 18.
+
+    Args:
+        scale: the binary logarithm of the number of vertices, at most 30.
+        edge_factor: the number of drawn edges per vertex.
+        A: the probability of the bits (0, 0).
+        B: the probability of the bits (0, 1).
+        C: the probability of the bits (1, 0).
+        seed: the seed of the random numbers.
+        symmetric: whether each edge is stored both ways.
+        self_loops: whether edges from a vertex to itself are kept.
+        weights: (low, high), the range of the weight of each edge: integers from low to high, both
+            included, if both are integers; otherwise floats from low up to high. None gives every
+            edge the value 1, which is stored once.
+        dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
+        name: the name of the Matrix.
+
+    Returns:
+        A Matrix with 2^scale rows and columns.
+
+    Raises:
+        InvalidValue: an argument is out of range, or A + B + C exceeds 1.
+
+    References:
+        D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", 2004;
+        https://graph500.org
+
+    Examples:
+        >>> from graphla import generators
+        >>> generators.kronecker(10).nrows
+        1024
     """
     scale = _whole("scale", scale, 30)
     if not (_is_real(edge_factor) and 0 <= edge_factor < math.inf):
@@ -78,7 +108,31 @@ def uniform(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return an Erdos-Renyi graph G(n, m): n vertices and m distinct edges, chosen uniformly."""
+    """Return an Erdos-Renyi graph G(n, m): n vertices and exactly m edges, chosen uniformly.
+
+    Args:
+        n: the number of vertices.
+        m: the number of different edges; in a symmetric graph, of pairs of vertices.
+        seed: the seed of the random numbers.
+        symmetric: whether each edge is stored both ways.
+        self_loops: whether edges from a vertex to itself are kept.
+        weights: (low, high), the range of the weight of each edge: integers from low to high, both
+            included, if both are integers; otherwise floats from low up to high. None gives every
+            edge the value 1, which is stored once.
+        dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
+        name: the name of the Matrix.
+
+    Returns:
+        A Matrix with n rows and columns.
+
+    Raises:
+        InvalidValue: `n` or `m` is out of range.
+
+    Examples:
+        >>> from graphla import generators
+        >>> generators.uniform(100, 300).nvals
+        600
+    """
     n = _size("n", n)
     pairs = n * (n - 1) // 2 if symmetric else n * (n - 1)
     possible = pairs + n if self_loops else pairs
@@ -102,11 +156,33 @@ def grid(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return the mesh of a shape with any number of dimensions, such as `grid(1000, 1000)`.
+    """Return a mesh in any number of dimensions: `grid(1000, 1000)` has 10^6 vertices.
 
-    Each vertex is joined to the next one along each axis. The last axis varies fastest in the
-    numbering of the vertices. Each edge is dropped with probability `drop`. If `symmetric` is
-    False, edges lead to the greater number.
+    Each vertex is joined with the next one along each axis. Vertices are numbered in row-major
+    order: the last axis varies fastest.
+
+    Args:
+        *shape: the number of vertices along each axis.
+        drop: the probability with which each edge is dropped.
+        seed: the seed of the random numbers.
+        symmetric: whether each edge is stored both ways. If
+            False, edges lead to the greater number.
+        weights: (low, high), the range of the weight of each edge: integers from low to high, both
+            included, if both are integers; otherwise floats from low up to high. None gives every
+            edge the value 1, which is stored once.
+        dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
+        name: the name of the Matrix.
+
+    Returns:
+        A Matrix with prod(shape) rows and columns.
+
+    Raises:
+        InvalidValue: a size is out of range, or `drop` is not a probability.
+
+    Examples:
+        >>> from graphla import generators
+        >>> generators.grid(2, 2).to_coo()[1].tolist()
+        [1, 2, 0, 3, 0, 3, 1, 2]
     """
     sizes = tuple(_size("shape", size) for size in shape)
     n = _size("the product of shape", int(np.prod(sizes, dtype=object)))
@@ -125,7 +201,25 @@ def grid(
 
 
 def path(n: int, *, symmetric: bool = True, **options: Any) -> Matrix:
-    """Return the path 0 - 1 - 2 - ... - n-1. Options are those of `grid`."""
+    """Return a path: the vertices 0 - 1 - 2 - ... - n-1 in a line.
+
+    Args:
+        n: the number of vertices.
+        symmetric: whether each edge is stored both ways. If False, edges lead to the greater
+            number.
+        **options: `drop`, `seed`, `weights`, `dtype` and `name`, as in `grid`.
+
+    Returns:
+        A Matrix with n rows and columns.
+
+    Raises:
+        InvalidValue: `n` is out of range.
+
+    Examples:
+        >>> from graphla import generators
+        >>> generators.path(3, symmetric=False).to_dict()
+        {(0, 1): True, (1, 2): True}
+    """
     return grid(_size("n", n), symmetric=symmetric, **options)
 
 
@@ -138,7 +232,25 @@ def cycle(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return the cycle 0 - 1 - 2 - ... - n-1 - 0 of at least three vertices."""
+    """Return a cycle: the vertices 0 - 1 - 2 - ... - n-1 - 0 in a ring.
+
+    Args:
+        n: the number of vertices, at least 3.
+        seed: the seed of the weights.
+        symmetric: whether each edge is stored both ways. If
+            False, the edge of u leads to u + 1 (modulo n).
+        weights: (low, high), the range of the weight of each edge: integers from low to high, both
+            included, if both are integers; otherwise floats from low up to high. None gives every
+            edge the value 1, which is stored once.
+        dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
+        name: the name of the Matrix.
+
+    Returns:
+        A Matrix with n rows and columns.
+
+    Raises:
+        InvalidValue: `n` is out of range.
+    """
     if _size("n", n) < 3:
         raise InvalidValue(f"n is {n}, but a cycle should have 3 vertices or more")
     u = np.arange(n, dtype=np.int64)
@@ -154,7 +266,25 @@ def star(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return the star in which vertex 0 is joined to each of 1, 2, ..., n-1."""
+    """Return a star: vertex 0 is joined with each of 1, 2, ..., n-1.
+
+    Args:
+        n: the number of vertices.
+        seed: the seed of the weights.
+        symmetric: whether each edge is stored both ways. If
+            False, edges lead away from vertex 0.
+        weights: (low, high), the range of the weight of each edge: integers from low to high, both
+            included, if both are integers; otherwise floats from low up to high. None gives every
+            edge the value 1, which is stored once.
+        dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
+        name: the name of the Matrix.
+
+    Returns:
+        A Matrix with n rows and columns.
+
+    Raises:
+        InvalidValue: `n` is out of range.
+    """
     v = np.arange(1, _size("n", n), dtype=np.int64)
     return _from_edges(np.zeros_like(v), v, n, seed, symmetric, weights, dtype, name)
 
@@ -168,7 +298,25 @@ def complete(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return the complete graph; if `symmetric` is False, edges lead to the greater number."""
+    """Return a complete graph: every two vertices are joined.
+
+    Args:
+        n: the number of vertices.
+        seed: the seed of the weights.
+        symmetric: whether each edge is stored both ways. If
+            False, edges lead to the greater number.
+        weights: (low, high), the range of the weight of each edge: integers from low to high, both
+            included, if both are integers; otherwise floats from low up to high. None gives every
+            edge the value 1, which is stored once.
+        dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
+        name: the name of the Matrix.
+
+    Returns:
+        A Matrix with n rows and columns.
+
+    Raises:
+        InvalidValue: `n` is out of range.
+    """
     u, v = np.triu_indices(_size("n", n), k=1)
     return _from_edges(u, v, n, seed, symmetric, weights, dtype, name)
 
@@ -182,7 +330,25 @@ def binary_tree(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return the binary tree in which vertex v > 0 is joined to its parent (v - 1) // 2."""
+    """Return a binary tree: vertex v > 0 is joined with its parent (v - 1) // 2.
+
+    Args:
+        n: the number of vertices.
+        seed: the seed of the weights.
+        symmetric: whether each edge is stored both ways. If
+            False, edges lead from the parent to the child.
+        weights: (low, high), the range of the weight of each edge: integers from low to high, both
+            included, if both are integers; otherwise floats from low up to high. None gives every
+            edge the value 1, which is stored once.
+        dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
+        name: the name of the Matrix.
+
+    Returns:
+        A Matrix with n rows and columns.
+
+    Raises:
+        InvalidValue: `n` is out of range.
+    """
     v = np.arange(1, _size("n", n), dtype=np.int64)
     return _from_edges((v - 1) // 2, v, n, seed, symmetric, weights, dtype, name)
 
@@ -218,9 +384,10 @@ def caterpillar(
     Raises:
         InvalidValue: a size is not a whole number from 0, or the vertices are too many.
 
-    >>> from graphla import generators
-    >>> generators.caterpillar(2, 1).to_coo()[1].tolist()
-    [1, 2, 0, 3, 0, 1]
+    Examples:
+        >>> from graphla import generators
+        >>> generators.caterpillar(2, 1).to_coo()[1].tolist()
+        [1, 2, 0, 3, 0, 1]
     """
     spine, leaves = _size("spine", spine), _size("leaves", leaves)
     n = _size("spine * (1 + leaves)", spine * (1 + leaves))
@@ -265,12 +432,14 @@ def watts_strogatz(
     Raises:
         InvalidValue: k is odd or not below n, or p is not a probability.
 
-    >>> from graphla import generators
-    >>> A = generators.watts_strogatz(1000, 8, 0.1)
-    >>> A.nvals
-    8000
+    References:
+        D. Watts and S. Strogatz, "Collective Dynamics of Small-World Networks", 1998.
 
-    Source: D. Watts and S. Strogatz, *Collective Dynamics of Small-World Networks*, 1998.
+    Examples:
+        >>> from graphla import generators
+        >>> A = generators.watts_strogatz(1000, 8, 0.1)
+        >>> A.nvals
+        8000
     """
     n = _size("n", n)
     k = _whole("k", k, max(n - 1, 0), ", the other vertices")
@@ -301,7 +470,7 @@ def _size(what: str, n: Any) -> int:
 
 
 def _whole(what: str, number: Any, most: int, which_is: str = "") -> int:
-    """Return a whole number from 0 to `most` as an int; it may be given as a float."""
+    """Return a whole number from 0 to `most`, also given as a float, as an int."""
     if not _is_real(number) or not 0 <= number <= most or number != int(number):
         bound = "2^31 - 1" if most == LIMIT - 1 else most
         raise InvalidValue(
@@ -344,7 +513,7 @@ def _draw_bits(
 
 
 def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
-    """Return the sorted keys of m distinct edges: draw until there are enough, then drop some."""
+    """Return the sorted keys of m different edges: draw until there are m, and drop the excess."""
     keys = np.empty(0, np.int64)
     while keys.size < m:
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
@@ -384,7 +553,7 @@ def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
 
 
 def _once(keys: Any) -> Any:
-    """Return the keys sorted (in place) and without duplicates."""
+    """Sort the keys in place, and return them without repetition."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if keys.size else keys
 

@@ -1,8 +1,8 @@
-"""The plan that a square matrix keeps for traversals, and the account that pays for a full one.
+"""The traversal plan of a square matrix, and the account that decides when to make a full one.
 
-A light plan is made when the first traversal begins. A full plan costs many times as much, and may
-not be needed. So we make it once traversals have taken as long as it would (the ski rental rule):
-then it costs at most as much time as they did.
+The first traversal makes a light plan. A full plan costs many times as much and may never be
+needed. As in the ski rental problem, we make it once traversals have taken as long as making it
+would take; so it costs at most as much as they did.
 """
 
 from __future__ import annotations
@@ -16,19 +16,22 @@ if TYPE_CHECKING:
     from graphla.formats import Plan
 
 SAVING = 0.3
-"""The share of a traversal's time that a full plan saves, as long as it has not been measured.
-Kronecker graphs of 2^20 to 2^25 vertices save at least this share, other graphs mostly less."""
+"""The assumed share of a traversal's time that a full plan saves, until it is measured. Kronecker
+graphs of 2^20 to 2^25 vertices save this much or more, most other graphs less."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """The plan for the traversals of a matrix, its costs and its benefit.
+    """The traversal plan of a matrix, with its cost and benefit; see `Matrix.preparation`.
 
-    `tier` is "light" or "full". `nbytes` is its memory in addition to the matrix, and `seconds` the
-    time to build it. `break_even` is the number of traversals after which a full plan (this one or
-    a future one) has paid off. It follows from the mean time of traversals and from the share that
-    the plan saves, which is measured once both kinds have run, and assumed to be 30 % before. It is
-    None if no traversal has run, or if the plan would never pay off.
+    Attributes:
+        tier: "light" or "full".
+        nbytes: the bytes that the plan takes in addition to the matrix.
+        seconds: how long it took to make, in seconds.
+        break_even: the number of traversals after which a full plan, this one or a future one, has
+            saved as much time as it costs. It is estimated from the mean time of the traversals and
+            the share that a full plan saves: measured once both tiers have run, 30 % until then.
+            None if no traversal has run, or if the plan would never pay.
     """
 
     tier: Literal["light", "full"]
@@ -42,30 +45,30 @@ class PlanReport:
 
 
 class Plans:
-    """The plans of a matrix and of its transpose, and the time of their traversals per tier.
+    """The plans of a matrix and of its transpose, and the time spent in traversals of either.
 
-    The two plans share everything except the first neighbors.
+    The two plans share everything except the first neighbors. The time is kept per tier.
     """
 
     __slots__ = ("__weakref__", "counts", "device", "has_run", "is_settled", "seconds", "ways")
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.ways: list[Plan | None] = [None, None]  # of the matrix, and of its transpose
-        self.seconds = [0.0, 0.0]  # of traversals without and with a full plan
+        self.ways: list[Plan | None] = [None, None]  # of the matrix, of the transpose
+        self.seconds = [0.0, 0.0]  # without a full plan, and with it
         self.counts = [0, 0]
         self.has_run = [False, False]
-        self.is_settled = False  # whether a full plan has been made, or could not be made
+        self.is_settled = False  # a full plan has been made, or could not be made
 
     @property
     def is_full(self) -> bool:
-        """Whether there is a full plan of the matrix or of its transpose."""
+        """Whether the matrix or its transpose has a full plan."""
         return any(plan is not None and plan.is_full for plan in self.ways)
 
     def record_traversal(self, seconds: float) -> None:
-        """Add the duration of a traversal to the account of the current tier.
+        """Add the duration of a traversal to the account.
 
-        The first traversal of a tier does not count, because it may have compiled kernels.
+        The first one of each tier does not count: it may include the compilation of kernels.
         """
         tier = int(self.is_full)
         if self.has_run[tier]:
@@ -74,7 +77,7 @@ class Plans:
         self.has_run[tier] = True
 
     def wants_full(self, price: float) -> bool:
-        """Return whether traversals have taken as long as making a full plan would."""
+        """Return whether traversals have taken as long as making a full plan (`price`) would."""
         return not self.is_settled and self.seconds[0] >= price
 
     def keep(self, plan: Plan, way: int) -> None:
@@ -84,12 +87,12 @@ class Plans:
             _full.add(self)
 
     def drop_full(self) -> None:
-        """Drop full plans and reset the account; light plans remain."""
+        """Drop full plans, keep light ones, and reset the account."""
         self.ways = [None if plan is None or plan.is_full else plan for plan in self.ways]
         self.seconds, self.counts, self.is_settled = [0.0, 0.0], [0, 0], False
 
     def report(self, plan: Plan, price: float) -> PlanReport:
-        """Return the report on one of the plans, given the seconds that a full plan takes."""
+        """Return the report on one of the plans; `price` is the cost of a full one in seconds."""
         pays = self._break_even(plan.seconds if plan.is_full else price)
         return PlanReport("full" if plan.is_full else "light", plan.nbytes, plan.seconds, pays)
 
@@ -108,7 +111,7 @@ _full: WeakSet[Plans] = WeakSet()
 
 
 def drop_full_plans(device: str) -> bool:
-    """Drop all full plans on a device to free memory; return whether there were any."""
+    """Free the memory of all full plans on a device; return whether there were any."""
     dropped = [plans for plans in list(_full) if plans.device == device]
     for plans in dropped:
         plans.drop_full()

@@ -1,8 +1,8 @@
 """The settings (`config`), the forced direction of products, and the `Recorder` of operations.
 
-An assigned setting (`config.threads = 4`) applies to the process. `config.set` and `direction`
-apply inside their `with` block, to the thread or task that entered it. A thread that is started
-inside a block begins with the settings of the process.
+An assigned setting (`config.threads = 4`) holds for the process. `config.set` and `direction` hold
+inside their `with` block, for the thread or task that entered it. Threads that are started inside a
+block begin with the settings of the process.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
+from html import escape
 from importlib.util import find_spec
 from typing import Any, Literal, NoReturn
 
@@ -40,7 +41,7 @@ class _Settings:
     autocompute: bool = True
 
     def but(self, **options: Any) -> _Settings:
-        """Return a copy of the settings with some of them replaced, after checking each value."""
+        """Return these settings with some of them replaced, after checking each."""
         for name, value in options.items():
             if name not in _checks:
                 _refuse_name(name)
@@ -49,22 +50,20 @@ class _Settings:
 
 
 _process = _Settings()
-_override: ContextVar[_Settings | None] = ContextVar("graphla_settings", default=None)
+"""The settings of the process; only `_assign` changes its fields."""
+_override: ContextVar[_Settings] = ContextVar("graphla_settings", default=_process)
 
-
-def current() -> _Settings:
-    """Return the settings in force here, all at once: for code that reads several of them."""
-    return _override.get() or _process
+current: Callable[[], _Settings] = _override.get
+"""Return the settings in force here, all at once: for code that reads several of them."""
 
 
 def _assign(name: str, value: Any) -> None:
-    global _process
-    if _override.get() is not None:
+    if current() is not _process:
         raise InvalidValue(
             f"config.{name} is assigned inside a `with config.set(...)` block; "
             f"nest `with config.set({name}=...)` instead"
         )
-    _process = _process.but(**{name: value})
+    object.__setattr__(_process, name, getattr(_process.but(**{name: value}), name))
 
 
 @cache
@@ -76,7 +75,7 @@ _named = re.compile(r"cpu|cuda(:[0-9]{1,4})?").fullmatch
 
 
 def check_device(name: str, value: Any) -> None:
-    """Raise InvalidValue if the value is not the name of a device."""
+    """Refuse a value that is not the name of a device."""
     if not isinstance(value, str) or not _named(value):
         raise InvalidValue(f'{name} must be "cpu", "cuda" or one like "cuda:0", not {value!r}')
 
@@ -131,31 +130,40 @@ def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
 
 
 class Config:
-    """The settings: read `config.threads`, assign to it, or use `with config.set(threads=1):`.
+    """The settings. Read `config.threads`, assign it, or write `with config.set(threads=1):`.
 
-    - device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current card when they
-      are created), "cuda:0", "cuda:1" and so on; by default "cuda" if there is a card and CuPy is
-      installed, otherwise "cpu";
-    - compiled: whether hot loops run compiled by Numba: "auto" (if Numba is installed and the
-      operands have at least `compile_threshold` entries), True (always) or False (never);
-    - compile_threshold: the number of entries from which "auto" compiles;
-    - threads: the maximum number of threads of a compiled loop;
-    - push_cost: the cost of one entry scattered by push, in entries gathered by pull. The direction
-      of a product depends on it (whole traversals choose by themselves). None means the cost
-      measured for the device (benchmarks/direction.py, benchmarks/direction_gpu.py);
-    - debug: whether to wait for each kernel on a GPU, so that an error names the kernel at fault;
-    - autocompute: whether an expression computes itself when it is used as an operand or when its
-      entries are read; if False, only `.new()` and `C << expression` compute it;
-    - deterministic: whether a GPU gives the same bits in every run: the direction of products is
-      fixed by the operands alone, and sums are added in one order;
-    - progress: whether long work shows a bar with the time left on standard error; it needs tqdm.
+    An assignment refuses a wrong value with InvalidValue, and an unknown name with AttributeError.
+
+    Attributes:
+        device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current card at the
+            time), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a card and CuPy
+            is installed, otherwise "cpu".
+        compiled: whether Numba compiles the hot loops on the CPU: "auto" (if Numba is installed and
+            the operands have at least `compile_threshold` entries), True or False.
+        compile_threshold: the number of entries from which "auto" compiles; 10,000 by default.
+        threads: the maximum number of threads of a compiled loop; by default the number of cores.
+        push_cost: the cost of scattering one entry by push, relative to gathering one by pull. It
+            decides the direction of products; traversals decide by themselves. None uses the
+            measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
+        debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
+        autocompute: whether an expression computes itself when it is used as an operand or when its
+            entries are read. If False, only `.new()` and `C << expression` compute it.
+        deterministic: whether a GPU returns the same bits in every run: the operands alone decide
+            the direction of products, and sums are added in a fixed order.
+        progress: whether long work shows a progress bar on standard error; this needs tqdm.
+
+    Examples:
+        >>> from graphla import config
+        >>> with config.set(threads=1):
+        ...     config.threads
+        1
     """
 
     __slots__ = ()
 
     @property
     def device(self) -> str:
-        """The device on which new matrices and vectors are stored."""
+        """The device of new matrices and vectors."""
         return current().device or _default_device()
 
     @device.setter
@@ -163,26 +171,28 @@ class Config:
         _assign("device", value)
 
     compiled: bool | Literal["auto"] = _setting(
-        "compiled", _check_compiled, 'Whether hot loops run compiled: "auto", True or False.'
+        "compiled", _check_compiled, 'Whether Numba compiles the hot loops: "auto", True or False.'
     )
     compile_threshold: int = _setting(
         "compile_threshold",
         _check_count(0),
-        'The entries among the operands from which "auto" compiles.',
+        'The number of entries of the operands from which "auto" compiles.',
     )
-    threads: int = _setting("threads", _check_count(1), "How many threads a compiled loop may use.")
+    threads: int = _setting(
+        "threads", _check_count(1), "The maximum number of threads of a compiled loop."
+    )
     push_cost: float | None = _setting(
         "push_cost",
         _check_cost,
-        "What one entry scattered costs, in entries gathered; None: as measured.",
+        "The cost of scattering one entry relative to gathering one; None: as measured.",
     )
     debug: bool = _setting(
         "debug",
         _check_flag,
-        "Whether each kernel is waited for, so that a fault names the one that made it.",
+        "Whether the host waits for each GPU kernel, so that a fault names the kernel.",
     )
     deterministic: bool = _setting(
-        "deterministic", _check_flag, "Whether results are the same to the last bit, run by run."
+        "deterministic", _check_flag, "Whether a GPU returns the same bits in every run."
     )
     progress: bool = _setting(
         "progress", _check_progress, "Whether long work shows a progress bar with the time left."
@@ -203,7 +213,18 @@ class Config:
 
     @contextmanager
     def set(self, **options: Any) -> Iterator[Config]:
-        """Change settings inside a `with` block: `with config.set(compiled=False): ...`."""
+        """Change settings inside a `with` block: `with config.set(compiled=False): ...`.
+
+        Args:
+            **options: settings by name, as documented in `Config`.
+
+        Yields:
+            The config object.
+
+        Raises:
+            AttributeError: there is no setting of this name.
+            InvalidValue: a value is not allowed.
+        """
         token = _override.set(current().but(**options))
         try:
             yield self
@@ -224,9 +245,24 @@ _direction: ContextVar[Direction] = ContextVar("graphla_direction", default="aut
 
 @contextmanager
 def direction(towards: Direction) -> Iterator[None]:
-    """Force matrix-vector products, and the levels of traversals, to "push" or "pull".
+    """Force the direction of matrix-vector products and of traversals inside a `with` block.
 
-    The direction applies inside a `with` block; "auto" removes the force.
+    Args:
+        towards: "push", "pull", or "auto" to let each product decide.
+
+    Yields:
+        None.
+
+    Raises:
+        InvalidValue: `towards` is another value.
+
+    Examples:
+        >>> from graphla import Matrix, Recorder, Vector, direction
+        >>> A, u = Matrix.from_dense([[1, 2], [3, 4]]), Vector.from_dense([1, 1])
+        >>> with direction("pull"), Recorder() as recorder:
+        ...     w = A.mxv(u).new()
+        >>> recorder.events[0].direction
+        'pull'
     """
     if towards not in ("push", "pull", "auto"):
         raise InvalidValue(f'direction must be "push", "pull" or "auto", not {towards!r}')
@@ -242,7 +278,17 @@ forced_direction: Callable[[], Direction] = _direction.get
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One operation that ran: its direction and the reason for it, entries in and out, and time."""
+    """One operation that ran, as recorded by a `Recorder`.
+
+    Attributes:
+        operation: the name of the operation, such as "mxv".
+        semiring: the operator or semiring with its dtype.
+        direction: "push" or "pull"; "" if the operation has no direction.
+        reason: why this direction was chosen.
+        nvals_in: the number of entries of the operands.
+        nvals_out: the number of entries of the result.
+        seconds: the duration in seconds.
+    """
 
     operation: str
     semiring: str
@@ -256,7 +302,7 @@ class Event:
 _recorders: ContextVar[tuple[Recorder, ...]] = ContextVar("graphla_recorders", default=())
 
 recorders: Callable[[], tuple[Recorder, ...]] = _recorders.get
-"""The active recorders. Usually there are none, and `if recorders(): record(...)` is cheap."""
+"""Return the active recorders. Call `record` only if there are any, to save time."""
 
 
 class Recorder:
@@ -268,6 +314,20 @@ class Recorder:
     Args:
         start: whether recording begins now; if False, it begins with `start()` or `with`.
         max_rows: the maximum number of operations in `str(recorder)`; None shows all.
+
+    Attributes:
+        events: the recorded `Event` objects, in order.
+
+    Raises:
+        InvalidValue: `start` is not a bool, or `max_rows` is negative.
+
+    Examples:
+        >>> from graphla import Recorder, Vector
+        >>> v = Vector.from_dense([1, 2, 3])
+        >>> with Recorder() as recorder:
+        ...     total = v.reduce().value
+        >>> [(event.operation, event.nvals_in, event.nvals_out) for event in recorder]
+        [('reduce', 3, 1)]
     """
 
     __slots__ = ("__weakref__", "events", "max_rows")
@@ -295,12 +355,12 @@ class Recorder:
         return iter(self.events)
 
     def start(self) -> None:
-        """Start recording; does nothing if the recorder is already recording."""
+        """Start recording; nothing changes if the recorder already records."""
         if self not in _recorders.get():
             _recorders.set((*_recorders.get(), self))
 
     def stop(self) -> None:
-        """Stop recording; the events are kept."""
+        """Stop recording; the events stay."""
         _recorders.set(tuple(r for r in _recorders.get() if r is not self))
 
     def clear(self) -> None:
@@ -317,6 +377,9 @@ class Recorder:
     def __repr__(self) -> str:
         return f"<Recorder, {len(self.events)} recorded>"
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
     def __str__(self) -> str:
         head = ("operation", "semiring", "direction", "why", "in", "out", "ms")
         hidden = 0 if self.max_rows is None else max(0, len(self.events) - self.max_rows)
@@ -331,7 +394,7 @@ class Recorder:
 
 
 def record(event: Event) -> None:
-    """Append the event to every active recorder."""
+    """Append an event to every active recorder."""
     for recorder in _recorders.get():
         recorder.events.append(event)
 

@@ -1,7 +1,7 @@
 """The stores of matrices, vectors and scalars: their forms, each made on first use and kept.
 
-Forms are frozen, except for `take`. A matrix or vector changes by replacing its forms, so an object
-that refers to the old forms keeps seeing the same entries.
+Forms are frozen, except for `take_in_place`. A matrix or vector changes by replacing its forms, so
+an object that refers to the old forms keeps seeing the same entries.
 
 On a GPU forms have stamps (see `graphla.backends.cuda.streams`), for which every reader waits. So
 the stamp of a form is stored before the form, and a reader reads the form before the stamps.
@@ -24,6 +24,7 @@ from graphla.formats import (
     Csr,
     FullVector,
     MatrixMask,
+    PendingVector,
     Remembering,
     SparseVector,
     VectorMask,
@@ -89,7 +90,9 @@ class VectorStore:
     def nvals(self) -> int:
         """Number of entries."""
         v = self._sparse
-        return self.at_hand.nvals if v is None else v.indices.size
+        if v is None:
+            return self.at_hand.nvals
+        return v.nvals if type(v) is PendingVector else v.indices.size
 
     @property
     def nbytes(self) -> int:
@@ -102,7 +105,9 @@ class VectorStore:
     def known_nvals(self) -> int | None:
         """Number of entries, or None if the host would have to wait for the device."""
         v = self._sparse or self.at_hand
-        return known(v.count) if isinstance(v, BitmapVector) else v.nvals
+        if isinstance(v, BitmapVector):
+            return known(v.count)
+        return None if type(v) is PendingVector and not v.is_counted else v.nvals
 
     @property
     def at_hand(self) -> AnyVector:
@@ -210,7 +215,8 @@ class VectorStore:
             if isinstance(v, FullVector):
                 return _mask_of_none(v, False) if complement else None
             if isinstance(v, SparseVector):
-                return VectorMask(v.size, None, v.indices, complement, v.is_sorted, v.nvals)
+                listed = v.indices
+                return VectorMask(v.size, None, listed, complement, v.is_sorted, listed.size)
             w = self._sparse
             if w is None:
                 return VectorMask(v.size, v.present, None, complement, True, v.count)
@@ -227,10 +233,10 @@ class VectorStore:
     def base_for_write(self, entries: int) -> AnyVector:
         """Return the form into which to merge `entries` new entries.
 
-        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; then `take`
-        lets a write cost O(entries). So we make it dense when the entries rewritten so far reach a
-        quarter of the size (the ski rental rule). This happens earlier on a device on which every
-        merge has a fixed price. Huge, nearly empty vectors stay sparse.
+        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; then
+        `take_in_place` lets a write cost O(entries). So we make it dense when the entries rewritten
+        so far reach a quarter of the size (the ski rental rule). This happens earlier on a device
+        on which every merge has a fixed price. Huge, nearly empty vectors stay sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -259,7 +265,7 @@ class VectorStore:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Merge the stamps of forms whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
         if stamps:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
@@ -353,7 +359,7 @@ class MatrixStore:
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Merge the stamps of forms whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
         if stamps:
             self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
 
@@ -451,7 +457,7 @@ class MatrixStore:
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
-            self._pair.plans.is_settled = False  # memory may be less short by now
+            self._pair.plans.is_settled = False  # more memory may be free by now
         self._pair.make_plan(int(self._flipped), True)
 
     @property
@@ -638,7 +644,7 @@ class Owner(Protocol):
     _store: VectorStore
 
 
-def take(owner: Owner) -> BitmapVector | FullVector | None:
+def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
     """Return the dense storage of `owner` for writing in place; None if others could see the write.
 
     A vector may be written in place only if no other object refers to its store, its storage or its

@@ -1,6 +1,6 @@
 """The binary operators z = f(x, y), for single entries or as the multiply of a semiring.
 
-`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
+`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,23 @@ SIGNS = {
 
 
 def from_string(name: str) -> _Any:
-    """Return the binary operator with this name: `plus`, `+`, or typed, `plus[INT64]`."""
+    """Return the binary operator with a name.
+
+    Args:
+        name: `plus`, `+`, or typed, `plus[INT64]`.
+
+    Returns:
+        The operator; a typed one if the name has a dtype.
+
+    Raises:
+        InvalidValue: no binary operator has this name.
+        TypeError: `name` is not a string.
+
+    Examples:
+        >>> from semirings import binary
+        >>> binary.from_string("+")(3, 4).item()
+        7
+    """
     return _naming.find(globals(), "binary", SIGNS, name)
 
 
@@ -51,11 +67,31 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return an unregistered binary operator that computes a traced Python function.
+    """z = f(x, y).
 
-    >>> register_anonymous(lambda x, y: x * y + 1)(3, 4)
-    np.int64(13)
+    Make a binary operator from a Python function, without registering a name.
+
+    Args:
+        func: a function of (x, y), which is traced once per dtype: it may use Python's operators
+            and the functions of `semirings.trace`, but no branches on its arguments.
+        name: the name that is printed; by default that of the function.
+        parameterized: whether `func` takes parameters and returns such a function. The result then
+            makes an operator from parameters.
+        is_udt: must be False: there are no user-defined dtypes.
+
+    Returns:
+        The operator.
+
+    Raises:
+        TypeError: `func` is not callable.
+        NotImplementedException: `is_udt` is True.
+
+    Examples:
+        >>> from semirings import binary
+        >>> binary.register_anonymous(lambda x, y: x * y + 1)(3, 4)
+        np.int64(13)
     """
+    _naming.refuse_udt(is_udt)
     if parameterized:
         return _parameterized(_naming.name_of(func, name), func, is_anonymous=True)
     return _BinaryOp(_naming.name_of(func, name), func, is_anonymous=True)
@@ -69,12 +105,30 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """Register a binary operator that computes a Python function as `semirings.binary.<name>`.
+    """z = f(x, y).
 
-    If `parameterized` is set, func returns such a function, and calling the operator without
-    operands passes parameters to func.
+    Register a binary operator as `semirings.binary.<name>`.
+
+    Args:
+        name: the name, made of identifiers and dots.
+        func: a function of (x, y), which is traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns such a function. Calling the
+            operator without operands passes parameters to `func`.
+        is_udt: must be False: there are no user-defined dtypes.
+        lazy: whether the function is traced when the operator is first used. By default it is
+            traced now, so that an error shows at once.
+
+    Returns:
+        The operator.
+
+    Raises:
+        InvalidValue: the name is taken or not well formed.
+        UdfParseError: the function cannot be traced.
+        NotImplementedException: `is_udt` is True.
     """
-    op = _parameterized(name, func) if parameterized else _BinaryOp(name, func).checked()
+    _naming.refuse_udt(is_udt)
+    op = _parameterized(name, func) if parameterized else _BinaryOp(name, func)
+    op = op if lazy or parameterized else op.checked()
     _naming.register(globals(), "binary", name, op)
     return op
 

@@ -11,10 +11,20 @@ _numbers = count()
 
 
 class DataType:
-    """A dtype of entries, with its names in GraphBLAS, NumPy and C.
+    """One of the eleven types of entries, with its names in GraphBLAS, NumPy and C.
 
-    A dtype equals everything that `lookup_dtype` maps to it: `INT64 == "INT64" == np.int64`. Its
-    hash is that of its name.
+    It equals everything that `lookup_dtype` maps to it: `INT64 == "INT64" == np.int64`. Its hash
+    is that of its name. The eleven objects of this module are all there are.
+
+    Args:
+        name: the name in GraphBLAS, such as "INT64".
+        np_type: the NumPy dtype.
+        c_type: the type in C++.
+
+    Examples:
+        >>> from semirings.dtypes import INT64
+        >>> INT64 == "int64", INT64.bits, INT64.is_integer
+        (True, 64, True)
     """
 
     __slots__ = ("_hash", "c_type", "name", "np_type", "number")
@@ -55,22 +65,22 @@ class DataType:
 
     @property
     def kind(self) -> str:
-        """The kind as in NumPy: `b`, `i`, `u` or `f`."""
+        """NumPy's code of the kind: "b", "i", "u" or "f"."""
         return self.np_type.kind
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is one of the eight integer types (BOOL is not)."""
+        """Whether this is one of the eight integer types; BOOL is not."""
         return self.np_type.kind in "iu"
 
     @property
     def is_float(self) -> bool:
-        """Whether it is FP32 or FP64."""
+        """Whether this is FP32 or FP64."""
         return self.np_type.kind == "f"
 
     @property
     def bits(self) -> int:
-        """The number of bits in memory."""
+        """The number of bits of a value in memory."""
         return self.np_type.itemsize * 8
 
 
@@ -107,10 +117,22 @@ _KNOWN: dict[Any, DataType] = {
 
 
 def lookup_dtype(key: Any) -> DataType:
-    """Return the DataType of a name, a NumPy type, a Python type or a DataType.
+    """Return the DataType that a name, a NumPy type or a Python type means.
 
-    >>> lookup_dtype("INT64") is lookup_dtype(int) is lookup_dtype("int64")
-    True
+    Args:
+        key: a DataType; a name such as "INT64", "int64" or "int"; a NumPy dtype of any byte order;
+            or `bool`, `int` or `float`.
+
+    Returns:
+        The DataType.
+
+    Raises:
+        ValueError: `key` means none of the eleven dtypes.
+
+    Examples:
+        >>> from semirings.dtypes import lookup_dtype
+        >>> lookup_dtype("INT64") is lookup_dtype(int) is lookup_dtype("int64")
+        True
     """
     if type(key) is DataType:
         return key
@@ -135,9 +157,25 @@ def lookup_dtype(key: Any) -> DataType:
 def unify(
     a: Any, b: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False
 ) -> DataType:
-    """Return the common dtype of two dtypes by NumPy 2's promotion (INT64 and UINT64 give FP64).
+    """Return the dtype that holds values of both, by the promotion rules of NumPy 2.
 
-    A Python scalar (marked by a flag) takes the dtype of the other side if its kind allows that.
+    Args:
+        a: a dtype, as in `lookup_dtype`.
+        b: the other dtype.
+        is_left_scalar: whether `a` belongs to a Python scalar, which yields to the other dtype if
+            its kind allows.
+        is_right_scalar: whether `b` belongs to a Python scalar.
+
+    Returns:
+        The DataType; INT64 and UINT64 give FP64.
+
+    Raises:
+        ValueError: `a` or `b` is not a dtype.
+
+    Examples:
+        >>> from semirings.dtypes import unify
+        >>> unify("INT8", "INT32"), unify("INT8", float, is_right_scalar=True)
+        (INT32, FP64)
     """
     left, right = lookup_dtype(a), lookup_dtype(b)
     if left is right:
@@ -150,14 +188,21 @@ def unify(
 
 
 def _yields(scalar: DataType, other: DataType) -> bool:
-    """Return whether a Python scalar of this dtype takes the dtype of the other operand."""
+    """Return whether a Python scalar of this dtype takes on the dtype of the other operand."""
     if scalar.kind == "f":
         return other.kind == "f"
     return scalar.kind == "b" or other.kind != "b"
 
 
 def float_of(dtype: DataType) -> DataType:
-    """Return the dtype of floating-point functions: FP32 for at most 16 bits, otherwise FP64."""
+    """Return the floating dtype in which a function of such values is computed.
+
+    Args:
+        dtype: the dtype of the values.
+
+    Returns:
+        `dtype` itself if it is floating, FP32 for at most 16 bits, otherwise FP64.
+    """
     if dtype.is_float:
         return dtype
     return FP32 if dtype.bits <= 16 else FP64

@@ -1,14 +1,14 @@
-"""The exceptions, named as in python-graphblas; each also derives from a similar built-in one."""
+"""The exceptions, named as in python-graphblas; most also derive from a built-in exception."""
 
 from __future__ import annotations
 
 
 class GraphblasException(Exception):
-    """Any error of graphla or semirings that has a name in GraphBLAS."""
+    """The base class of the exceptions of graphla and semirings."""
 
 
 class NoValue(GraphblasException):
-    """There is no entry at the requested position."""
+    """There is no entry at the given position."""
 
 
 class UninitializedObject(GraphblasException):
@@ -16,7 +16,7 @@ class UninitializedObject(GraphblasException):
 
 
 class InvalidObject(GraphblasException):
-    """An object is not in a state that can be used."""
+    """An object is in a state in which it cannot be used."""
 
 
 class NullPointer(GraphblasException):
@@ -24,11 +24,11 @@ class NullPointer(GraphblasException):
 
 
 class InvalidValue(GraphblasException, ValueError):
-    """The value of an argument is not allowed."""
+    """An argument has a value that is not allowed."""
 
 
 class DuplicateEntry(InvalidValue):
-    """Two entries have the same position, and no operator to join them was given."""
+    """Two entries have the same position, and no operator is given that joins them."""
 
 
 class InvalidIndex(GraphblasException, IndexError):
@@ -36,19 +36,19 @@ class InvalidIndex(GraphblasException, IndexError):
 
 
 class DomainMismatch(GraphblasException, TypeError):
-    """The operation is not defined on a dtype."""
+    """An operation is not defined on a dtype."""
 
 
 class DimensionMismatch(GraphblasException, ValueError):
-    """Two shapes do not match."""
+    """Two shapes do not fit together."""
 
 
 class DeviceMismatch(GraphblasException, ValueError):
-    """The operands are on different devices."""
+    """Operands are on different devices."""
 
 
 class DeviceUnavailable(GraphblasException, RuntimeError):
-    """A device cannot be used here: something that it needs is missing."""
+    """A device cannot be used, because a card, a driver or a package is missing."""
 
 
 class DeviceFault(GraphblasException, RuntimeError):
@@ -56,7 +56,7 @@ class DeviceFault(GraphblasException, RuntimeError):
 
 
 class EmptyObject(GraphblasException, ValueError):
-    """A value of an object without entries was requested."""
+    """The value of an object without entries was requested."""
 
 
 class OutputNotEmpty(GraphblasException, ValueError):
@@ -68,19 +68,19 @@ class OutOfMemory(GraphblasException, MemoryError):
 
 
 class InsufficientSpace(GraphblasException, ValueError):
-    """An array is too small for the data to be written."""
+    """An array is too small for its contents."""
 
 
 class IndexOutOfBound(GraphblasException, IndexError):
-    """An index in an array of indices is out of range."""
+    """An index is out of range."""
 
 
 class NotImplementedException(GraphblasException, NotImplementedError):
-    """The GraphBLAS standard defines this case, but this library does not support it."""
+    """A part of the standard is not implemented here."""
 
 
 class UdfParseError(GraphblasException, ValueError):
-    """A user's function cannot be traced as an operator."""
+    """A Python function that is used as an operator cannot be traced."""
 
 
 class Panic(GraphblasException, RuntimeError):

@@ -1,6 +1,6 @@
-"""The index-unary operators z = f(x, i, j, thunk): of an entry, its position and a scalar.
+"""The index-unary operators: z = f(x, i, j, thunk), of an entry, its position and a scalar.
 
-`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
+`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,23 @@ SIGNS = {
 
 
 def from_string(name: str) -> _Any:
-    """Return the index-unary operator: `rowindex`, `row<=`, or typed, `valuegt[FP64]`."""
+    """Return the index-unary operator with a name.
+
+    Args:
+        name: `rowindex`, `row<=`, or typed, `valuegt[FP64]`.
+
+    Returns:
+        The operator; a typed one if the name has a dtype.
+
+    Raises:
+        InvalidValue: no indexunary operator has this name.
+        TypeError: `name` is not a string.
+
+    Examples:
+        >>> from semirings import indexunary
+        >>> indexunary.from_string("rowindex")
+        indexunary.rowindex
+    """
     return _naming.find(globals(), "indexunary", SIGNS, name)
 
 
@@ -44,11 +60,31 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return an unregistered index-unary operator that computes a traced Python function.
+    """z = f(x, i, j, thunk).
 
-    >>> register_anonymous(lambda x, i, j, thunk: x + i * thunk)(5, 2, 0, 10)
-    np.int64(25)
+    Make an index-unary operator from a Python function, without registering a name.
+
+    Args:
+        func: a function of (x, i, j, thunk), which is traced once per dtype: it may use Python's
+            operators and the functions of `semirings.trace`, but no branches on its arguments.
+        name: the name that is printed; by default that of the function.
+        parameterized: whether `func` takes parameters and returns such a function. The result then
+            makes an operator from parameters.
+        is_udt: must be False: there are no user-defined dtypes.
+
+    Returns:
+        The operator.
+
+    Raises:
+        TypeError: `func` is not callable.
+        NotImplementedException: `is_udt` is True.
+
+    Examples:
+        >>> from semirings import indexunary
+        >>> indexunary.register_anonymous(lambda x, i, j, thunk: x + i * thunk)(5, 2, 0, 10)
+        np.int64(25)
     """
+    _naming.refuse_udt(is_udt)
     if parameterized:
         return lambda *args, **options: register_anonymous(func(*args, **options), name)
     return _IndexUnaryOp(_naming.name_of(func, name), func, is_anonymous=True)
@@ -62,16 +98,38 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """Register an index-unary operator as `semirings.indexunary.<name>`.
+    """z = f(x, i, j, thunk).
 
-    If it returns BOOL, it is also registered as `semirings.select.<name>`.
+    Register an index-unary operator as `semirings.indexunary.<name>`.
+
+    If it returns BOOL, it is also registered as `semirings.select.<name>`, unless `lazy` is True.
+
+    Args:
+        name: the name, made of identifiers and dots.
+        func: a function of (x, i, j, thunk), which is traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns such a function.
+        is_udt: must be False: there are no user-defined dtypes.
+        lazy: whether the function is traced when the operator is first used. By default it is
+            traced now, so that an error shows at once.
+
+    Returns:
+        The operator.
+
+    Raises:
+        InvalidValue: the name is taken or not well formed.
+        UdfParseError: the function cannot be traced.
+        NotImplementedException: `is_udt` is True.
     """
+    _naming.refuse_udt(is_udt)
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
         _naming.register(globals(), "indexunary", name, op)
         return op
-    op = _IndexUnaryOp(name, func).checked()
+    op = _IndexUnaryOp(name, func)
+    op = op if lazy else op.checked()
     _naming.register(globals(), "indexunary", name, op)
+    if lazy:
+        return op
     select = _sys.modules.get("semirings.select")
     if select is not None and set(op.types.values()) == {_BOOL}:
         select.adopt(op)

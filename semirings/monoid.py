@@ -1,6 +1,6 @@
 """The monoids: associative, commutative operators with an identity and perhaps a terminal value.
 
-`register_new` adds a named monoid here; `register_anonymous` returns an unregistered one.
+`register_new` adds a monoid to this module; `register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,23 @@ SIGNS = {"+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor", "==": 
 
 
 def from_string(name: str) -> _Any:
-    """Return the monoid with this name: `plus`, `+`, or typed, `plus[INT64]`."""
+    """Return the monoid with a name.
+
+    Args:
+        name: `plus`, `+`, or typed, `plus[INT64]`.
+
+    Returns:
+        The monoid; a typed one if the name has a dtype.
+
+    Raises:
+        InvalidValue: no monoid has this name.
+        TypeError: `name` is not a string.
+
+    Examples:
+        >>> from semirings import monoid
+        >>> monoid.from_string("max")
+        monoid.max
+    """
     return _naming.find(globals(), "monoid", SIGNS, name)
 
 
@@ -32,12 +48,31 @@ def register_anonymous(
     is_idempotent: bool = False,
     terminal: _Any = None,
 ) -> _Monoid:
-    """Return an unregistered monoid of an operator and its identity.
+    """⟨⊕, 0⟩.
 
-    The identity is a scalar, a mapping from dtypes, or a function of the dtype.
+    Make a monoid from an operator and its identity, without registering a name.
 
-    >>> register_anonymous("hypot", 0)(3.0, 4.0).item()
-    5.0
+    Args:
+        binaryop: an associative and commutative binary operator, or its name. This is not checked
+            here; `semirings.laws` can check it.
+        identity: the identity of the operator: a number, a mapping from dtype to number, or a
+            function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
+        name: the name that is printed; by default that of the operator.
+        is_idempotent: whether x ⊕ x = x for every x.
+        terminal: a value that x ⊕ y never leaves, at which a reduction may stop; given like
+            `identity`, or None.
+
+    Returns:
+        The monoid.
+
+    Raises:
+        TypeError: `binaryop`, `identity` or `terminal` has the wrong type.
+        InvalidValue: no binary operator has the name `binaryop`.
+
+    Examples:
+        >>> from semirings import monoid
+        >>> monoid.register_anonymous("hypot", 0)(3.0, 4.0).item()
+        5.0
     """
     op = _operator(binaryop)
     return _Monoid(
@@ -54,7 +89,30 @@ def register_new(
     terminal: _Any = None,
     lazy: bool = False,
 ) -> _Monoid:
-    """Register a monoid of an operator and its identity as `semirings.monoid.<name>`."""
+    """⟨⊕, 0⟩.
+
+    Register a monoid as `semirings.monoid.<name>`.
+
+    Args:
+        name: the name, made of identifiers and dots.
+        binaryop: an associative and commutative binary operator, or its name. This is not checked
+            here; `semirings.laws` can check it.
+        identity: the identity of the operator: a number, a mapping from dtype to number, or a
+            function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
+        is_idempotent: whether x ⊕ x = x for every x.
+        terminal: a value that x ⊕ y never leaves, at which a reduction may stop; given like
+            `identity`, or None.
+        lazy: must be False: a monoid looks up its operator at once.
+
+    Returns:
+        The monoid.
+
+    Raises:
+        TypeError: `binaryop`, `identity` or `terminal` has the wrong type.
+        InvalidValue: the name is taken, or no binary operator has the name `binaryop`.
+        NotImplementedException: `lazy` is True.
+    """
+    _naming.refuse_lazy("monoid", lazy)
     op = _operator(binaryop)
     monoid = _Monoid(name, op, identity, terminal, is_idempotent=is_idempotent)
     _naming.register(globals(), "monoid", name, monoid)
@@ -71,14 +129,14 @@ def _operator(binaryop: _Any) -> _BinaryOp:
 
 
 def _least(dtype: _DataType) -> _Any:
-    """Return the least value of a dtype; -inf if it has infinities."""
+    """Return the least value of a dtype: -inf for floats."""
     if dtype.is_float:
         return float("-inf")
     return dtype is not _BOOL and _limits(dtype)[0]
 
 
 def _greatest(dtype: _DataType) -> _Any:
-    """Return the greatest value of a dtype; inf if it has infinities."""
+    """Return the greatest value of a dtype: inf for floats."""
     if dtype.is_float:
         return float("inf")
     return dtype is _BOOL or _limits(dtype)[1]

@@ -1,13 +1,14 @@
-"""Find operators by name, and register new ones."""
+"""Lookup of operators by name, and registration of new names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from semirings.exceptions import InvalidValue
+from semirings.exceptions import InvalidValue, NotImplementedException
 
 
 def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
@@ -32,8 +33,9 @@ def _look_up(names: Mapping[str, Any], name: str) -> Any:
     return found
 
 
+@lru_cache(maxsize=1024)
 def split(text: str) -> tuple[str, Any]:
-    """Return the name and the dtypes of `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
+    """Return the name and the dtypes in `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
     if match is None:
         raise InvalidValue(f"{text!r} should be a name, as 'plus', or typed, as 'plus[INT64]'")
@@ -51,8 +53,24 @@ def name_of(func: Any, name: str | None) -> str:
     return name or getattr(func, "__name__", type(func).__name__)
 
 
+def refuse_udt(is_udt: bool) -> None:
+    """Refuse an operator on user-defined dtypes, of which there are none."""
+    if is_udt:
+        raise NotImplementedException(
+            f"is_udt is {is_udt!r}, but must be False: there are no user-defined dtypes"
+        )
+
+
+def refuse_lazy(kind: str, lazy: bool) -> None:
+    """Refuse to defer the making of a monoid or semiring, which looks up its parts at once."""
+    if lazy:
+        raise NotImplementedException(
+            f"lazy is {lazy!r}, but must be False: a {kind} looks up its parts at once"
+        )
+
+
 def register(names: dict[str, Any], kind: str, name: str, op: Any) -> None:
-    """Register an operator under its name, which may contain dots and must be new."""
+    """Register an operator under a new name, which may contain dots."""
     if not isinstance(name, str) or not all(map(str.isidentifier, name.split("."))):
         raise InvalidValue(f"name is {name!r}, but it should be made of identifiers and dots")
     *groups, last = name.split(".")

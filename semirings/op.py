@@ -1,4 +1,4 @@
-"""All unary operators, binary operators and semirings in one namespace."""
+"""All unary operators, binary operators and semirings in one module, by their names."""
 
 # ruff: noqa: F403
 from __future__ import annotations
@@ -16,7 +16,17 @@ from semirings.binary import *
 
 
 def from_string(name: str) -> _Any:
-    """Return the operator with this name; look in binary, unary and semiring, in this order."""
+    """Return the binary operator, unary operator or semiring with a name, in this order.
+
+    Args:
+        name: the name or symbol, such as `plus`, `-` or `min_plus[FP64]`.
+
+    Returns:
+        The operator or semiring.
+
+    Raises:
+        InvalidValue: none of them has this name.
+    """
     for module in (_binary, _unary, _semiring):
         try:
             return module.from_string(name)

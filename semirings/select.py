@@ -1,6 +1,6 @@
-"""The select operators f(x, i, j, thunk), with the result dtype BOOL: which entries to keep.
+"""The select operators: f(x, i, j, thunk) of type BOOL, true for entries that select keeps.
 
-`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
+`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,23 @@ SIGNS = _indexunary.SIGNS
 
 
 def from_string(name: str) -> _Any:
-    """Return the select operator with this name: `tril`, `<=`, or typed, `valuegt[FP64]`."""
+    """Return the select operator with a name.
+
+    Args:
+        name: `tril`, `<=`, or typed, `valuegt[FP64]`.
+
+    Returns:
+        The operator; a typed one if the name has a dtype.
+
+    Raises:
+        InvalidValue: no select operator has this name.
+        TypeError: `name` is not a string.
+
+    Examples:
+        >>> from semirings import select
+        >>> select.from_string("tril")
+        select.tril
+    """
     return _naming.find(globals(), "select", SIGNS, name)
 
 
@@ -28,13 +44,33 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return an unregistered select operator that computes a traced Python function.
+    """f(x, i, j, thunk).
 
-    Raises InvalidValue if the operator does not return BOOL.
+    Make a select operator from a Python function, without registering a name.
 
-    >>> bool(register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))(5, 0, 1, 3))
-    True
+    Args:
+        func: a function of (x, i, j, thunk), which is traced once per dtype: it may use Python's
+            operators and the functions of `semirings.trace`, but no branches on its arguments.
+        name: the name that is printed; by default that of the function.
+        parameterized: whether `func` takes parameters and returns such a function. The result then
+            makes an operator from parameters.
+        is_udt: must be False: there are no user-defined dtypes.
+
+    Returns:
+        The operator.
+
+    Raises:
+        TypeError: `func` is not callable.
+        InvalidValue: the function does not return BOOL.
+        NotImplementedException: `is_udt` is True.
+
+    Examples:
+        >>> from semirings import select
+        >>> above = select.register_anonymous(lambda x, i, j, thunk: (i < j) & (x > thunk))
+        >>> bool(above(5, 0, 1, 3))
+        True
     """
+    _naming.refuse_udt(is_udt)
     if parameterized:
         return lambda *args, **options: register_anonymous(func(*args, **options), name)
     return _SelectOp(_naming.name_of(func, name), func, is_anonymous=True).checked()
@@ -48,11 +84,32 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """Register an operator as `semirings.select.<name>` and `semirings.indexunary.<name>`."""
+    """f(x, i, j, thunk).
+
+    Register a select operator as `semirings.select.<name>`, and as an index-unary operator.
+
+    Args:
+        name: the name, made of identifiers and dots.
+        func: a function of (x, i, j, thunk), which is traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns such a function.
+        is_udt: must be False: there are no user-defined dtypes.
+        lazy: whether the function is traced when the operator is first used. By default it is
+            traced now, so that an error shows at once.
+
+    Returns:
+        The operator.
+
+    Raises:
+        InvalidValue: the name is taken or not well formed.
+        UdfParseError: the function cannot be traced.
+        NotImplementedException: `is_udt` is True.
+    """
+    _naming.refuse_udt(is_udt)
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
     else:
-        op = _SelectOp(name, func).checked()
+        op = _SelectOp(name, func)
+        op = op if lazy else op.checked()
         same = _IndexUnaryOp(name, func, result=_indexunary._BOOL)
         _naming.register(_indexunary.__dict__, "indexunary", name, same)
     _naming.register(globals(), "select", name, op)
@@ -60,27 +117,70 @@ def register_new(
 
 
 def adopt(op: _IndexUnaryOp) -> None:
-    """Register an index-unary operator with the result BOOL in this module as well."""
+    """Register an index-unary operator that returns BOOL as a select operator, too."""
     _naming.register(globals(), "select", op.name, _SelectOp.of(op))
 
 
 def value(comparison: _Any) -> _Any:
-    """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`."""
+    """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`.
+
+    Args:
+        comparison: A compared with a scalar by <, <=, > or >=, == or !=, not yet computed.
+
+    Returns:
+        An expression.
+
+    Raises:
+        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+    """
     return _select_by("value", comparison)
 
 
 def row(comparison: _Any) -> _Any:
-    """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`."""
+    """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`.
+
+    Args:
+        comparison: A compared with a scalar by <, <=, > or >=, not yet computed.
+
+    Returns:
+        An expression.
+
+    Raises:
+        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        InvalidValue: the comparison is == or !=.
+    """
     return _select_by("row", comparison)
 
 
 def column(comparison: _Any) -> _Any:
-    """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`."""
+    """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`.
+
+    Args:
+        comparison: A compared with a scalar by <, <=, > or >=, not yet computed.
+
+    Returns:
+        An expression.
+
+    Raises:
+        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        InvalidValue: the comparison is == or !=.
+    """
     return _select_by("column", comparison)
 
 
 def index(comparison: _Any) -> _Any:
-    """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`."""
+    """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`.
+
+    Args:
+        comparison: v compared with a scalar by <, <=, > or >=, not yet computed.
+
+    Returns:
+        An expression.
+
+    Raises:
+        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        InvalidValue: the comparison is == or !=.
+    """
     return _select_by("index", comparison)
 
 

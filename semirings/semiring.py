@@ -1,7 +1,7 @@
 """The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones, and all others on demand.
 
-The first access to `semiring.max_abssecond` creates it. `register_new` adds a semiring under a name
-of its own; `register_anonymous` returns an unregistered one.
+`semiring.max_abssecond` is made at its first use. `register_new` adds a semiring to this module;
+`register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,23 @@ from semirings.structures import Semiring as _Semiring
 
 
 def from_string(name: str) -> _Any:
-    """Return the semiring: `min_plus`, `min.plus`, `+.*`, or typed, `min_plus[FP64]`."""
+    """Return the semiring with a name.
+
+    Args:
+        name: `min_plus`, `min.plus`, `+.*`, or typed, `min_plus[FP64]`.
+
+    Returns:
+        The semiring; a typed one if the name has a dtype.
+
+    Raises:
+        InvalidValue: no semiring has this name.
+        TypeError: `name` is not a string.
+
+    Examples:
+        >>> from semirings import semiring
+        >>> semiring.from_string("max.hypot")
+        semiring.max_hypot
+    """
     if isinstance(name, str):
         base, dtypes = _naming.split(name)
         found = globals().get(base)
@@ -55,10 +71,26 @@ def __getattr__(name: str) -> _Semiring:
 def register_anonymous(
     monoid: _Monoid | str, binaryop: _BinaryOp | str, name: str | None = None
 ) -> _Semiring:
-    """Return an unregistered semiring of a monoid and an operator.
+    """⟨⊕, ⊗⟩.
 
-    >>> register_anonymous("max", "hypot")
-    semiring.max_hypot
+    Make a semiring from a monoid and an operator, without registering a name.
+
+    Args:
+        monoid: ⊕, a monoid or its name.
+        binaryop: ⊗, a binary operator or its name.
+        name: the name that is printed; by default `<monoid>_<binaryop>`.
+
+    Returns:
+        The semiring.
+
+    Raises:
+        TypeError: `monoid` or `binaryop` has the wrong type.
+        InvalidValue: a name is unknown.
+
+    Examples:
+        >>> from semirings import semiring
+        >>> semiring.register_anonymous("max", "hypot")
+        semiring.max_hypot
     """
     add, multiply = _parts(monoid, binaryop)
     return _Semiring(name or f"{add.name}_{multiply.name}", add, multiply, is_anonymous=True)
@@ -67,7 +99,25 @@ def register_anonymous(
 def register_new(
     name: str, monoid: _Monoid | str, binaryop: _BinaryOp | str, *, lazy: bool = False
 ) -> _Semiring:
-    """Register a semiring of a monoid and an operator as `semirings.semiring.<name>`."""
+    """⟨⊕, ⊗⟩.
+
+    Register a semiring as `semirings.semiring.<name>`.
+
+    Args:
+        name: the name, made of identifiers and dots.
+        monoid: ⊕, a monoid or its name.
+        binaryop: ⊗, a binary operator or its name.
+        lazy: must be False: a semiring looks up its parts at once.
+
+    Returns:
+        The semiring.
+
+    Raises:
+        TypeError: `monoid` or `binaryop` has the wrong type.
+        InvalidValue: the name is taken, or another name is unknown.
+        NotImplementedException: `lazy` is True.
+    """
+    _naming.refuse_lazy("semiring", lazy)
     semiring = _Semiring(name, *_parts(monoid, binaryop))
     _naming.register(globals(), "semiring", name, semiring)
     return semiring

@@ -1,6 +1,6 @@
 """The unary operators z = f(x), for single entries.
 
-`register_new` adds a named operator here; `register_anonymous` returns an unregistered one.
+`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,23 @@ _NUMBERS = tuple(dtype for dtype in _ALL if dtype is not _BOOL)
 
 
 def from_string(name: str) -> _Any:
-    """Return the unary operator with this name: `abs`, `-`, or typed, `abs[INT64]`."""
+    """Return the unary operator with a name.
+
+    Args:
+        name: `abs`, `-`, or typed, `abs[INT64]`.
+
+    Returns:
+        The operator; a typed one if the name has a dtype.
+
+    Raises:
+        InvalidValue: no unary operator has this name.
+        TypeError: `name` is not a string.
+
+    Examples:
+        >>> from semirings import unary
+        >>> unary.from_string("sqrt")(9.0).item()
+        3.0
+    """
     return _naming.find(globals(), "unary", SIGNS, name)
 
 
@@ -36,11 +52,31 @@ def register_anonymous(
     parameterized: bool = False,
     is_udt: bool = False,
 ) -> _Any:
-    """Return an unregistered unary operator that computes a traced Python function.
+    """z = f(x).
 
-    >>> register_anonymous(lambda x: x * x + 1)(3)
-    np.int64(10)
+    Make a unary operator from a Python function, without registering a name.
+
+    Args:
+        func: a function of (x), which is traced once per dtype: it may use Python's operators
+            and the functions of `semirings.trace`, but no branches on its arguments.
+        name: the name that is printed; by default that of the function.
+        parameterized: whether `func` takes parameters and returns such a function. The result then
+            makes an operator from parameters.
+        is_udt: must be False: there are no user-defined dtypes.
+
+    Returns:
+        The operator.
+
+    Raises:
+        TypeError: `func` is not callable.
+        NotImplementedException: `is_udt` is True.
+
+    Examples:
+        >>> from semirings import unary
+        >>> unary.register_anonymous(lambda x: x * x + 1)(3)
+        np.int64(10)
     """
+    _naming.refuse_udt(is_udt)
     if parameterized:
         return lambda *args, **options: register_anonymous(func(*args, **options), name)
     return _UnaryOp(_naming.name_of(func, name), func, is_anonymous=True)
@@ -54,11 +90,32 @@ def register_new(
     is_udt: bool = False,
     lazy: bool = False,
 ) -> _Any:
-    """Register a unary operator that computes a Python function as `semirings.unary.<name>`."""
+    """z = f(x).
+
+    Register a unary operator as `semirings.unary.<name>`.
+
+    Args:
+        name: the name, made of identifiers and dots.
+        func: a function of (x), which is traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns such a function.
+        is_udt: must be False: there are no user-defined dtypes.
+        lazy: whether the function is traced when the operator is first used. By default it is
+            traced now, so that an error shows at once.
+
+    Returns:
+        The operator.
+
+    Raises:
+        InvalidValue: the name is taken or not well formed.
+        UdfParseError: the function cannot be traced.
+        NotImplementedException: `is_udt` is True.
+    """
+    _naming.refuse_udt(is_udt)
     if parameterized:
         op = register_anonymous(func, name, parameterized=True)
     else:
-        op = _UnaryOp(name, func).checked()
+        op = _UnaryOp(name, func)
+        op = op if lazy else op.checked()
     _naming.register(globals(), "unary", name, op)
     return op
 

@@ -1,4 +1,4 @@
-"""Real graphs that are too big to ship (../shared/data, beside the project); how files go bad."""
+"""Real graphs that are too big to ship (../shared/data, outside the project); damaged files."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ CASES = {
     "traversal/test_closure.py::test_a_directed_random_graph_with_a_mask": 4,
     "traversal/test_closure.py::test_what_may_improve_is_solved_or_refused": 6,
 }
-"""The cases of a parametrized test; tests that are not listed run all of theirs."""
+"""The cases of a parametrized test; tests that are not listed run all their cases."""
 
 
 def number_of_examples(test: str) -> int:

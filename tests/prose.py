@@ -25,7 +25,7 @@ PATTERNS = {
     r"(?<!there\s)\b(is|are|was|were) no\b(?!-| (longer|more|less|fewer|other|later|earlier"
     r"|greater|larger|smaller|wider|better|worse|shorter|higher|lower)\b)": "is not a",
     r"\bso many\b(?!( [\w`]+){0,4} that\b)": "`n`, up to `n`",
-    r"\balike\b": "equally, as well",
+    r"(?<!look-)\balike\b": "equally, as well",
     r"\bbeside\b": "next to, in addition to, compared with",
     r"\b(is|are|was|were|be|been) told\b|\bsays? of\b": "reports, records, documents",
     r"\b(whoever|whosoever|somebody)\b": "name the thing",

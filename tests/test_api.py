@@ -105,9 +105,9 @@ def test_things_that_are_no_operands_are_refused():
     with pytest.raises(TypeError):
         A @ 3
     with pytest.raises(TypeError):
-        A.mxm(u)
+        A.mxm(u)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError):
-        A.mxv(A)
+        A.mxv(A)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError):
         u << A
     with pytest.raises(TypeError):
@@ -191,7 +191,7 @@ def test_a_transposed_matrix_is_a_view_to_read():
     assert A.T.T.isequal(A) and A.T.new().to_dicts() == {0: {2: 4}, 1: {0: 3}, 2: {0: 1}}
     assert A.T.to_dicts() == A.T.new().to_dicts()
     with pytest.raises(TypeError):
-        A.T[0, 0] = 1
+        A.T[0, 0] = 1  # pyright: ignore[reportIndexIssue]
 
 
 @given(data)

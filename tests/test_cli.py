@@ -241,7 +241,7 @@ def test_a_graph_without_entries_or_vertices_is_a_graph(tmp_path, capsys, name, 
     for algorithm in ALGORITHMS:
         code = main([algorithm.name, str(path), *needed(algorithm)])
         printed = capsys.readouterr()
-        # where there is no such vertex, or nothing to say of no vertices, a line says so
+        # If no such vertex exists, or there are no vertices, one line says so.
         assert (code, printed.err.count("\n")) in ((0, 0), (1, 1)), algorithm.name
     for words in (["pagerank"], ["components"], ["triangles"], ["info"]):
         assert main([*words, str(path)]) == 0

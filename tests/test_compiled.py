@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,13 @@ from semirings.exceptions import GraphblasException
 numba = pytest.importorskip("numba")
 
 N = 70  # rows; more than a word of a bit map has bits
+LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
     """Small operands reach the ways of large ones: several parts, threads, blocks."""
-    with using(PartsTuning(parallel=16), SpmspvTuning(parallel=16), SpgemmTuning(room=64)):
+    with using(PartsTuning(parallel=16), LARGE_PUSH, SpgemmTuning(room=64, places=0)):
         yield
 
 
@@ -164,8 +166,9 @@ def test_products_with_a_vector(name: str, dtype: str) -> None:
             if side == "vxm":
                 u = a_vector(rng, N + 9, s.type.np_type, "unsorted", iso)
                 few = SparseVector(u.size, u.indices[:1], u.values[:1])
-                for v in (u, few):
-                    both_ways(lambda a=columns, v=v, m=mask: cpu.push(a, v, s, "vxm", m))
+                for v, tuning in product((u, few), (LARGE_PUSH, SpmspvTuning())):
+                    with using(tuning):
+                        both_ways(lambda a=columns, v=v, m=mask: cpu.push(a, v, s, "vxm", m))
 
 
 @pytest.mark.parametrize("name", ["any_secondi", "any_pair", "any_first"])
@@ -181,7 +184,10 @@ def test_any_gives_one_of_the_terms(name: str) -> None:
         with config.set(compiled=False):
             ends = [cpu.pull(a, u, each, "vxm", mask) for each in (low, high)]
         with config.set(compiled=True, threads=2):
-            for got in (cpu.pull(a, u, s, "vxm", mask), cpu.push(columns, sparse, s, "vxm", mask)):
+            found = [cpu.pull(a, u, s, "vxm", mask), cpu.push(columns, sparse, s, "vxm", mask)]
+            with using(SpmspvTuning()):
+                found.append(cpu.push(columns, sparse, s, "vxm", mask))
+            for got in found:
                 places, values = entries_of(got)
                 for (expected, bound), within in zip(
                     map(entries_of, ends), (np.less_equal, np.greater_equal), strict=True
@@ -198,6 +204,8 @@ def test_matrices_with_offsets_of_64_bits_are_multiplied_like_others() -> None:
     for mask in (None, MatrixMask(pattern, False), MatrixMask(pattern, True)):
         for columns in (None, cpu.transpose(b)):
             both_ways(lambda m=mask, bt=columns: cpu.mxm(a, b, s, m, bt))
+    with using(SpgemmTuning(places=N * 90)):
+        both_ways(lambda: cpu.mxm(a, b, s, None, None))
 
 
 @pytest.mark.parametrize(
@@ -425,7 +433,7 @@ def test_scratch_that_an_error_left_dirty_is_forgotten(monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return compiled.load(name, *rest)
 
-    with config.set(compiled=True, threads=1), using(SpmspvTuning(sparse=0.001)):
+    with config.set(compiled=True, threads=1), using(SpmspvTuning(sparse=0.001, small=0)):
         expected = cpu.push(a, u, s, "vxm", None)
         assert isinstance(expected, SparseVector)
         with monkeypatch.context() as patch:

@@ -18,7 +18,7 @@ from graphla.formats import (
     is_iso,
     remember,
 )
-from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
 from semirings.dtypes import BOOL, INT64
 
 needs_counts = pytest.mark.skipif(
@@ -182,7 +182,7 @@ def test_threads_make_a_form_once():
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
 def test_a_vector_nobody_else_sees_is_taken(make):
     noun = make()
-    taken = take(noun)
+    taken = take_in_place(noun)
     assert taken is not None
     assert taken.values.tolist() == [0, 1, 2, 3]
 
@@ -193,12 +193,12 @@ def test_it_is_taken_again_after_its_other_forms_were_used():
     noun._store.sparse()
     noun._store.mask(True, True)
     noun._store.mask(False, False)
-    assert take(noun) is not None
+    assert take_in_place(noun) is not None
     assert not noun._store.has_sparse
     noun = full_noun()
     noun._store.sparse()
     noun._store.bitmap()
-    assert take(noun) is not None
+    assert take_in_place(noun) is not None
 
 
 def through_a_mask(noun):
@@ -241,7 +241,7 @@ seen_by = {
 def test_a_vector_that_someone_sees_is_not_taken(make, who):
     noun = make()
     holder = seen_by[who](noun)
-    assert take(noun) is None
+    assert take_in_place(noun) is None
     del holder
 
 
@@ -249,13 +249,13 @@ def test_a_bitmap_that_a_mask_sees_is_not_taken():
     noun = bitmap_noun()
     mask = noun._store.mask(True, True)
     assert isinstance(mask, VectorMask)
-    assert take(noun) is None
+    assert take_in_place(noun) is None
 
 
 def test_an_imported_array_is_not_taken_while_its_giver_holds_it():
     given = np.arange(4)
     noun = Noun(VectorStore("cpu", INT64, FullVector(4, given)))
-    assert take(noun) is None
+    assert take_in_place(noun) is None
 
 
 @pytest.mark.parametrize(
@@ -265,13 +265,13 @@ def test_an_imported_array_is_not_taken_while_its_giver_holds_it():
 )
 def test_an_array_without_memory_of_its_own_is_not_taken(values):
     storage = FullVector(4, values.view())
-    assert take(Noun(VectorStore("cpu", INT64, storage))) is None
+    assert take_in_place(Noun(VectorStore("cpu", INT64, storage))) is None
 
 
 def test_a_read_only_array_is_not_taken():
     noun = full_noun()
     noun._store.at_hand.values.flags.writeable = False
-    assert take(noun) is None
+    assert take_in_place(noun) is None
 
 
 def test_a_vector_that_another_thread_reads_is_not_taken():
@@ -286,20 +286,20 @@ def test_a_vector_that_another_thread_reads_is_not_taken():
     thread = threading.Thread(target=read)
     thread.start()
     reading.wait()
-    assert take(noun) is None
+    assert take_in_place(noun) is None
     done.set()
     thread.join()
 
 
 def test_a_sparse_vector_is_not_taken():
-    assert take(Noun(VectorStore("cpu", INT64, sparse(4, [1], [2])))) is None
+    assert take_in_place(Noun(VectorStore("cpu", INT64, sparse(4, [1], [2])))) is None
 
 
 @needs_counts
 def test_a_write_that_stops_midway_leaves_a_consistent_vector():
     noun = bitmap_noun()
     noun._store.sparse()
-    taken = take(noun)
+    taken = take_in_place(noun)
     assert isinstance(taken, BitmapVector)
     taken.values[1] = 9
     taken.present[1] = True

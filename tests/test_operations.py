@@ -1,6 +1,6 @@
 """Each operation against the specification, for every mask, accumulator, replace, dtype and layout.
 
-A test draws operands, and hands `check` the expression and what the oracle says of it; `check`
+A test draws operands, and hands `check` the expression and the oracle's result; `check`
 draws the output (fresh, or one of the operands), the mask (which may be the output too), the
 accumulator and replace.
 """

@@ -48,9 +48,9 @@ def both_forms(A):
 
 def test_without_traversals_there_is_no_plan():
     A = matrix()
-    assert A.plan is None
+    assert A.preparation is None
     both_forms(A)
-    assert A.plan is None
+    assert A.preparation is None
 
 
 def test_the_first_traversal_makes_a_light_one_once():
@@ -59,8 +59,9 @@ def test_the_first_traversal_makes_a_light_one_once():
     plan = A._store.plan_now()
     assert plan is not None and not plan.is_full
     assert A._store.plan_now() is plan
-    assert (A.plan.tier, A.plan.nbytes, A.plan.seconds) == ("light", plan.nbytes, plan.seconds)
-    assert "light plan" in repr(A.plan)
+    found = A.preparation
+    assert (found.tier, found.nbytes, found.seconds) == ("light", plan.nbytes, plan.seconds)
+    assert "light plan" in repr(found)
 
 
 def test_while_a_form_is_missing_there_is_none_and_none_is_made():
@@ -69,23 +70,31 @@ def test_while_a_form_is_missing_there_is_none_and_none_is_made():
     assert not A._store.has_csc
 
 
-def test_optimize_makes_the_missing_form_and_gives_the_matrix():
+def test_prepare_makes_the_missing_format_and_returns_the_matrix():
     A = matrix()
-    assert A.optimize() is A
+    assert A.prepare() is A
     assert A._store.has_csc
-    assert A.plan.tier == ("full" if has_full_plans() else "light")
+    assert A.preparation.tier == ("full" if has_full_plans() else "light")
     plan = A._store.plan_now()
-    assert A.optimize()._store.plan_now() is plan
+    assert A.prepare()._store.plan_now() is plan
+
+
+def test_the_old_names_of_prepare_and_preparation_warn():
+    A = matrix()
+    with pytest.warns(FutureWarning, match=r"A\.optimize\(\) is now A\.prepare\(\)"):
+        assert A.optimize() is A
+    with pytest.warns(FutureWarning, match=r"A\.plan is now A\.preparation"):
+        assert A.plan == A.preparation
 
 
 def test_only_a_square_matrix_has_a_plan():
     with pytest.raises(DimensionMismatch, match="but this one is 2 x 3"):
-        gl.Matrix("BOOL", 2, 3).optimize()
+        gl.Matrix("BOOL", 2, 3).prepare()
 
 
 @pytest.mark.parametrize("n", [0, 1, 40])
 def test_in_the_plan_of_a_matrix_without_entries_all_vertices_are_idle(n):
-    A = gl.Matrix("INT8", n, n).optimize()
+    A = gl.Matrix("INT8", n, n).prepare()
     bits = np.unpackbits(host(A, A._store.plan_now().idle).view("u1"))
     assert bits.all()
 
@@ -99,7 +108,7 @@ def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
     A = matrix(seed=seed)
     out, into = both_forms(A)
     if full:
-        A.optimize()
+        A.prepare()
     ours, theirs = A._store.plan_now(), A._store.T.plan_now()
     assert A._store.T.plan_now() is theirs
     assert host(A, ours.idle).tolist() == host(A, theirs.idle).tolist()
@@ -128,17 +137,17 @@ def test_a_symmetric_matrix_has_one_plan(full, transposed):
 
 
 def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
-    A = matrix().optimize()
+    A = matrix().prepare()
     B = A.dup()
-    tier = A.plan.tier
+    tier = A.preparation.tier
     A[3, 4] = False
-    assert A.plan is None
+    assert A.preparation is None
     A << B
-    assert B.plan.tier == tier
-    A.optimize()
+    assert B.preparation.tier == tier
+    A.prepare()
     i, j, _ = A.to_coo()
     del A[i[0], j[0]]
-    assert A.plan is None
+    assert A.preparation is None
 
 
 # --- the account ----------------------------------------------------------------------------------
@@ -163,7 +172,7 @@ def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatc
     assert asked == [False]
     spend(A, 0.25, 3)
     assert asked == [False, True]
-    assert (A.plan.tier == "full") == has_full_plans()
+    assert (A.preparation.tier == "full") == has_full_plans()
 
 
 def test_where_a_full_plan_is_not_to_be_it_is_never_asked_for(monkeypatch):
@@ -221,7 +230,7 @@ def test_when_a_plan_pays_is_told_from_what_traversals_took():
 
 @on_cuda
 def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
-    A, B = matrix().optimize(), matrix(seed=1)
+    A, B = matrix().prepare(), matrix(seed=1)
     both_forms(B)
     B._store.plan_now()
     monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: 1.0)
@@ -229,14 +238,14 @@ def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
     assert drop_full_plans(A.device)
     assert not drop_full_plans(A.device)
     assert A._store.plan_now().relabeled is None
-    assert A.plan.break_even is None
-    assert B.plan.tier == "light"
+    assert A.preparation.break_even is None
+    assert B.preparation.tier == "light"
     spend(A, 2.0, 2)
     assert A._store.plan_now().relabeled is not None
 
 
 class Short:
-    """Finds memory short so many times."""
+    """Report too little memory, `times` times."""
 
     def __init__(self, device, times):
         self.left, self.asked, self.device = times, 0, device
@@ -253,18 +262,18 @@ class Short:
 @on_cuda
 @pytest.mark.parametrize("start", [perform, run])
 def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(start):
-    A, B = matrix().optimize(), matrix(seed=1)
+    A, B = matrix().prepare(), matrix(seed=1)
     short = Short(A.device, 1)
     args = ("try", short, B._store) if start is perform else (Operation("try", short), (B._store,))
     assert start(*args) is B._store
     assert short.asked == 2
-    assert A.plan is None
+    assert A.preparation is None
     assert A._store.plan_now().relabeled is None
 
 
 @on_cuda
 def test_the_mask_of_a_select_is_tried_again_without_full_plans(monkeypatch):
-    A, v = matrix().optimize(), gl.Vector.from_coo([0, 2], [True, True], size=3)
+    A, v = matrix().prepare(), gl.Vector.from_coo([0, 2], [True, True], size=3)
     short = Short(A.device, 1)
     lower = type(v._store).mask
 
@@ -275,12 +284,12 @@ def test_the_mask_of_a_select_is_tried_again_without_full_plans(monkeypatch):
     monkeypatch.setattr(type(v._store), "mask", mask)
     assert v.select(v.S).new().isequal(v)
     assert short.asked == 2
-    assert A.plan is None
+    assert A.preparation is None
 
 
 @on_cuda
 def test_the_mask_of_an_assignment_is_tried_again_without_full_plans(monkeypatch):
-    A, v = matrix().optimize(), gl.Vector.from_coo([0, 2], [True, True], size=3)
+    A, v = matrix().prepare(), gl.Vector.from_coo([0, 2], [True, True], size=3)
     short = Short(A.device, 1)
     lower = type(v._store).mask
 
@@ -294,12 +303,12 @@ def test_the_mask_of_an_assignment_is_tried_again_without_full_plans(monkeypatch
     monkeypatch.undo()
     assert w.isequal(v)
     assert short.asked == 2
-    assert A.plan is None
+    assert A.preparation is None
 
 
 @on_cuda
 def test_it_is_not_tried_for_ever_nor_where_there_is_nothing_to_drop():
-    A = matrix().optimize()
+    A = matrix().prepare()
     short = Short(A.device, 9)
     with pytest.raises(OutOfMemory, match="its operands are as they were"):
         perform("try", short, A._store)
@@ -311,8 +320,8 @@ def test_it_is_not_tried_for_ever_nor_where_there_is_nothing_to_drop():
 
 @on_cuda
 def test_a_plan_goes_with_its_matrix():
-    A = matrix().optimize()
-    assert A.plan.tier == "full"
+    A = matrix().prepare()
+    assert A.preparation.tier == "full"
     device = A.device
     del A
     assert not drop_full_plans(device)

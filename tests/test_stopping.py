@@ -92,7 +92,7 @@ LOOPS = {
 class Interrupter:
     """Counts the calls of loops; the one at `trigger` sends an interrupt.
 
-    That call, and any later one, waits until its job has been told to stop.
+    That call, and any later one, waits until its job has received the request to stop.
     """
 
     def __init__(self) -> None:

@@ -65,7 +65,7 @@ def held(A: gl.Matrix) -> int:
     forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
-    return sum(each.values()) + (A.plan.nbytes if A.plan else 0)
+    return sum(each.values()) + (A.preparation.nbytes if A.preparation else 0)
 
 
 def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> tuple[Any, Any]:
@@ -160,7 +160,7 @@ TRAVERSALS = {
     "bfs_levels": lambda A: gl.algorithms.bfs_levels(A, [0, 1]),
     "connected_components": gl.algorithms.connected_components,
     "is_symmetric": lambda A: gl.Graph(A).is_symmetric,
-    "optimize": lambda A: A.optimize(),
+    "prepare": lambda A: A.prepare(),
 }
 
 
@@ -206,12 +206,12 @@ def test_a_matrix_takes_the_same_memory_with_the_flag_and_without(full, has_colu
         if has_columns:
             assert A._store.csc is not None
         gl.algorithms.bfs(A, 0)
-        return A.optimize() if full else A
+        return A.prepare() if full else A
 
     declared, found = made(symmetric=True), made()
     assert held(found) == held(declared)
-    assert found.plan is not None and declared.plan is not None
-    assert found.plan.tier == declared.plan.tier
+    assert found.preparation is not None and declared.preparation is not None
+    assert found.preparation.tier == declared.preparation.tier
     assert found._store.csr is found._store.csc
 
 
@@ -222,7 +222,7 @@ def test_a_symmetric_pattern_is_held_once_and_other_values_twice(has_columns):
     if has_columns:
         assert A._store.csc is not None
     gl.algorithms.bfs(A, 0)
-    assert A._store.has_csc == has_columns and A.plan is not None
+    assert A._store.has_csc == has_columns and A.preparation is not None
     csr, csc = A._store.csr, A._store.csc
     assert csr.indptr is csc.indptr and csr.indices is csc.indices
     assert not A._store.is_symmetric
@@ -280,7 +280,7 @@ def test_searches_find_the_same_before_and_after(table, how, data):
             found = gl.algorithms.bfs_levels(B, [source], dtype="INT32")
             reached = {v: int(x) for v, x in enumerate(found[0]) if x >= 0}
             assert reached == levels_of(expected, source)
-        A.optimize()
+        A.prepare()
 
 
 @given(squares.filter(lambda table: table.shape[0] > 0), st.data())

@@ -130,7 +130,7 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
     return squares
 
 
-def _count_squares_of(N: Matrix, degree: Any, chosen: Any) -> Any:
+def _count_squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
     """Return the number of squares of which each chosen vertex v is a corner.
 
     It is Σ P(v, w) (P(v, w) - 1) / 2 over w other than v, where P = N plus.pair N.

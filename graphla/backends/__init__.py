@@ -105,7 +105,7 @@ class Backend(Protocol):
     A parameter of type `Any` is a SparseVector or a Csr, and the result is of the same type.
     """
 
-    MERGE_PRICE: int  # cost of merging sparse vectors, in entries, besides those it rewrites
+    MERGE_PRICE: int  # cost of a merge, in entries, in addition to those that it rewrites
 
     costs: Costs
 
@@ -355,7 +355,7 @@ class Backend(Protocol):
     ) -> Csr: ...
 
     # --- the parts of a graph ------------------------------------------------------------------
-    # `out` is a square matrix by rows and `into` the same by columns: one object if the matrix is
+    # `out` is a square matrix by rows, `into` the same by columns: the same object if the matrix is
     # known to be symmetric. A verb returns None if the device has no loop better than the algebra.
     def components(self, out: Csr, into: Csr | None) -> Array | None:
         """Return, for each vertex, the least vertex of its weak component, as int64[n].
@@ -458,7 +458,7 @@ class Streams(Protocol):
 
     def leave_device(self, before: Any) -> None: ...
     def wait(self) -> None:
-        """Wait until the current stream has done its work."""
+        """Wait until the current stream has finished its work."""
         ...
 
     def explain(self, error: BaseException, name: str, device: str) -> Exception | None:

@@ -233,8 +233,8 @@ class Rounds:
 class Gains:
     """The modularity of the rounds of one level, times `total`, the sum of all weights.
 
-    `patience` is the number of further rounds that may raise the modularity too little; the level
-    ends at 0.
+    `patience` is the number of further rounds that may raise the modularity by too little. The
+    level ends when it is 0.
     """
 
     def __init__(self, rounds: Rounds, total: float) -> None:

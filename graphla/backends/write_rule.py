@@ -8,7 +8,7 @@ device then removes the others and writes T.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from graphla.formats import AnyVector, BitmapVector, SparseVector, VectorMask
 
@@ -30,21 +30,12 @@ REMAINS: dict[tuple[bool, bool, bool], Remains] = {
 added to it. `replace` removes what the mask does not allow."""
 
 
-def plan_vector_write(
-    t: AnyVector, mask: VectorMask | None, accum: Any, replace: bool
-) -> tuple[VectorMask | None, Remains]:
-    """Return the mask that has still to be applied, and where old entries of w remain.
-
-    If the mask is the structure of t, it forbids no entry of t, and t overwrites all that it
-    allows. So without replace it has no effect, and w loses nothing.
-    """
-    if mask is not None and not replace and is_structure_of(mask, t):
-        return None, "ANYWHERE"
-    return mask, REMAINS[mask is not None, accum is not None, replace]
-
-
 def is_structure_of(mask: VectorMask, t: AnyVector) -> bool:
-    """Whether the mask is known to allow exactly the indices where t has entries."""
+    """Whether the mask is known to allow exactly the indices where t has entries.
+
+    Without replace such a mask has no effect: it forbids no entry of t, and t overwrites all that
+    the mask allows. So a device drops it, and old entries remain anywhere.
+    """
     if mask.complement:
         return False
     if isinstance(t, SparseVector):

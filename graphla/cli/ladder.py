@@ -176,7 +176,7 @@ def _write(path: str, found: Comparison) -> None:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    """Return a row with six digits of each number; unknown values are None."""
+    """Return a row's facts, floats as text with six digits; unknown values are None."""
     return {
         name: f"{value:.6g}" if isinstance(value, float) else value
         for name, value in row.facts().items()

@@ -54,7 +54,7 @@ def _danger(folder: Path) -> str | None:
 def _why_unsafe(path: Path, but: int = 0) -> str | None:
     """Return the reason why another user could change the path, or None.
 
-    A path whose mode has the bit `but` counts as safe, if this user or root owns it.
+    A path whose mode has the bit `but` counts as safe if this user or root owns it.
     """
     try:
         state = path.stat()

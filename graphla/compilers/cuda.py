@@ -49,7 +49,7 @@ class Kernel:
     __slots__ = ("_function", "_module", "_resident", "_shared", "what")
 
     def __init__(self, module: Any, function: Any, what: str):
-        self._module = module  # unloaded with the last reference to it
+        self._module = module  # unloaded when no reference to it is left
         self._function = function
         self._resident: dict[tuple[int, int], int] = {}
         self._shared = 0  # bytes of dynamic shared memory that the kernel may use

@@ -45,18 +45,23 @@ def is_installed() -> bool:
     return find_spec("numba") is not None
 
 
-def load(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
+def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None = None) -> Loop:
     """Return the loop `name` ("file.function") for these operators and dtypes of arguments.
 
     `spec` is a function of `graphla.compilers.numba_ops` followed by its arguments; it is called
     for its text the first time only. An argument is an array, or a NamedTuple of arrays and
     integers for a parameter that the loop's file annotates with a NamedTuple. Call the loop with
     the arrays, the fields of each tuple in its place, and the remaining parameters, all integers.
+
+    `types` are dtypes that determine those of all arguments. Pass them if they are known: reading
+    the dtype of each field of a tuple takes 4 us.
     """
-    try:
-        kinds = tuple(map(_dtype, arguments))
-    except AttributeError:  # some are tuples
-        kinds = tuple([_kind(argument) for argument in _flat(arguments)])
+    kinds = types
+    if kinds is None:
+        try:
+            kinds = tuple(map(_dtype, arguments))
+        except AttributeError:  # some are tuples
+            kinds = tuple([_kind(argument) for argument in _flat(arguments)])
     key = (name, spec, kinds)
     loop = _loaded.get(key)
     if loop is None:

@@ -1,4 +1,4 @@
-"""Real graphs that come with the library; `LICENSES.md` in this folder contains their licenses."""
+"""Real graphs that come with the library; `LICENSES.md` in this folder holds their licenses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,19 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The properties of a graph, known before it is loaded. An undirected edge counts once."""
+    """The description of a graph, which `info` returns without loading it.
+
+    Attributes:
+        name: the name that `load` takes.
+        kind: what vertices, edges and weights are.
+        vertices: the number of vertices.
+        edges: the number of edges; an undirected edge counts once.
+        directed: whether edges have a direction.
+        weighted: whether edges have weights.
+        license: the license of the data.
+        source: where the data come from.
+        file: the name of the file in the package.
+    """
 
     name: str
     kind: str
@@ -90,19 +102,35 @@ _BY_NAME = {dataset.name: dataset for dataset in _ALL}
 
 
 def names() -> list[str]:
-    """Return the names that `load` and `info` accept.
+    """Return the names of all graphs, which `load` and `info` take.
 
-    >>> names()
-    ['road-NY', 'ak2010', '4elt', 'karate', 'ldbc-directed']
+    Returns:
+        A list of names.
+
+    Examples:
+        >>> from graphla import datasets
+        >>> datasets.names()
+        ['road-NY', 'ak2010', '4elt', 'karate', 'ldbc-directed']
     """
     return list(_BY_NAME)
 
 
 def info(name: str) -> Dataset:
-    """Return the kind, counts, license and source of a graph.
+    """Return the kind, counts, license and source of a graph, without loading it.
 
-    >>> info("karate").license
-    'BSD-2-Clause'
+    Args:
+        name: one of `names()`.
+
+    Returns:
+        A Dataset.
+
+    Raises:
+        InvalidValue: no graph has this name.
+
+    Examples:
+        >>> from graphla import datasets
+        >>> datasets.info("karate").license
+        'BSD-2-Clause'
     """
     if name not in _BY_NAME:
         raise InvalidValue(f"name is {name!r}, but should be one of {', '.join(_BY_NAME)}")
@@ -110,9 +138,20 @@ def info(name: str) -> Dataset:
 
 
 def load(name: str) -> Matrix:
-    """Return the adjacency matrix of a graph, symmetric if the graph is undirected.
+    """Return the adjacency matrix of a graph.
 
-    >>> load("karate").nvals
-    156
+    Args:
+        name: one of `names()`.
+
+    Returns:
+        A square Matrix, symmetric if the graph is undirected; BOOL if it has no weights.
+
+    Raises:
+        InvalidValue: no graph has this name.
+
+    Examples:
+        >>> from graphla import datasets
+        >>> datasets.load("karate").nvals
+        156
     """
     return read(_FOLDER / info(name).file)

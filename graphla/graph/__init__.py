@@ -1,4 +1,4 @@
-"""Graphs under their user's names: `Graph`, and results that know the labels of its vertices."""
+"""Graphs with labels: `Graph`, and results that know the labels of its vertices."""
 
 from graphla.graph.graph import Graph
 from graphla.graph.labelled import LabelledMatrix, LabelledVector

@@ -25,7 +25,7 @@ _BYTES_PER_ROW = 16
 
 
 def is_symmetric(A: Matrix) -> bool:
-    """Whether each edge i -> j has its j -> i, whatever their weights."""
+    """Return whether each edge i -> j has its opposite j -> i, of any weight."""
     if A.device == "cpu" and A.nvals < A.nrows and not A._store.is_symmetric:
         what = f"the comparison of {A.nrows:,} rows with the columns"
         memory.require(_BYTES_PER_ROW * A.nrows, what)
@@ -33,7 +33,7 @@ def is_symmetric(A: Matrix) -> bool:
 
 
 def has_symmetric_values(A: Matrix) -> bool:
-    """Return whether A is already known to have the values, too, of its transpose."""
+    """Return whether A is already known to equal its transpose, values included."""
     return A._store.is_symmetric
 
 
@@ -65,12 +65,12 @@ def loops(A: Matrix) -> Vector:
 
 
 def self_loops(A: Matrix) -> int:
-    """The number of edges i -> i."""
+    """Return the number of edges i -> i."""
     return loops(A).nvals
 
 
 def both_ways(A: Matrix) -> Matrix:
-    """A min Aᵀ, over the edges of either: held as its own transpose, and equal values once."""
+    """Return A min Aᵀ over the union of their edges; it is stored as its own transpose."""
     given = A._store
     with config.set(device=A.device):
         forms = binary.min(A | A.T).new()._store

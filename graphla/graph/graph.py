@@ -1,22 +1,22 @@
-"""The Graph: an adjacency matrix, whether its edges have a direction, labels of its vertices."""
+"""The Graph: an adjacency matrix, a `directed` flag and vertex labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from graphla import io
 from graphla.graph import cached_properties
 from graphla.graph.edges import Edges, from_table, from_tuples
-from graphla.graph.labelled import LabelledVector, labelled
+from graphla.graph.labelled import LabelledMatrix, LabelledVector, labelled
 from graphla.graph.labels import Labels, number_labels, to_list
 from graphla.graph.views import EdgeView, NodeView
 from graphla.io.entries import assemble
 from graphla.settings import config
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, Vector
 from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.printing import html
@@ -24,27 +24,39 @@ from semirings import binary
 from semirings.dtypes import lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch, InvalidValue
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 
 class Graph:
-    """A square Matrix with an entry A(u, v) per edge u -> v; its vertices under your own names.
+    """An adjacency matrix with an entry A(u, v) per edge u -> v, and labels of its vertices.
 
-    - directed: False says that each edge leads both ways, which the structure of the Matrix must
-      bear out; None finds it out;
-    - labels: what the vertices are called, any hashable things; by default 0 to n - 1.
+    Every algorithm accepts a Graph as its first argument. Its other arguments are then labels of
+    vertices, and `to_dict()` of its results uses the labels. A Graph never changes.
 
-    Every algorithm takes a Graph for its first argument: then its other arguments name vertices by
-    their labels, and what it gives has a `to_dict()` under the labels. A Graph never changes.
+    Args:
+        matrix: a square Matrix. The Graph does not change with it.
+        directed: False declares that each edge leads both ways, which is checked. None checks it
+            and sets the flag accordingly.
+        labels: the label of each vertex, any hashable objects except None; by default 0 to n - 1.
 
-    >>> from graphla import Graph
-    >>> from graphla.algorithms import bfs
-    >>> G = Graph.from_edges([("ann", "bob"), ("bob", "eve"), ("joe", "eve")])
-    >>> G.nvertices, G.nedges, G.directed
-    (4, 3, False)
-    >>> bfs(G, "ann").levels.to_dict()
-    {'ann': 0, 'bob': 1, 'eve': 2, 'joe': 3}
+    Raises:
+        TypeError: `matrix` is not a Matrix, or a label is not hashable.
+        DimensionMismatch: the matrix is not square, or the number of labels differs from n.
+        InvalidValue: `directed` is False, but an edge lacks its opposite; or two vertices have the
+            same label.
+
+    Examples:
+        >>> from graphla import Graph
+        >>> from graphla.algorithms import bfs
+        >>> G = Graph.from_edges([("ann", "bob"), ("bob", "eve"), ("joe", "eve")])
+        >>> G.nvertices, G.nedges, G.directed
+        (4, 3, False)
+        >>> bfs(G, "ann").levels.to_dict()
+        {'ann': 0, 'bob': 1, 'eve': 2, 'joe': 3}
     """
 
-    __slots__ = ("_directed", "_labels", "_matrix", "_multigraph_weight")
+    __slots__ = ("_directed", "_labels", "_matrix", "_multigraph_weight", "_weight_name")
 
     def __init__(
         self,
@@ -74,6 +86,7 @@ class Graph:
             directed = True
         self._directed = bool(directed)
         self._multigraph_weight: str | None = None
+        self._weight_name: str | None = None
 
     # --- from and to elsewhere --------------------------------------------------------------------
 
@@ -87,13 +100,32 @@ class Graph:
         dtype: Any = None,
         dup_op: Any = "second",
     ) -> Graph:
-        """The graph of edges (u, v) or (u, v, weight) between labels u and v.
+        """Return the graph of a list of edges between labels.
 
-        Edges lead both ways unless `directed` is True. In contrast, `Graph.read` reads each line of
-        a text edge list as one directed edge unless its `directed` is False.
+        In contrast to this function, `Graph.read` reads each line of a text edge list as one
+        directed edge unless its `directed` is False.
 
-        Vertices are numbered as they first appear, after those of `labels`, which may have no edge.
-        Of an edge that comes twice the last counts, as in NetworkX; another `dup_op` joins them.
+        Args:
+            edges: tuples (u, v) or (u, v, weight) of labels u and v, all of the same length.
+            directed: True if an edge leads from u to v only; otherwise it leads both ways.
+            labels: the labels of the first vertices, some of which may have no edge. Further
+                vertices are numbered as they first appear in `edges`.
+            dtype: the dtype of the values; by default that of the weights, or BOOL without weights.
+            dup_op: joins the weights of an edge that is listed twice; by default the last one
+                counts, as in NetworkX.
+
+        Returns:
+            The Graph.
+
+        Raises:
+            InvalidValue: the tuples differ in length, or a label is None.
+            TypeError: a label is not hashable.
+
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b", 3), ("b", "c", 5)])
+            >>> G.nvertices, G.nedges
+            (3, 2)
         """
         return cls._from_edges(from_tuples(edges), directed, labels, dtype, dup_op)
 
@@ -112,6 +144,11 @@ class Graph:
             order, number = tuple(names), names.__getitem__
         A = _assembled(edges, len(names), number, dtype, directed, dup_op)
         return cls(A, directed=directed, labels=order)
+
+    def _with_weight_name(self, name: str | None) -> Graph:
+        """Record the name of the values of this new Graph."""
+        self._weight_name = name
+        return self
 
     @classmethod
     def from_pandas(
@@ -135,7 +172,8 @@ class Graph:
             table: the DataFrame.
             source: the column with the label of each edge's source.
             target: the column with the label of each edge's target.
-            weight: the column of weights; None gives a graph without weights.
+            weight: the column of weights, whose name the Graph keeps as `weight_name`; None gives
+                a graph without weights.
             directed: True if an edge leads from source to target only.
             labels: the labels of the first vertices, some of which may have no edge.
             dtype: the dtype of the values; by default that of the column, or BOOL without weights.
@@ -149,15 +187,17 @@ class Graph:
             InvalidValue: the table lacks a column, or a row lacks a label.
             DomainMismatch: the weights are not numbers.
 
-        >>> import pandas as pd
-        >>> from graphla import Graph
-        >>> table = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "km": [3.5, 2.0]})
-        >>> G = Graph.from_pandas(table, "from", "to", "km")
-        >>> G.nvertices, G.nedges, G.directed
-        (3, 2, False)
+        Examples:
+            >>> import pandas as pd
+            >>> from graphla import Graph
+            >>> table = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "km": [3.5, 2.0]})
+            >>> G = Graph.from_pandas(table, "from", "to", "km")
+            >>> G.nvertices, G.nedges, G.directed
+            (3, 2, False)
         """
         edges = from_table(table, source, target, weight)
-        return cls._from_edges(edges, directed, labels, dtype, dup_op)
+        graph = cls._from_edges(edges, directed, labels, dtype, dup_op)
+        return graph._with_weight_name(weight)
 
     @classmethod
     def from_numpy(
@@ -189,11 +229,12 @@ class Graph:
             InvalidValue: the array does not have two dimensions.
             DimensionMismatch: the array is not square.
 
-        >>> import numpy as np
-        >>> from graphla import Graph
-        >>> G = Graph.from_numpy(np.array([[0, 5], [5, 0]]), labels=["a", "b"])
-        >>> list(G.edges(data="weight"))
-        [('a', 'b', 5)]
+        Examples:
+            >>> import numpy as np
+            >>> from graphla import Graph
+            >>> G = Graph.from_numpy(np.array([[0, 5], [5, 0]]), labels=["a", "b"])
+            >>> list(G.edges(data="weight"))
+            [('a', 'b', 5)]
         """
         A = Matrix.from_dense(array, nonedge, dtype=dtype)
         return cls(A, directed=directed, labels=labels)
@@ -225,10 +266,11 @@ class Graph:
             DimensionMismatch: A is not square.
             DuplicateEntry: an entry is stored twice, and there is no `dup_op`.
 
-        >>> from scipy.sparse import coo_array
-        >>> from graphla import Graph
-        >>> list(Graph.from_scipy(coo_array(([1, 0], ([0, 1], [1, 2])), shape=(3, 3))).edges)
-        [(0, 1), (1, 2)]
+        Examples:
+            >>> from scipy.sparse import coo_array
+            >>> from graphla import Graph
+            >>> list(Graph.from_scipy(coo_array(([1, 0], ([0, 1], [1, 2])), shape=(3, 3))).edges)
+            [(0, 1), (1, 2)]
         """
         if getattr(A, "ndim", 2) != 2:
             raise InvalidValue(f"A has {A.ndim} dimensions, but an adjacency matrix has two")
@@ -249,8 +291,9 @@ class Graph:
 
         Args:
             G: a NetworkX graph, directed or undirected, with or without parallel edges.
-            weight: the edge attribute that becomes the value of an edge. The value is 1 if an edge
-                lacks the attribute, or if `weight` is None.
+            weight: the edge attribute that becomes the value of an edge, whose name the Graph
+                keeps as `weight_name`. The value is 1 if an edge lacks the attribute, or if
+                `weight` is None.
             dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
             multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max".
                 Algorithms that add weights along a path refuse a graph whose parallel edges were
@@ -263,23 +306,42 @@ class Graph:
             InvalidValue: G is not a graph of NetworkX, or multigraph_weight is another value.
             DomainMismatch: a weight is not a number of the dtype.
 
-        >>> import networkx as nx
-        >>> from graphla import Graph
-        >>> from graphla.algorithms import sssp
-        >>> roads = nx.MultiGraph([("a", "b", {"weight": 3}), ("a", "b", {"weight": 5})])
-        >>> sssp(Graph.from_networkx(roads, multigraph_weight="min"), "a").distances.to_dict()
-        {'a': 0, 'b': 3}
+        Examples:
+            >>> import networkx as nx
+            >>> from graphla import Graph
+            >>> from graphla.algorithms import sssp
+            >>> roads = nx.MultiGraph([("a", "b", {"weight": 3}), ("a", "b", {"weight": 5})])
+            >>> sssp(Graph.from_networkx(roads, multigraph_weight="min"), "a").distances.to_dict()
+            {'a': 0, 'b': 3}
         """
         A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
         graph = cls(A, directed=G.is_directed(), labels=G)
         # BOOL values are joined by "or", which is not a sum.
         if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
             graph._multigraph_weight = multigraph_weight
-        return graph
+        return graph._with_weight_name(weight)
 
-    def to_networkx(self, weight: str | None = "weight") -> Any:
-        """The same vertices and edges as an `nx.DiGraph` or `nx.Graph`, the values as `weight`."""
-        return io.to_networkx(self.matrix, weight, directed=self.directed, nodelist=self.labels)
+    def to_networkx(self, weight: str | bool | None = True) -> nx.Graph:
+        """Return a NetworkX graph with the same vertices, edges and values.
+
+        Args:
+            weight: the name of the edge attribute that holds the value; True means `weight_name`
+                or, if that is None, "weight"; None or False leaves the values out.
+
+        Returns:
+            An `nx.DiGraph` if the Graph is directed, otherwise an `nx.Graph`.
+
+        Raises:
+            ImportError: NetworkX is not installed.
+
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b", 3)])
+            >>> list(G.to_networkx("length").edges(data=True))
+            [('a', 'b', {'length': 3})]
+        """
+        name = (self._weight_name or "weight") if weight is True else weight or None
+        return io.to_networkx(self.matrix, name, directed=self.directed, nodelist=self.labels)
 
     @classmethod
     def read(
@@ -299,7 +361,7 @@ class Graph:
             named: True if the vertices of an edge list or edge table are names or arbitrary
                 numbers, which become the labels. The nodes of a GraphML, GEXF, GML or JSON file
                 always become labels.
-            options: further arguments of `graphla.io.read` and of the reader of the format.
+            **options: further arguments of `graphla.io.read` and of the reader of the format.
 
         Returns:
             The Graph.
@@ -313,19 +375,22 @@ class Graph:
             options["directed"] = bool(directed)
         if named or io.has_labels(path, format):
             A, labels = io.read_labelled(path, **options)
-            return cls(A, directed=directed, labels=labels)
+            graph = cls(A, directed=directed, labels=labels)
+            if io.has_labels(path, format):  # the formats of NetworkX, with edge attributes
+                graph._weight_name = options.get("weight", "weight")
+            return graph
         return cls(io.read(path, **options), directed=directed)
 
     # --- what it is -------------------------------------------------------------------------------
 
     @property
     def matrix(self) -> Matrix:
-        """A(u, v) for each edge u -> v, by the numbers of the vertices: yours to change."""
+        """A copy of the adjacency matrix: A(u, v) for each edge u -> v, by vertex numbers."""
         return self._matrix.dup()
 
     @property
     def directed(self) -> bool:
-        """Whether an edge leads one way only."""
+        """Whether an edge leads from u to v only; otherwise it leads both ways."""
         return self._directed
 
     @property
@@ -337,18 +402,41 @@ class Graph:
         return self._multigraph_weight
 
     @property
+    def weight_name(self) -> str | None:
+        """The name of the values, from `from_networkx`, `from_pandas` or a file; None if unknown.
+
+        Algorithms refuse another name as their `weight` or `distance`.
+        """
+        return self._weight_name
+
+    def check_weight(self, name: str, weight: Any) -> None:
+        """Refuse the name of an edge attribute that is not `weight_name`, if that is known.
+
+        Args:
+            name: the parameter, for the error message.
+            weight: the argument; only a string is checked.
+
+        Raises:
+            InvalidValue: `weight` is a string other than the known name.
+        """
+        if isinstance(weight, str) and self._weight_name not in (None, weight):
+            raise InvalidValue(
+                f"{name} is {weight!r}, but the values of the graph are {self._weight_name!r}"
+            )
+
+    @property
     def labels(self) -> Sequence[Any]:
-        """The label of each vertex: a tuple; range(n) where they have none."""
+        """The label of each vertex: a tuple, or range(n) if the vertices have no labels."""
         return self._labels.names
 
     @property
     def has_names(self) -> bool:
-        """Whether the labels are other than the numbers of the vertices."""
+        """Whether the labels differ from the vertex numbers 0 to n - 1."""
         return not self._labels.are_numbers
 
     @property
     def device(self) -> str:
-        """Where its arrays are."""
+        """The device of the adjacency matrix: "cpu", or a card such as "cuda:0"."""
         return self._matrix.device
 
     @property
@@ -358,21 +446,32 @@ class Graph:
 
     @property
     def nedges(self) -> int:
-        """The number of edges, each counted once, self-loops too."""
+        """The number of edges. Each edge counts once, and so does a self-loop."""
         entries = self._matrix.nvals
         return entries if self.directed else (entries + self.self_loops) // 2
 
     def vertex(self, label: Any) -> int:
-        """The number of the vertex with this label."""
+        """Return the number of the vertex with this label.
+
+        Args:
+            label: the label of a vertex.
+
+        Returns:
+            An int from 0 to n - 1, the row and column of the vertex in `matrix`.
+
+        Raises:
+            IndexOutOfBound: no vertex has this label.
+        """
         return self._labels.number("label", label)
 
     @property
     def nodes(self) -> NodeView:
         """The labels of the vertices, as an ordered view with `len` and `in`.
 
-        >>> from graphla import Graph
-        >>> list(Graph.from_edges([("a", "b")]).nodes)
-        ['a', 'b']
+        Examples:
+            >>> from graphla import Graph
+            >>> list(Graph.from_edges([("a", "b")]).nodes)
+            ['a', 'b']
         """
         return NodeView(self)
 
@@ -380,14 +479,16 @@ class Graph:
     def edges(self) -> EdgeView:
         """The edges (u, v), each once, as an ordered view with `len` and `in`.
 
-        `G.edges(data=True)` yields (u, v, {"weight": w}), and `G.edges(data="weight")` (u, v, w).
+        `G.edges(data=True)` yields (u, v, {"weight": w}), with `weight_name` as the key if it is
+        known, and `G.edges(data="weight")` yields (u, v, w).
 
-        >>> from graphla import Graph
-        >>> G = Graph.from_edges([("a", "b", 3), ("b", "c", 5)])
-        >>> list(G.edges), ("b", "a") in G.edges
-        ([('a', 'b'), ('b', 'c')], True)
-        >>> list(G.edges(data="weight"))
-        [('a', 'b', 3), ('b', 'c', 5)]
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b", 3), ("b", "c", 5)])
+            >>> list(G.edges), ("b", "a") in G.edges
+            ([('a', 'b'), ('b', 'c')], True)
+            >>> list(G.edges(data="weight"))
+            [('a', 'b', 3), ('b', 'c', 5)]
         """
         return EdgeView(self)
 
@@ -403,20 +504,29 @@ class Graph:
         Raises:
             IndexOutOfBound: no vertex has this label.
 
-        >>> from graphla import Graph
-        >>> Graph.from_edges([("a", "b"), ("b", "c")]).neighbors("b")
-        ['a', 'c']
+        Examples:
+            >>> from graphla import Graph
+            >>> Graph.from_edges([("a", "b"), ("b", "c")]).neighbors("b")
+            ['a', 'c']
         """
         row = self._matrix[self.vertex(label), :].new()
         return self._labels.of(row.to_coo(values=False)[0].tolist())
 
     def has_edge(self, u: Any, v: Any) -> bool:
-        """Return whether an edge leads from u to v; False if u or v is not a label of the graph.
+        """Return whether an edge leads from u to v.
 
-        >>> from graphla import Graph
-        >>> G = Graph.from_edges([("a", "b")], directed=True)
-        >>> G.has_edge("a", "b"), G.has_edge("b", "a"), G.has_edge("a", "z")
-        (True, False, False)
+        Args:
+            u: the label of the source.
+            v: the label of the target.
+
+        Returns:
+            True or False; False if u or v is not a label of the graph.
+
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b")], directed=True)
+            >>> G.has_edge("a", "b"), G.has_edge("b", "a"), G.has_edge("a", "z")
+            (True, False, False)
         """
         return self._value(u, v) is not None
 
@@ -425,8 +535,20 @@ class Graph:
         i, j = self._labels.find(u), self._labels.find(v)
         return None if i is None or j is None else self._matrix.get(i, j)
 
+    @overload
+    def labelled(self, values: Vector) -> LabelledVector: ...
+    @overload
+    def labelled(self, values: Matrix) -> LabelledMatrix: ...
     def labelled(self, values: Any) -> Any:
-        """A Vector or Matrix by vertices, as one whose dicts are under the labels."""
+        """Return a Vector or Matrix over the vertices whose dicts use the labels.
+
+        Args:
+            values: a Vector with n indices, or a Matrix with n rows and columns.
+
+        Returns:
+            A LabelledVector or LabelledMatrix with the same entries. Values of another size are
+            returned unchanged.
+        """
         return labelled(values, self._labels)
 
     def __len__(self) -> int:
@@ -450,21 +572,21 @@ class Graph:
     def _repr_html_(self) -> str:
         return html(self.labelled(self._matrix), repr(self))
 
-    # --- found once, and kept with the Matrix -----------------------------------------------------
+    # --- computed once, and cached with the Matrix ------------------------------------------------
 
     @property
     def out_degrees(self) -> LabelledVector:
-        """How many edges leave each vertex."""
+        """The number of edges that leave each vertex."""
         return self.labelled(cached_properties.degrees(self._matrix))
 
     @property
     def in_degrees(self) -> LabelledVector:
-        """How many edges end at each vertex."""
+        """The number of edges that end at each vertex."""
         return self.labelled(cached_properties.degrees(self._matrix.T.new()))
 
     @property
     def degrees(self) -> LabelledVector:
-        """How many ends of edges lie at each vertex, as in NetworkX: of a self-loop both."""
+        """The number of ends of edges at each vertex, as in NetworkX; a self-loop has two."""
         A = self._matrix
         other = (
             cached_properties.degrees(A.T.new()) if self.directed else cached_properties.loops(A)
@@ -478,24 +600,45 @@ class Graph:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether each edge has its opposite, whatever their weights."""
+        """Whether each edge has its opposite, of any weight."""
         return cached_properties.is_symmetric(self._matrix)
 
     # --- other graphs -----------------------------------------------------------------------------
 
     @property
     def transpose(self) -> Graph:
-        """Each edge the other way round: this costs nothing, and shares what is kept."""
+        """The Graph with every edge reversed, in O(1): it shares arrays and cached properties."""
         return self._like(self._matrix.T.new(), self.directed)
 
     def to_undirected(self) -> Graph:
-        """Each edge leads both ways; of two weights for one edge the lesser."""
+        """Return the graph whose edges lead both ways; opposite edges take the smaller weight.
+
+        Returns:
+            An undirected Graph, or this one if it is undirected.
+
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b", 3), ("b", "a", 2)], directed=True)
+            >>> list(G.to_undirected().edges(data="weight"))
+            [('a', 'b', 2)]
+        """
         if not self.directed:
             return self
         return self._like(cached_properties.both_ways(self._matrix), False)
 
     def to(self, device: str) -> Graph:
-        """The same graph on a device, as "cpu", "cuda" or "cuda:1"; no copy if it is there."""
+        """Return the same graph on another device.
+
+        Args:
+            device: "cpu", "cuda", or one card such as "cuda:1".
+
+        Returns:
+            A Graph; if it is already on the device, it shares the arrays.
+
+        Raises:
+            InvalidValue: `device` is not the name of a device.
+            DeviceUnavailable: the machine has no such device, or CuPy is missing.
+        """
         return self._like(self._matrix.to(device), self.directed)
 
     def subgraph(self, labels: Any) -> Graph:
@@ -510,10 +653,11 @@ class Graph:
         Raises:
             IndexOutOfBound: no vertex has one of the labels.
 
-        >>> from graphla import Graph
-        >>> G = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
-        >>> list(G.subgraph(["d", "c", "b"]).edges)
-        [('b', 'c'), ('c', 'd')]
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
+            >>> list(G.subgraph(["d", "c", "b"]).edges)
+            [('b', 'c'), ('c', 'd')]
         """
         wanted = [labels] if labels in self else to_list(labels)
         chosen = np.array(sorted({self._labels.number("labels", x) for x in wanted}), np.int64)
@@ -536,10 +680,11 @@ class Graph:
             InvalidValue: the tuples differ in length, or a label is None.
             TypeError: a label is not hashable.
 
-        >>> from graphla import Graph
-        >>> G = Graph.from_edges([("a", "b", 3)])
-        >>> list(G.add_edges([("b", "a", 5), ("b", "c", 1)]).edges(data="weight"))
-        [('a', 'b', 5), ('b', 'c', 1)]
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b", 3)])
+            >>> list(G.add_edges([("b", "a", 5), ("b", "c", 1)]).edges(data="weight"))
+            [('a', 'b', 5), ('b', 'c', 1)]
         """
         added = from_tuples(edges)
         new = [label for label in added.labels if self._labels.find(label) is None]
@@ -566,10 +711,11 @@ class Graph:
         Raises:
             InvalidValue: an edge is not in the graph, or the tuples differ in length.
 
-        >>> from graphla import Graph
-        >>> G = Graph.from_edges([("a", "b"), ("b", "c")])
-        >>> list(G.remove_edges([("b", "a")]).edges)
-        [('b', 'c')]
+        Examples:
+            >>> from graphla import Graph
+            >>> G = Graph.from_edges([("a", "b"), ("b", "c")])
+            >>> list(G.remove_edges([("b", "a")]).edges)
+            [('b', 'c')]
         """
         removed = from_tuples(edges)
         for label in removed.labels:
@@ -589,19 +735,24 @@ class Graph:
         graph._matrix, graph._directed = A, directed
         graph._labels = self._labels if labels is None else labels
         graph._multigraph_weight = self._multigraph_weight
-        return graph
+        return graph._with_weight_name(self._weight_name)
 
     def __reduce__(self) -> Any:
         names = None if self._labels.are_numbers else self.labels
-        return _restored, (self._matrix, self._directed, names, self._multigraph_weight)
+        known = self._multigraph_weight, self._weight_name
+        return _restored, (self._matrix, self._directed, names, *known)
 
 
 def _restored(
-    matrix: Matrix, directed: bool, names: Any, multigraph_weight: str | None = None
+    matrix: Matrix,
+    directed: bool,
+    names: Any,
+    multigraph_weight: str | None = None,
+    weight_name: str | None = None,
 ) -> Graph:
     graph = Graph(matrix, directed=directed, labels=names)
     graph._multigraph_weight = multigraph_weight
-    return graph
+    return graph._with_weight_name(weight_name)
 
 
 def _assembled(
@@ -617,5 +768,5 @@ def _assembled(
 
 
 def _are_vertices(names: dict[Any, Any]) -> bool:
-    """Whether the labels are the numbers 0 to n - 1 themselves, in whatever order."""
+    """Whether the labels are the numbers 0 to n - 1 themselves, in any order."""
     return all(type(x) is int and 0 <= x < len(names) for x in names)

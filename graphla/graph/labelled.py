@@ -1,4 +1,4 @@
-"""Results under the labels: Vectors and Matrices whose dicts are, and what else algorithms give."""
+"""Results of algorithms on a Graph, with the labels of its vertices."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from graphla.sparse.noun import Indexed
 def labelled(
     found: Any, labels: Labels, gives: Sequence[str] = (), rows: Labels | None = None
 ) -> Any:
-    """What an algorithm found, under the labels.
+    """Return the result of an algorithm with the labels of its vertices.
 
-    `gives` says which parts of it have vertices as values: "" is the only or the first, other names
-    are fields, or positions in a tuple. `rows`: what a row of a Matrix stands for.
+    `gives` names the parts whose values are vertices: "" is the only or the first part, other names
+    are fields, or positions in a tuple. `rows` are the labels of the rows of a Matrix, if these are
+    not all vertices.
     """
     if isinstance(found, tuple):
         names = getattr(found, "_fields", map(str, range(len(found))))
@@ -44,9 +45,9 @@ def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> 
 
 
 class _Labelled(Indexed):
-    """A Vector or Matrix with the labels of its axes, and of its values where these are vertices.
+    """A Vector or Matrix with the labels of its axes, and of its values if they are vertices.
 
-    What is computed from it is a plain Vector or Matrix.
+    Results computed from it are plain Vectors and Matrices.
     """
 
     __slots__ = ()
@@ -64,7 +65,18 @@ class _Labelled(Indexed):
         return values if self.value_labels is None else self.value_labels.of(values)
 
     def to(self, device: str) -> Any:
-        """The same entries on a device, under the same labels."""
+        """Return the same entries and labels on another device.
+
+        Args:
+            device: "cpu", "cuda", or one card such as "cuda:1".
+
+        Returns:
+            A LabelledVector or LabelledMatrix.
+
+        Raises:
+            InvalidValue: `device` is not the name of a device.
+            DeviceUnavailable: the machine has no such device, or CuPy is missing.
+        """
         return self._alike(super().to(device))  # pyright: ignore[reportAttributeAccessIssue]
 
     def _alike(self, noun: Any) -> Any:
@@ -82,7 +94,15 @@ class _Labelled(Indexed):
 
 
 class LabelledVector(_Labelled, Vector):
-    """A Vector with an entry per vertex of a Graph: `to_dict` is under the labels."""
+    """A Vector over the vertices of a Graph, whose `to_dict` uses their labels.
+
+    Results computed from it are plain Vectors.
+
+    Examples:
+        >>> from graphla import Graph
+        >>> Graph.from_edges([("a", "b"), ("b", "c")]).degrees.to_dict()
+        {'a': 1, 'b': 2, 'c': 1}
+    """
 
     __slots__ = ("axis_labels", "value_labels")
 
@@ -92,13 +112,26 @@ class LabelledVector(_Labelled, Vector):
         return self.axis_labels[0].names
 
     def to_dict(self) -> dict[Any, Any]:
-        """{label: value}; a value that is a vertex is its label."""
+        """Return the entries as {label: value}; a value that is a vertex becomes its label.
+
+        Returns:
+            A dict in the order of the vertices.
+        """
         indices, values = self.to_coo()
         return dict(zip(self.axis_labels[0].of(indices.tolist()), self._named(values), strict=True))
 
 
 class LabelledMatrix(_Labelled, Matrix):
-    """A Matrix with an entry per pair of vertices of a Graph: its dicts are under the labels."""
+    """A Matrix over pairs of vertices of a Graph, whose dicts use their labels.
+
+    Results computed from it are plain Matrices.
+
+    Examples:
+        >>> from graphla import Graph
+        >>> G = Graph.from_edges([("a", "b", 3)], directed=True)
+        >>> G.labelled(G.matrix).to_dicts()
+        {'a': {'b': 3}}
+    """
 
     __slots__ = ("axis_labels", "value_labels")
 
@@ -109,7 +142,11 @@ class LabelledMatrix(_Labelled, Matrix):
         return rows.names, columns.names
 
     def to_dict(self) -> dict[Any, Any]:
-        """{(row's label, column's label): value}; a value that is a vertex is its label."""
+        """Return the entries as {(row label, column label): value}.
+
+        Returns:
+            A dict in row order; a value that is a vertex becomes its label.
+        """
         rows, columns, values = self.to_coo()
         i, j = (
             labels.of(each.tolist())
@@ -118,7 +155,17 @@ class LabelledMatrix(_Labelled, Matrix):
         return dict(zip(zip(i, j, strict=True), self._named(values), strict=True))
 
     def to_dicts(self, order: str = "rowwise") -> dict[Any, dict[Any, Any]]:
-        """{row's label: {column's label: value}}, or {column's: {row's: value}} columnwise."""
+        """Return the entries as nested dicts, {row label: {column label: value}}.
+
+        Args:
+            order: "rowwise", or "columnwise" for {column label: {row label: value}}.
+
+        Returns:
+            A dict with an item for each row (or column) that has entries.
+
+        Raises:
+            InvalidValue: `order` is unknown.
+        """
         by_rows = is_rowwise(order)
         nested: dict[Any, dict[Any, Any]] = {}
         for (i, j), value in self.to_dict().items():

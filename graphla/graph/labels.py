@@ -1,7 +1,7 @@
-"""Labels: the user's names of the vertices 0 to n - 1, in the arguments and in the results.
+"""Labels: the user's names of the vertices 0 to n - 1, in arguments and in results.
 
-A label is any hashable thing but None, a tuple or a number too; so whatever is a label counts as
-one vertex, and only what is none is looked into for labels.
+A label is any hashable object except None; tuples and numbers can be labels, too. Therefore a value
+that is itself a label means that vertex; any other value must be a collection of labels.
 """
 
 from __future__ import annotations
@@ -39,7 +39,17 @@ def vertex_name(vertices: Any) -> str:
 
 
 class Labels:
-    """The label of each vertex, and the vertex of each label."""
+    """The label of each vertex, and the vertex of each label.
+
+    Args:
+        names: the label of each vertex; None uses the vertex numbers.
+        n: the number of vertices.
+
+    Raises:
+        DimensionMismatch: the number of labels differs from `n`.
+        InvalidValue: two vertices have the same label, or a label is None.
+        TypeError: a label is not hashable.
+    """
 
     __slots__ = ("_numbers", "names")
     names: Sequence[Any]
@@ -58,7 +68,7 @@ class Labels:
             raise InvalidValue(f"labels has {twice!r} twice, but each vertex has its own")
         if None in numbers:
             raise InvalidValue("labels has None, which is no label")
-        # the vertices themselves as labels are none
+        # Labels that equal the vertex numbers are not stored.
         if all(type(x) is int and x == k for k, x in enumerate(self.names)):
             self.names = range(n)
         else:
@@ -76,33 +86,64 @@ class Labels:
         return iter(self.names)
 
     def find(self, label: Any) -> int | None:
-        """The vertex of this label; None of what is no label."""
+        """Return the vertex with this label.
+
+        Args:
+            label: any object.
+
+        Returns:
+            The number of the vertex, or None if `label` is not a label.
+        """
         if self._numbers is None:
             known = isinstance(label, Integral) and 0 <= int(label) < len(self.names)
             return int(label) if known and not isinstance(label, bool) else None
         try:
             return self._numbers.get(label)
-        except TypeError:  # it has no hash
+        except TypeError:  # the object is not hashable
             return None
 
     # --- arguments: labels become vertices --------------------------------------------------------
 
     def vertices(self, name: str, given: Any) -> Any:
-        """The vertex of a label; of a list, a set or an array of labels, a list."""
-        if given is None or isinstance(given, Operand):  # a Vector has vertices as its indices
+        """Replace labels in an argument with vertices.
+
+        Args:
+            name: the parameter, for error messages.
+            given: a label, or a list, set or array of labels.
+
+        Returns:
+            The vertex of one label, otherwise a list of vertices. A Vector and None are returned
+            unchanged.
+
+        Raises:
+            IndexOutOfBound: no vertex has one of the labels.
+        """
+        if given is None or isinstance(given, Operand):  # the indices of a Vector are vertices
             return given
         vertex = None if self.are_numbers else self.find(given)
         if vertex is not None:
             return vertex
         is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes)
-        if self.are_numbers:  # refused, where it is wrong, by the algorithm itself
+        if self.are_numbers:  # the algorithm itself refuses wrong numbers
             return list(given) if is_list and not hasattr(given, "__getitem__") else given
         if is_list:
             return [self.vertices(name, each) for each in given]
         return self.number(name, given)
 
     def pairs(self, name: str, given: Any) -> Any:
-        """The pairs of vertices of pairs of labels."""
+        """Replace pairs of labels in an argument with pairs of vertices.
+
+        Args:
+            name: the parameter, for error messages.
+            given: an iterable of pairs of labels.
+
+        Returns:
+            A list of pairs of vertices. A Matrix and None are returned unchanged.
+
+        Raises:
+            TypeError: `given` is not a list of pairs.
+            IndexOutOfBound: no vertex has one of the labels.
+        """
         if given is None or isinstance(given, Operand) or self.are_numbers:
             return given
         try:
@@ -112,13 +153,35 @@ class Labels:
         return [tuple(self.number(name, label) for label in pair) for pair in pairs]
 
     def number_keys(self, name: str, given: Any) -> Any:
-        """A mapping from labels as one from vertices; what is no mapping, as it is."""
+        """Replace the keys of a mapping, which are labels, with vertices.
+
+        Args:
+            name: the parameter, for error messages.
+            given: a mapping from labels to values.
+
+        Returns:
+            A dict from vertices to values. Any other object is returned unchanged.
+
+        Raises:
+            IndexOutOfBound: no vertex has one of the labels.
+        """
         if not isinstance(given, Mapping) or self.are_numbers:
             return given
         return {self.number(name, label): value for label, value in given.items()}
 
     def number(self, name: str, label: Any) -> int:
-        """The vertex of this label, which is there."""
+        """Return the vertex with this label, which must exist.
+
+        Args:
+            name: the parameter, for error messages.
+            label: the label.
+
+        Returns:
+            The number of the vertex.
+
+        Raises:
+            IndexOutOfBound: no vertex has this label.
+        """
         vertex = self.find(label)
         if vertex is None:
             raise IndexOutOfBound(f"{name} has {label!r}, which is no label of the graph")
@@ -127,13 +190,27 @@ class Labels:
     # --- results: vertices become labels ----------------------------------------------------------
 
     def of(self, vertices: Any) -> Any:
-        """The label of a vertex; of a list of vertices, or of such lists, a list."""
+        """Return the label of a vertex, or the labels of a list of vertices.
+
+        Args:
+            vertices: a vertex, a list of vertices, or a list of such lists.
+
+        Returns:
+            A label, or lists of labels of the same structure.
+        """
         if isinstance(vertices, list | tuple):
             return [self.of(vertex) for vertex in vertices]
         return self.names[vertices]
 
     def select(self, vertices: Any) -> Labels:
-        """The labels of a list of vertices alone."""
+        """Return the labels of some vertices, in that order.
+
+        Args:
+            vertices: a list or array of vertices.
+
+        Returns:
+            Labels, which map positions in `vertices` to labels.
+        """
         listed = np.asarray(vertices).ravel().tolist()
         chosen = object.__new__(Labels)
         chosen.names, chosen._numbers = [self.names[v] for v in listed], {}
@@ -141,13 +218,13 @@ class Labels:
 
 
 def to_list(items: Iterable[Any]) -> list[Any]:
-    """The items of anything; those of an array as Python's own, at once where it is on a card."""
+    """Return the items as a list; those of an array become Python objects, in one transfer."""
     tolist = getattr(items, "tolist", None)
     return list(items) if tolist is None else tolist()
 
 
 def number_labels(names: Sequence[Any]) -> dict[Any, int]:
-    """Each label, with the place where it first comes."""
+    """Return the position at which each label first occurs."""
     numbers: dict[Any, int] = {}
     for k, label in enumerate(names):
         try:

@@ -15,7 +15,11 @@ PART = 1 << 16
 
 
 class _View(Set[Any]):
-    """A read-only set backed by the graph; set operations on it return a `set`."""
+    """A read-only set backed by the graph; set operations on it return a `set`.
+
+    Args:
+        graph: the Graph.
+    """
 
     __slots__ = ("_graph",)
 
@@ -31,7 +35,11 @@ class _View(Set[Any]):
 
 
 class NodeView(_View):
-    """The labels of the vertices, in the order of their numbers."""
+    """The labels of the vertices, in the order of their numbers.
+
+    Args:
+        graph: the Graph.
+    """
 
     __slots__ = ()
 
@@ -53,6 +61,10 @@ class EdgeView(_View):
 
     The edges are in row order. An edge of an undirected graph appears as (u, v) with weight
     A(u, v), where u has the smaller vertex number; `(v, u) in view` is True as well.
+
+    Args:
+        graph: the Graph.
+        data: whether and how the weights are shown, as in `__call__`.
     """
 
     __slots__ = ("_data",)
@@ -65,14 +77,19 @@ class EdgeView(_View):
         """Return the same edges with their weights.
 
         Args:
-            data: True yields (u, v, {"weight": w}), a name yields (u, v, w), and False yields
-                (u, v).
+            data: True yields (u, v, {"weight": w}), with the graph's `weight_name` as the key if it
+                is known. A name yields (u, v, w). False yields (u, v).
 
         Returns:
             A view.
+
+        Raises:
+            TypeError: `data` is neither a bool nor a name.
+            InvalidValue: `data` is another name than the graph's `weight_name`.
         """
         if not isinstance(data, bool | str):
             raise TypeError(f"data must be True, False or a name, not {data!r}")
+        self._graph.check_weight("data", data)
         return EdgeView(self._graph, data)
 
     def __len__(self) -> int:
@@ -103,4 +120,5 @@ class EdgeView(_View):
                 yield from zip(*ends, map(self._shown, values.tolist()), strict=True)
 
     def _shown(self, value: Any) -> Any:
-        return {"weight": value} if self._data is True else value
+        name = self._graph.weight_name or "weight"
+        return {name: value} if self._data is True else value

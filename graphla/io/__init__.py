@@ -1,4 +1,4 @@
-"""Read and write files, and convert from and to the graphs of other libraries."""
+"""Reading and writing of files, and conversion from and to other libraries."""
 
 from graphla.io.awkward_array import from_awkward, to_awkward
 from graphla.io.by_extension import (

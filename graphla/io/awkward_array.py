@@ -56,12 +56,15 @@ def to_awkward(A: Any, format: str | None = None) -> Any:
     return ak.Array(_record(ak, [*parts, _whole(ak, labels)], names, said))
 
 
-def from_awkward(A: Any, *, name: str | None = None) -> Any:
+def from_awkward(A: Any, *, name: str | None = None) -> Matrix | Vector:
     """Return the Matrix or Vector in an `awkward.Array` with the layout of `to_awkward`.
 
     Args:
         A: an array with the fields of `to_awkward` and the parameters `format` and `shape`.
         name: the name of the result.
+
+    Returns:
+        A Matrix, or a Vector for an array of one dimension.
 
     Raises:
         ImportError: Awkward Array is not installed.

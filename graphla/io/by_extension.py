@@ -23,7 +23,15 @@ COMPRESSED = ("gz", "bz2", "xz")
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format, and the functions that read and write it."""
+    """A file format, and the functions that read and write it.
+
+    Attributes:
+        extensions: the extensions of file names, without the dot.
+        read: the reader; None if files of this format always have labels.
+        read_labelled: the reader that also returns labels, or None.
+        write: the writer, or None.
+        is_text: whether this is a text format, whose files may be compressed.
+    """
 
     extensions: tuple[str, ...]
     read: Callable[..., Any] | None = None  # None if files of this format always have labels
@@ -75,7 +83,7 @@ def read(path: Any, *, format: str | None = None, **options: Any) -> Any:
             .gml .json (node-link), which need NetworkX; .parquet .pq .feather .arrow (edge tables),
             which need pyarrow; .metis .graph (METIS); .gr .col .dimacs (DIMACS). Text files may be
             compressed, as in .mtx.gz.
-        options: further arguments of the reader: `mmread`, `read_npz`, `read_edgelist`,
+        **options: further arguments of the reader: `mmread`, `read_npz`, `read_edgelist`,
             `read_networkx_file`, `read_edge_table`, `read_metis` or `read_dimacs`.
 
     Returns:
@@ -86,10 +94,11 @@ def read(path: Any, *, format: str | None = None, **options: Any) -> Any:
         ParseError: the file is not well formed.
         PackageMissing: the format needs a package that is not installed.
 
-    >>> import io
-    >>> import graphla as gl
-    >>> gl.io.read(io.StringIO("0 1\\n1 2\\n"), format="edgelist").nvals
-    2
+    Examples:
+        >>> import io
+        >>> import graphla as gl
+        >>> gl.io.read(io.StringIO("0 1\\n1 2\\n"), format="edgelist").nvals
+        2
     """
     found = FORMATS[format_of(path, format)]
     if found.read is not None:
@@ -101,10 +110,28 @@ def read(path: Any, *, format: str | None = None, **options: Any) -> Any:
 def read_labelled(
     path: Any, *, format: str | None = None, **options: Any
 ) -> tuple[Matrix, Sequence[Any]]:
-    """Return the Matrix in a file and the label of each vertex; other arguments are as in `read`.
+    """Return the Matrix in a file, and the label of each vertex.
 
-    A file with an unknown extension is read as an edge list. Matrix Market, .npz, METIS and DIMACS
-    files have no labels, so they are refused.
+    Args:
+        path: the path of the file, or a file object. A file with an unknown extension is read as an
+            edge list.
+        format: a key of FORMATS or an extension, as in `read`.
+        **options: further arguments of the reader, as in `read`.
+
+    Returns:
+        The Matrix, and the label of each row.
+
+    Raises:
+        InvalidValue: the format is unknown or has no labels: Matrix Market, .npz, METIS, DIMACS.
+        ParseError: the file is not well formed.
+        PackageMissing: the format needs a package that is not installed.
+
+    Examples:
+        >>> import io
+        >>> import graphla as gl
+        >>> A, labels = gl.io.read_labelled(io.StringIO("ann bob\\n"), format="edgelist")
+        >>> labels
+        ['ann', 'bob']
     """
     name = _find(path, format) or ("edgelist" if format is None else format_of(path, format))
     found = FORMATS[name]
@@ -116,7 +143,14 @@ def read_labelled(
 def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options: Any) -> None:
     """Write A to a file with `mmwrite`, `write_npz` or `write_edgelist`.
 
-    `format` or the extension selects the format, as in `read`. Other formats cannot be written.
+    Args:
+        path: the path of the file, or a file object.
+        A: a Matrix or Vector.
+        format: a key of FORMATS or an extension; by default the extension of the path decides.
+        **options: further arguments of the writer.
+
+    Raises:
+        InvalidValue: the format is unknown or cannot be written.
     """
     name = format_of(path, format)
     writer = FORMATS[name].write
@@ -131,7 +165,23 @@ def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options
 
 
 def format_of(path: Any, format: str | None = None) -> str:
-    """Return the key in FORMATS of the given format, or of the format of the path's extension."""
+    """Return the key in FORMATS of a format, or of the extension of a path.
+
+    Args:
+        path: the path of a file, or a file object.
+        format: a key of FORMATS or an extension; by default the extension of the path decides.
+
+    Returns:
+        A key of FORMATS.
+
+    Raises:
+        InvalidValue: the format is unknown.
+
+    Examples:
+        >>> from graphla.io import format_of
+        >>> format_of("roads.csv.gz"), format_of("roads", "gr")
+        ('edgelist', 'dimacs')
+    """
     found = _find(path, format)
     if found is not None:
         return found
@@ -151,12 +201,27 @@ def is_edgelist(path: Any, format: str | None = None) -> bool:
     """Return whether the file is an edge list or an edge table, whose readers take `directed`.
 
     A file of an unknown format counts as an edge list: if it can be read at all, it is one.
+
+    Args:
+        path: the path of a file, or a file object.
+        format: a key of FORMATS or an extension; by default the extension of the path decides.
+
+    Returns:
+        True or False.
     """
     return _find(path, format) in (None, "edgelist", "parquet", "feather")
 
 
 def has_labels(path: Any, format: str | None = None) -> bool:
-    """Return whether files of this format always name their vertices."""
+    """Return whether files of this format always name their vertices.
+
+    Args:
+        path: the path of a file, or a file object.
+        format: a key of FORMATS or an extension; by default the extension of the path decides.
+
+    Returns:
+        True or False.
+    """
     found = _find(path, format)
     return found is not None and FORMATS[found].read is None
 

@@ -63,21 +63,26 @@ def read_edge_table(
             In a table without weights, an edge listed twice counts once.
         name: the name of the matrix.
 
+    Returns:
+        A square Matrix.
+
     Raises:
         NotIndices: the vertices are texts, or numbers far larger than the number of edges.
         ParseError: the file cannot be read as a table of edges.
         PackageMissing: pyarrow is not installed.
 
-    >>> import io
-    >>> import pyarrow
-    >>> from graphla.io import read_edge_table
-    >>> from pyarrow import parquet
-    >>> file = io.BytesIO()
-    >>> parquet.write_table(pyarrow.table({"src": [0, 1], "dst": [1, 2], "km": [7, 5]}), file)
-    >>> read_edge_table(io.BytesIO(file.getvalue()), "parquet").to_dict()
-    {(0, 1): 7, (1, 2): 5}
+    References:
+        https://arrow.apache.org/docs/python/parquet.html
 
-    Source: https://arrow.apache.org/docs/python/parquet.html
+    Examples:
+        >>> import io
+        >>> import pyarrow
+        >>> from graphla.io import read_edge_table
+        >>> from pyarrow import parquet
+        >>> file = io.BytesIO()
+        >>> parquet.write_table(pyarrow.table({"src": [0, 1], "dst": [1, 2], "km": [7, 5]}), file)
+        >>> read_edge_table(io.BytesIO(file.getvalue()), "parquet").to_dict()
+        {(0, 1): 7, (1, 2): 5}
     """
     check_vertices(base, n)
     file = name_of(source)
@@ -104,8 +109,22 @@ def read_labelled_edge_table(
 ) -> tuple[Matrix, list[Any]]:
     """Return A and labels: A(i, j) = w for every row (labels[i], labels[j], w).
 
-    Labels are texts or integers, in order of first appearance. Other parameters are as in
-    `read_edge_table`.
+    Args:
+        source: a path or a file object.
+        format: "parquet" or "feather".
+        directed: False makes A symmetric: each row stands for both directions.
+        columns: names or positions of the columns for source, target and, if weights are wanted,
+            weight; by default as in `read_edge_table`.
+        dtype: the dtype of the values; by default that of the column, or BOOL without weights.
+        dup_op: joins the weights of an edge that is listed twice, as in `read_edge_table`.
+        name: the name of the matrix.
+
+    Returns:
+        A square Matrix, and its labels: texts or integers, in order of first appearance.
+
+    Raises:
+        ParseError: the file cannot be read as a table of edges.
+        PackageMissing: pyarrow is not installed.
     """
     pa = _pyarrow(format)
     file = name_of(source)

@@ -83,15 +83,17 @@ def read_edgelist(
     dup_op: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """A(u, v) = w for every line `u v w`, or true for every line `u v`, with u and v as indices.
+    """A(u, v) = w for every line `u v w`, or true for every line `u v`.
+
+    Read an edge list whose vertices are indices.
 
     Args:
-        source: a path (plain or .gz) or a file object.
+        source: a path (plain or compressed) or a file object.
         directed: False makes A symmetric: each line stands for both directions.
-        separator: one character; None detects a comma, a semicolon or white space in the first
-            line.
-        comments: the prefixes of comment lines.
-        header: whether the first line names the columns; None detects it.
+        separator: one character. By default the first line decides: comma, semicolon or any white
+            space.
+        comments: the texts that start a comment line.
+        header: whether the first line names the columns; by default this is detected.
         columns: positions of source, target and, if weights are wanted, weight in a line. By
             default a line has two or three fields, in this order.
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
@@ -104,8 +106,20 @@ def read_edgelist(
             In a file without weights, an edge listed twice counts once.
         name: the name of the matrix.
 
-    Raises ParseError, which names the file and the line, if the file is not well formed. If
-    vertices have names, or numbers far larger than their count, use `read_labelled_edgelist`.
+    Returns:
+        A Matrix with `n` rows and columns.
+
+    Raises:
+        ParseError: the file is not well formed; the error names the file and the line.
+        NotIndices: the vertices are names, or numbers far larger than the number of edges;
+            `read_labelled_edgelist` reads them.
+        InvalidValue: `base` or `n` is not allowed.
+
+    Examples:
+        >>> import io
+        >>> from graphla.io import read_edgelist
+        >>> read_edgelist(io.StringIO("0 1 5\\n1 2 7\\n")).to_dict()
+        {(0, 1): 5, (1, 2): 7}
     """
     check_vertices(base, n)
     comments = tuple(comments)
@@ -164,12 +178,39 @@ def read_labelled_edgelist(
     dup_op: Any = None,
     name: Any = None,
 ) -> tuple[Matrix, list[str]]:
-    """A(i, j) = w for every line `labels[i] labels[j] w`; return A and the labels as they appear.
+    """A(i, j) = w for every line `labels[i] labels[j] w`.
+
+    Read an edge list whose vertices are labels, in order of first appearance.
 
     A label is any text without the separator. If the separator is not white space, a label in
     quotes may be any text. If the first line has a tab, the separator is a tab. With header=None,
     the first line is a header if it contains a known pair of titles (HEADERS, NUMBERED_HEADERS), or
-    if its weight is a text that is not a number. Other parameters are as in `read_edgelist`.
+    if its weight is a text that is not a number.
+
+    Args:
+        source: a path (plain or compressed) or a file object.
+        directed: False makes A symmetric: each line stands for both directions.
+        separator: one character; by default the first line decides.
+        comments: the texts that start a comment line.
+        header: whether the first line names the columns; by default this is detected.
+        columns: positions of source, target and, if weights are wanted, weight in a line.
+        dtype: the dtype of the values, as in `read_edgelist`.
+        dup_op: joins the weights of an edge that is listed twice, as in `read_edgelist`.
+        name: the name of the matrix.
+
+    Returns:
+        A Matrix, and the label of each row.
+
+    Raises:
+        ParseError: the file is not well formed; the error names the file and the line.
+        InvalidValue: `separator` or `columns` is not allowed.
+
+    Examples:
+        >>> import io
+        >>> from graphla.io import read_labelled_edgelist
+        >>> A, labels = read_labelled_edgelist(io.StringIO("ann bob\\nbob eve\\n"))
+        >>> labels, A.nvals
+        (['ann', 'bob', 'eve'], 2)
     """
     comments = tuple(comments)
     with TextReader(source) as text:
@@ -201,20 +242,24 @@ def write_edgelist(
 ) -> None:
     """Write a line `u v A(u, v)` for every entry of A.
 
-    The file does not contain the number of vertices and the dtype: pass them to `read_edgelist`.
+    The file stores neither the number of vertices nor the dtype; pass them to `read_edgelist`.
 
     Args:
-        target: a path (.gz is compressed), replaced only once all is written, or a file object.
-        A: the matrix to write.
+        target: a path (compressed if it ends in .gz, .bz2 or .xz), which is replaced only after
+            everything is written, or a file object.
+        A: a square Matrix.
         directed: False writes each edge of a symmetric A once.
         separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
             for .tsv, and otherwise a space.
         header: whether to write a line of column names. By default it is written if the separator
             is a comma or a tab, or if the first line of labels would be misread without it.
-        weights: whether to write values; by default unless A is iso-valued with value 1.
-        base: the number of the first vertex, 0 or 1.
-        labels: the label of each vertex, which is written instead of its number. A label that
-            could not be read back is refused.
+        weights: whether to write values; by default unless all values are one and stored once.
+        base: the number of the first vertex in the file, 0 or 1.
+        labels: the label of each vertex, which is written instead of its number.
+
+    Raises:
+        InvalidValue: `directed` is False but A is not symmetric, `base` is not allowed, or a label
+            could not be read back.
     """
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
@@ -255,7 +300,7 @@ class Form:
     width: int
     weighted: bool
     skip: int  # lines above the first edge
-    doubtful: tuple[str, ...] = ()  # titles that are vertices if they occur again below
+    doubtful: tuple[str, ...] = ()  # titles that are vertices if they occur in later lines
 
 
 def _look(

@@ -26,7 +26,18 @@ _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open
 
 
 class ParseError(InvalidValue):
-    """A file does not conform to its format: `file`, `line` (or None) and `problem`."""
+    """A file is not well formed.
+
+    Args:
+        problem: what is wrong.
+        file: the name of the file.
+        line: the number of the line, from 1; None if it is unknown.
+
+    Attributes:
+        problem: what is wrong.
+        file: the name of the file.
+        line: the number of the line, or None.
+    """
 
     advice = ""  # advice for users of Python, which `str` appends
     option = ""  # the same advice for users of the command line
@@ -68,7 +79,7 @@ class PackageMissing(GraphblasException, ImportError):
 
 
 class NumberOutOfRange(ParseError):
-    """A number is well formed, but does not fit the dtype that it is read as."""
+    """A well-formed number does not fit its dtype."""
 
 
 class TextReader:

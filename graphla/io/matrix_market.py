@@ -1,11 +1,11 @@
 """Matrix Market files (.mtx), checked against the standard line by line.
 
-The reader supports `coordinate` and `array`; `general`, `symmetric` and `skew-symmetric`;
-`pattern`, `integer` and `real`. A line such as `%%GraphBLAS type int8_t` gives the dtype, which
-every value must fit. Without it, pattern is BOOL, integer INT64 (UINT64 if a value needs it) and
-real FP64. A file without a header starts with its size line and is `real general`. Comments and
-blank lines may occur anywhere below the header. A duplicate entry is refused unless `dup_op` joins
-the values.
+The reader accepts `coordinate` and `array`; `general`, `symmetric` and `skew-symmetric`; `pattern`,
+`integer` and `real`. A line `%%GraphBLAS type int8_t` (and so on) gives the dtype, which every
+value must fit. Without one, pattern is BOOL, integer is INT64 (UINT64 if a value needs it) and real
+is FP64. A file without a header starts with its size line and is `real general`. Comments and blank
+lines are allowed anywhere below the header. Two entries at one position are refused unless `dup_op`
+joins them.
 """
 
 from __future__ import annotations
@@ -38,12 +38,29 @@ def mmread(source: Any, engine: str = "auto", *, dup_op: Any = None, name: Any =
     """Return the matrix in a Matrix Market file.
 
     Args:
-        source: a path (plain or .gz) or a file object.
-        engine: accepted for compatibility with python-graphblas; there is only one parser.
-        dup_op: joins the values of a duplicate; in a symmetric file (i, j) and (j, i) are the same.
+        source: a path (plain or compressed) or a file object.
+        engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
+            "fast_matrix_market"; there is one parser, which all names select.
+        dup_op: joins two values for one position; in a symmetric file (i, j) and (j, i) are the
+            same position. Without it, they are refused.
         name: the name of the matrix.
 
-    Raises ParseError, which names the file and the line, if the file is not well formed.
+    Returns:
+        A Matrix; the file defines its dtype.
+
+    Raises:
+        ParseError: the file is not well formed; the error names the file and the line.
+        InvalidValue: `engine` is unknown.
+
+    References:
+        https://math.nist.gov/MatrixMarket/formats.html
+
+    Examples:
+        >>> import io
+        >>> from graphla.io import mmread
+        >>> text = "%%MatrixMarket matrix coordinate integer general\\n2 2 1\\n1 2 5\\n"
+        >>> mmread(io.StringIO(text)).to_dict()
+        {(0, 1): 5}
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")
@@ -72,19 +89,24 @@ def mmwrite(
     precision: int | None = None,
     symmetry: str | None = None,
 ) -> None:
-    """Write A, with its dtype in a `%%GraphBLAS type` line; a Vector is written as n x 1.
+    """Write a Matrix Market file, with the dtype in a line `%%GraphBLAS type`.
 
     Args:
-        target: a path (.gz is compressed), replaced only once all is written, or a file object.
-        matrix: the Matrix or Vector to write.
-        engine: accepted for compatibility with python-graphblas; there is only one writer.
-        comment: text for comment lines.
+        target: a path (compressed if it ends in .gz, .bz2 or .xz), which is replaced only after
+            everything is written, or a file object.
+        matrix: a Matrix, or a Vector, which is written as n x 1.
+        engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
+            "fast_matrix_market"; there is one writer, which all names select.
+        comment: the text of comment lines.
         field: "pattern" writes no values; "integer" or "real" must fit the dtype. The default is
-            "pattern" for an iso-valued matrix with value 1, otherwise the field of the dtype.
-        precision: significant digits of a float; by default as many as are needed to read back the
+            "pattern" if all values are one and stored once, otherwise the field of the dtype.
+        precision: the significant digits of a float; by default as many as are needed to read the
             same value.
-        symmetry: "general"; or "symmetric" or "skew-symmetric", which write half of the entries,
-            and are refused if the matrix is not. By default "symmetric" if the matrix is.
+        symmetry: "general" writes all entries; "symmetric" and "skew-symmetric" write half of them.
+            The default is "symmetric" if the matrix is symmetric.
+
+    Raises:
+        InvalidValue: `engine`, `field` or `symmetry` is unknown or does not fit the matrix.
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")

@@ -45,13 +45,16 @@ def read_networkx_file(
         DomainMismatch: a value is not a number of the dtype.
         PackageMissing: NetworkX is not installed.
 
-    >>> import io
-    >>> from graphla.io import read_networkx_file
-    >>> text = '{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}'
-    >>> read_networkx_file(io.StringIO(text), "json")[1]
-    ['a', 'b']
+    References:
+        https://networkx.org/documentation/stable/reference/readwrite/index.html
 
-    Source: https://networkx.org/documentation/stable/reference/readwrite/index.html
+    Examples:
+        >>> import io
+        >>> from graphla.io import read_networkx_file
+        >>> nodes, links = '[{"id": "a"}, {"id": "b"}]', '[{"source": "a", "target": "b"}]'
+        >>> text = f'{{"nodes": {nodes}, "links": {links}}}'
+        >>> read_networkx_file(io.StringIO(text), "json")[1]
+        ['a', 'b']
     """
     nx = import_optional("networkx", "networkx", f"reading {format} files")
     with TextReader(source) as text:

@@ -29,16 +29,25 @@ def from_networkx(
 ) -> Matrix:
     """A(i, j) = the weight of the edge from `nodelist[i]` to `nodelist[j]`.
 
+    Return the adjacency matrix of a NetworkX graph. A self-loop is one entry on the diagonal.
+
     Args:
-        G: a graph, directed or not.
-        nodelist: the nodes of the rows, in this order; by default all, in the order of G.
+        G: a NetworkX graph, directed or undirected, with or without parallel edges.
+        nodelist: the node of each row; by default all nodes, in the order of G.
         dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
-        weight: the edge attribute with the weight; 1 if an edge lacks it, or if `weight` is None.
+        weight: the edge attribute that becomes the value. The value is 1 if an edge lacks the
+            attribute, or if `weight` is None.
         name: the name of the matrix.
         multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max". Use
             "min" for shortest paths: a sum is not the length of any edge.
 
-    A self-loop is one entry on the diagonal. An undirected G gives a symmetric A.
+    Returns:
+        A square Matrix, symmetric if G is undirected.
+
+    Raises:
+        InvalidValue: G is not a NetworkX graph, `nodelist` repeats a node or has an unknown one, or
+            `multigraph_weight` is unknown.
+        DomainMismatch: a weight is not a number of the dtype.
     """
     import networkx as nx
 
@@ -84,7 +93,7 @@ def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) 
 
 
 def _numbers(weights: Any, np_type: Any) -> Any:
-    """Return the weights as an array of that type, or None if they do not fit it."""
+    """Return the weights as an array of numbers of that type, or None if they are not numbers."""
     try:
         given = exact_array(weights)
         if has_integers(given):
@@ -108,13 +117,26 @@ def to_networkx(
     directed: bool = True,
     nodelist: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the graph with an edge from i to j, with attribute m(i, j), for each entry of m.
+    """Return a NetworkX graph with an edge from i to j for each entry of a square matrix.
 
     Args:
-        m: a square matrix; each row is a node, even without entries.
-        edge_attribute: the name of the attribute; None leaves the values out.
-        directed: False gives an `nx.Graph`, for a symmetric matrix, and True an `nx.DiGraph`.
-        nodelist: the nodes that the rows become; by default 0, 1, 2, ...
+        m: a square Matrix, or an expression of one; each row becomes a node.
+        edge_attribute: the edge attribute that holds m(i, j); None leaves the values out.
+        directed: True gives an `nx.DiGraph`, False an `nx.Graph`, for a symmetric matrix only.
+        nodelist: the node of each row; by default 0, 1, 2, ...
+
+    Returns:
+        The graph.
+
+    Raises:
+        InvalidValue: `m` is not a Matrix, or `directed` is False and it is not symmetric.
+        DimensionMismatch: `m` is not square, or `nodelist` does not have one node per row.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.io import to_networkx
+        >>> list(to_networkx(Matrix.from_coo([0], [1], [5], nrows=2, ncols=2)).edges(data=True))
+        [(0, 1, {'weight': 5})]
     """
     import networkx as nx
 

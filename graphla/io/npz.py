@@ -2,9 +2,9 @@
 
 A Matrix is written in the layout of `scipy.sparse.save_npz` (`format` "csr", `shape`, `indptr`,
 `indices`, `data`), a Vector in that of a one-dimensional COO array (`coords`), so SciPy reads both.
-An additional key, `symmetric`, stores what SciPy cannot express.
+The additional key `symmetric` stores what SciPy does not know.
 
-The reader supports these layouts, all other files of `save_npz`, and graphs as edges: `src`, `dst`
+The reader accepts these files, all other files of `save_npz`, and graphs as edges: `src`, `dst`
 (vertices from 0), `n`, `directed` and, optionally, `weight`. An undirected edge is listed once.
 """
 
@@ -45,9 +45,22 @@ _DAMAGE = (
 
 
 def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
-    """Return the Matrix or Vector in a `.npz` file; the head of this module lists the layouts.
+    """Return the Matrix or Vector in a `.npz` file.
 
-    Duplicates are refused unless `dup_op` joins them. Nothing in the file is executed.
+    The file may be written by `write_npz` or `scipy.sparse.save_npz`, or hold a graph as the arrays
+    `src`, `dst`, `n`, `directed` and, optionally, `weight`. Nothing in the file is executed.
+
+    Args:
+        source: a path or a file object.
+        dup_op: joins two values for one position; without it, they are refused.
+        name: the name of the result.
+
+    Returns:
+        A Matrix, or a Vector for a one-dimensional array.
+
+    Raises:
+        ParseError: the file is not a `.npz` file of a matrix, vector or graph.
+        OutOfMemory: the arrays do not fit in memory.
     """
     held = io.BytesIO(source.read()) if is_file_object(source) else source
     try:
@@ -66,7 +79,13 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
 
 
 def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> None:
-    """Write A with its dtype; the file is replaced only once all is written."""
+    """Write a `.npz` file that `read_npz` and `scipy.sparse.load_npz` read.
+
+    Args:
+        target: a path, which is replaced only after everything is written, or a file object.
+        A: a Matrix or Vector; its dtype is kept.
+        compressed: whether to compress the arrays.
+    """
     if isinstance(A, ReadableVector):
         indices, values = A.to_coo()
         arrays: dict[str, Any] = {"format": b"coo", "shape": (A.size,), "data": values}

@@ -49,6 +49,9 @@ def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -
         dup_op: joins the values at the same position; None refuses duplicates.
         name: the name of the result.
 
+    Returns:
+        A Matrix, or a Vector for a one-dimensional array.
+
     Raises:
         ImportError: `sparse` is not installed.
         TypeError: s is not an array of `sparse`.

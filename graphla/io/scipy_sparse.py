@@ -1,6 +1,6 @@
-"""Convert from and to the arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a card.
+"""Conversion from and to arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a card.
 
-Each array of a SciPy matrix takes one transfer to a card; cupyx arrays are used without a copy.
+SciPy arrays are copied to and from a card with one transfer per array. Arrays of cupyx are shared.
 """
 
 from __future__ import annotations
@@ -28,12 +28,30 @@ FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
 
 def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
-    """Return the entries that SciPy stores as a Matrix, or as a Vector if A is one-dimensional.
+    """Return the Matrix or Vector with the entries that a SciPy sparse array stores.
 
     Explicit zeros are entries. CSR and CSC arrays that are sorted and without duplicates are used
-    as they are, without a copy if the indices are int32: do not write into A afterwards. Arrays of
-    `cupyx.scipy.sparse` give a Matrix on their card. Duplicates, which SciPy adds up, are refused
-    unless `dup_op` joins them.
+    without a copy if their indices are int32; they must not be written afterwards.
+
+    Args:
+        A: an array or matrix of `scipy.sparse`, or of `cupyx.scipy.sparse`, which gives a Matrix on
+            its card.
+        dup_op: joins two values for one position, which SciPy would add; without it, they are
+            refused.
+        name: the name of the result.
+
+    Returns:
+        A Matrix, or a Vector for a one-dimensional array.
+
+    Raises:
+        InvalidValue: A is not a sparse array with one or two dimensions.
+        DuplicateEntry: A stores two values for one position, and `dup_op` is missing.
+
+    Examples:
+        >>> from scipy.sparse import csr_array
+        >>> from graphla.io import from_scipy_sparse
+        >>> from_scipy_sparse(csr_array([[0, 5], [7, 0]])).to_dict()
+        {(0, 1): 5, (1, 0): 7}
     """
     if not hasattr(A, "tocoo") or not hasattr(A, "format"):
         raise InvalidValue(f"A is a {type(A).__name__}, but should be an array of scipy.sparse")
@@ -75,10 +93,20 @@ def _from_cupyx(A: Any, dtype: Any, dup_op: Any, name: Any) -> Any:
 
 
 def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
-    """Return the matrix of cupyx.scipy.sparse with the entries of A; a Vector becomes a row.
+    """Return a matrix of `cupyx.scipy.sparse` with the entries of A, on the card of A.
 
-    It is on A's card. With copy=False it shares memory with A if the layouts agree: do not write
-    into it.
+    Args:
+        A: a Matrix or Vector on a card, or an expression of one; a Vector becomes a row.
+        format: "csr", "csc" or "coo".
+        copy: False shares the memory of A if the layouts agree; it must not be written.
+
+    Returns:
+        A `csr_matrix`, `csc_matrix` or `coo_matrix`.
+
+    Raises:
+        InvalidValue: the format is another one.
+        DeviceMismatch: A is on the CPU.
+        DomainMismatch: the dtype is not BOOL, FP32 or FP64, which are all that cupyx supports.
     """
     if format not in CUPYX_FORMATS:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(CUPYX_FORMATS)}")
@@ -107,10 +135,25 @@ def _cupyx(forms: Any, format: str, copy: bool) -> Any:
 
 
 def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
-    """Return the scipy.sparse array with the entries of A; a Vector is a row, or in CSC a column.
+    """Return an array of `scipy.sparse` with the entries of A.
 
-    With copy=False, CSR and CSC share memory with A if the layouts agree and A is on the CPU,
-    and SciPy cannot write into it.
+    Args:
+        A: a Matrix or Vector, or an expression of one. A Vector becomes a row, in CSC a column.
+        format: "csr", "csc", "coo", "bsr", "lil", "dia" or "dok".
+        copy: False lets a CSR or CSC array share the memory of A if the layouts agree and A is on
+            the CPU; SciPy then cannot write into it.
+
+    Returns:
+        A sparse array in host memory.
+
+    Raises:
+        InvalidValue: the format is another one.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.io import to_scipy_sparse
+        >>> to_scipy_sparse(Matrix.from_coo([0], [1], [5], nrows=2, ncols=2)).toarray().tolist()
+        [[0, 5], [0, 0]]
     """
     from scipy import sparse
 
@@ -136,7 +179,7 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
 
 
 def _expand(values: Any) -> Any:
-    """Return one value per entry in memory, since SciPy's C code does not support a stride of 0."""
+    """Return one value in memory per entry, because SciPy's C code cannot read a stride of 0."""
     return np.ascontiguousarray(values) if is_iso(values) else _freeze(values)
 
 

@@ -1,7 +1,7 @@
 """State that rungs on a card share: levels, counters, and the number of launches.
 
-Every level costs what it costs with the host loops in the literature: a launch, and a wait for the
-few words by which the host decides whether to continue. These are copied into pinned memory.
+As with the host loops in the literature, each level costs a launch, and a wait for the few words by
+which the host decides whether to continue. These are copied into pinned memory.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Rounds(Protocol):
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return whether a distance improved, a sum is too low, one is too high."""
+        """Run one round; return whether a distance improved, and a sum was too low or too high."""
         ...
 
 

@@ -73,7 +73,7 @@ class Row:
         return None if not self.watts else self.harmonic_mean / self.watts
 
     def facts(self) -> dict[str, Any]:
-        """Return its row of a table, in SI units; unknown values are None."""
+        """Return the values of the table's columns, in SI units; unknown values are None."""
         return {
             "strategy": self.strategy,
             "searches": len(self.seconds),

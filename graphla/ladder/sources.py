@@ -18,6 +18,6 @@ def drawn(A: Matrix, degrees: np.ndarray, count: int, seed: int) -> np.ndarray:
     """
     order = np.random.default_rng(seed).permutation(np.flatnonzero(degrees))
     leads = np.zeros(degrees.size, bool)
-    reached, _ = bfs(A.T, int(np.argmax(degrees))).levels.to_coo()
+    reached, _ = bfs(A.T.new(), int(np.argmax(degrees))).levels.to_coo()
     leads[backend(A.device).to_host(reached)] = True
     return np.resize(np.concatenate((order[leads[order]], order[~leads[order]])), count)

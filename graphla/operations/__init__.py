@@ -1,4 +1,4 @@
-"""T for each operation, and the one write rule; forms in, forms out."""
+"""Compute the result T of each operation from forms, and write it by the write rule."""
 
 from graphla.operations.broadcast import broadcast_add, broadcast_mult, broadcast_union
 from graphla.operations.comparing import same_entries

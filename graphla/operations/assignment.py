@@ -1,13 +1,14 @@
-"""Assign and subassign: the write rule where T reaches a region of C only.
+"""Assign and subassign: write T to a region of C only.
 
-- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z is C outside of the region, and in it A (or
-  accum(C, A)); then the mask, as large as C, and replace apply to all of C;
-- subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule on C(I, J) alone, with a mask
-  as large as the region; the rest of C is out of reach;
-- a row or a column: the mask is a vector as long as the row, and reaches that row only.
+- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z equals C outside of the region, and A (or
+  accum(C, A)) inside. The mask, of the shape of C, and replace then apply to all of C.
+- subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule applies to C(I, J) only, with a
+  mask of the shape of the region. The rest of C does not change.
+- a row or a column: the mask is a vector of the length of the row, and applies to that row only.
 
-The value is forms, or a scalar (ScalarStore), which stands for an entry at every place of the
-region; an empty scalar deletes. Two entries for one place have no meaning and are refused before.
+The value is the store of a vector or matrix, or a scalar (ScalarStore), which becomes an entry at
+every position of the region; an empty scalar deletes entries. Two entries for one position have no
+meaning; the callers refuse them.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from graphla.operations import indexing
 from graphla.operations.entrywise import cast
 from graphla.operations.indexing import Places
 from graphla.operations.write import write_matrix, write_vector
-from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
 from semirings import binary
 from semirings.operators import TypedBinaryOp
 
 
 class Box:
-    """Forms with an owner of their own: for a write into a part of something."""
+    """An owner of forms, for writes to a temporary part of a vector or matrix."""
 
     __slots__ = ("_store",)
 
@@ -67,7 +68,7 @@ def assign_vector(
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
         return
-    if mask is None and t.nvals == indices.size:  # t has an entry at each place: no other goes
+    if mask is None and t.nvals == indices.size:  # t has all entries, so none is deleted
         within: Any = t.mask(True, False)
     else:
         within = _within(owner._store.device, places, is_sorted, size, mask)
@@ -181,7 +182,7 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
             return
         if value is not None:
             owner._store.base_for_write(1)
-    taken = take(owner) if owner._store.has_dense else None
+    taken = take_in_place(owner) if owner._store.has_dense else None
     if taken is None:
         t = ScalarStore(owner._store.device, owner._store.dtype, value)
         assign_vector(owner, np.asarray([i], np.int64), t, None, None, False)
@@ -220,7 +221,7 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
 def _fill_vector(
     value: VectorStore | ScalarStore, size: int, mask: VectorMask | None
 ) -> VectorStore:
-    """T for a whole vector: a scalar goes wherever the mask may let it through."""
+    """Return T for a whole vector; a scalar is repeated wherever the mask may allow it."""
     if isinstance(value, VectorStore):
         return value
     if value.value is None:
@@ -244,7 +245,7 @@ def _fill_vector(
 def _place_vector(
     value: VectorStore | ScalarStore, size: int, places: Any, is_sorted: bool
 ) -> VectorStore:
-    """T of `size`, with value(k) at places[k]."""
+    """Return T of the given size, with value(k) at places[k]."""
     device = value.device
     if isinstance(value, ScalarStore):
         if value.value is None:
@@ -261,7 +262,7 @@ def _place_vector(
 def _within(
     device: str, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
 ) -> VectorMask:
-    """The mask of those places that `mask` lets through."""
+    """Return a mask of those of the places that `mask` allows."""
     if mask is not None:
         true = _repeat(device, np.bool_(True), places.size)
         listed = SparseVector(size, places, true, is_sorted)
@@ -271,7 +272,7 @@ def _within(
 
 
 def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Places) -> MatrixStore:
-    """T as large as C, with value(k, l) at (rows[k], columns[l])."""
+    """Return T of the shape of C, with value(k, l) at (rows[k], columns[l])."""
     if rows is None and columns is None:
         return value
     i, j, values = indexing.coordinates(value)
@@ -285,7 +286,7 @@ def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Pla
 def _fill_matrix(
     value: ScalarStore, c: MatrixStore, rows: Places, columns: Places, mask: MatrixMask | None
 ) -> tuple[MatrixStore, bool]:
-    """T for a scalar at every place of the region that the mask may let through."""
+    """Return T with a scalar wherever the mask may allow it, and whether T honors the mask."""
     device, dtype, do = value.device, value.dtype, backend(value.device)
     if value.value is None:
         return MatrixStore.empty(device, dtype, c.nrows, c.ncols), True
@@ -318,7 +319,7 @@ def _sorted_places(device: str, places: Places, size: int) -> Any:
 
 
 def _in_region(c: MatrixStore, rows: Places, columns: Places) -> Any:
-    """Which entries of C lie in rows I and columns J."""
+    """Return which entries of C lie in the given rows and columns, as an array of bool."""
     do, csr = backend(c.device), c.csr
     inside = do.full(csr.indices.size, True, bool)
     if rows is not None:
@@ -342,7 +343,7 @@ def _mask_within(device: str, mask: MatrixMask, rows: Places, columns: Places) -
 
 
 def _disjoint_union(a: MatrixStore, b: MatrixStore) -> MatrixStore:
-    """All entries of both, which share no place."""
+    """Return the entries of both, which have no position in common."""
     if not a.nvals or not b.nvals:
         return a if a.nvals else b
     union = backend(a.device).union(a.csr, b.csr, binary.first[a.dtype])
@@ -350,7 +351,7 @@ def _disjoint_union(a: MatrixStore, b: MatrixStore) -> MatrixStore:
 
 
 def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
-    """C with its row i replaced."""
+    """Return C with row i replaced."""
     csr, v = c.csr, cast(row, c.dtype).sparse()
     begin, end = indexing.bounds(c.device, csr, i)
     indices = np.concatenate((csr.indices[:begin], v.indices, csr.indices[end:]))
@@ -361,7 +362,7 @@ def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
 
 
 def _repeat(device: str, value: Any, size: int) -> Any:
-    """One value as an iso array."""
+    """Return one value as an iso array."""
     return repeat_value(backend(device).full(1, value, value.dtype), size)
 
 

@@ -1,5 +1,7 @@
-"""T of ewise operations between a matrix and a vector: on the right it is every row, on the left
-every column."""
+"""Ewise operations of a matrix and a vector.
+
+A vector on the right is used as every row, a vector on the left as every column.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from semirings.operators import TypedBinaryOp
 def _broadcast_mult(
     a: MatrixStore | VectorStore, b: MatrixStore | VectorStore, op: TypedBinaryOp
 ) -> MatrixStore:
-    """C(i, j) = op(A(i, j), v(j)), or op(u(i), B(i, j)): only what the matrix holds is touched."""
+    """C(i, j) = op(A(i, j), v(j)) or op(u(i), B(i, j)), at entries of the matrix only."""
     if isinstance(a, VectorStore):
         assert isinstance(b, MatrixStore)
         return entrywise.ewise_mult.compute(_along_rows(a, b.T).T, b, op)
@@ -28,12 +30,12 @@ def _broadcast_mult(
 
 
 def _broadcast_add(a: Any, b: Any, op: TypedBinaryOp) -> MatrixStore:
-    """C(i, j) = op(A(i, j), v(j)), or op(u(i), B(i, j)), or the one that is there."""
+    """C(i, j) = op(A(i, j), v(j)) or op(u(i), B(i, j)); if only one operand exists, that one."""
     return entrywise.ewise_add.compute(*_both_matrices(a, b), op)
 
 
 def _broadcast_union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any) -> MatrixStore:
-    """As ewise_union, the vector being every row or every column."""
+    """Return the ewise union, with the vector as every row or every column."""
     return entrywise.ewise_union.compute(*_both_matrices(a, b), op, left, right)
 
 

@@ -1,4 +1,4 @@
-"""Whether two operands of one shape hold the same entries."""
+"""Compare the entries of two operands of the same shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from graphla.stores import MatrixStore, ScalarStore, VectorStore
 
 
 def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
-    """Entries at the same places, of equal values; or close ones, for (relative, absolute)."""
+    """Return whether both have entries at the same positions, with equal or close values.
+
+    `tolerance` is the relative and the absolute one; None if values must be equal.
+    """
     if a is b and tolerance is None and a.dtype.kind != "f":
         return True
     if a.nvals != b.nvals:
@@ -33,7 +36,7 @@ def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
 
 
 def _exact(device: str, a: Any) -> Any:
-    """The values of a; as FP64 where CuPy would take subnormal ones for zero."""
+    """Return the values; as FP64 if CuPy would treat subnormal values as zero."""
     is_flushed = device != "cpu" and a.values.dtype == np.float32
     return backend(device).cast(a, np.float64).values if is_flushed else a.values
 

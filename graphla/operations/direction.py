@@ -1,16 +1,16 @@
-"""Push or pull: which way a matrix-vector product is cheaper, and why.
+"""Choose between push and pull for a matrix-vector product, and give the reason.
 
-Push scatters along the entries of u: it touches as many matrix entries as the degrees of u's
-entries add up to. Pull gathers the outputs that the mask leaves; for a monoid that may stop early
-it expects to look at neighbours only until it meets one that u holds: as many as there are entries
-for each that u reaches. What an entry, a row and a start cost either way, each backend says
-(`Backend.costs`). The rule costs O(entries of u or of the mask), never O(n), so that a thousand
-small levels stay cheap; on a device where reading a number means waiting for it, it asks for one
-only where what it knows without leaves the matter open.
+Push scatters along the entries of u: it reads as many matrix entries as the degrees of u's entries
+add up to. Pull gathers the outputs that the mask allows. If the monoid may stop early, a row is
+expected to end at the first neighbor that is an entry of u: after nvals / reached entries, where
+`reached` counts the matrix entries that meet one of u. The costs of an entry, a row and a start are
+those of the backend (`Backend.costs`). The choice takes O(entries of u or of the mask), never O(n),
+so that a thousand small levels stay cheap. On a device where the host has to wait for a number, it
+reads one only if the numbers known without waiting do not settle the choice.
 
-A direction that needs the form of the matrix which is not there yet must pay for making it. Like
-one who rents skis until the rent paid reaches the price, we take the other direction, and keep
-account of what that costs more, until the account would have bought the form.
+A direction may need a form of the matrix that does not exist yet. As in the ski rental problem, the
+other direction is taken, and its additional costs are added up, until they reach the cost of making
+the form.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from graphla.stores import MatrixStore, VectorStore
 from semirings.structures import TypedSemiring
 
 Choice = tuple[Any, ...]
-"""The direction, the reason as a template, and the numbers that belong into the template."""
+"""The direction, a template of the reason, and the numbers for the template."""
 
 SURE = 1.25
-"""What is known without asking the device settles a choice that loses no more than this."""
+"""A choice by numbers known without waiting may cost at most SURE times the best choice."""
 
 
 def choose(
@@ -40,7 +40,7 @@ def choose(
         return forced, "forced"
     settings, do, monoid = current(), backend(m.device), semiring.monoid
     costs = do.costs
-    if settings.push_cost is not None:  # entries alone decide
+    if settings.push_cost is not None:  # only the numbers of entries count
         costs = _by_entries(costs, settings.push_cost)
     if settings.deterministic and monoid.type.is_float:
         return _fixed(costs, u)
@@ -69,7 +69,7 @@ def choose(
             start = costs.push_start
             return "pull", "pull {:,.0f} at most, push {:,.0f} at least", whole, start
     entries, reached = u.nvals, nvals
-    if entries < u.size:  # their mean number, if counting is expensive
+    if entries < u.size:  # estimated by the mean degree, if counting is expensive
         counts = has_csc and u.has_sparse
         sparse = u.sparse(sorted=False).indices if counts else None
         reached = do.count_edges(m.csc, sparse) if counts else nvals * (entries / u.size)
@@ -98,7 +98,7 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 
 
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
-    """Choose by the sizes of the operands, whatever forms they have: sums of floats show it."""
+    """Choose by the sizes only, not by forms: the direction changes how sums of floats round."""
     push = costs.push_ordered * u.nvals
     if push <= u.size:
         return "push", "deterministic: push {:,.0f} <= {:,}", push, u.size
@@ -108,7 +108,7 @@ def _fixed(costs: Costs, u: VectorStore) -> Choice:
 def _unless_paid(
     wanted: str, at_hand: str, push: float, pull: float, m: MatrixStore, costs: Costs
 ) -> Choice:
-    """The wanted direction, once what it would have saved has paid for the form that it needs."""
+    """Return the wanted direction once its lost savings reach the cost of the form it needs."""
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
     paid = m.add_loss(abs(push - pull))
@@ -127,20 +127,21 @@ def _price_of_pull(
     stops: bool,
     mask: VectorMask | None,
 ) -> float:
-    """Return what pull would cost: the entries it expects to gather, and the rows it visits.
+    """Return the cost of a pull: the entries that it is expected to read, and the rows it visits.
 
-    Of all entries of m, `reached` meet one of u: a search that stops looks at as many on its way.
+    Of all entries of m, `reached` meet an entry of u. If rows stop early, each reads about
+    nvals / reached entries.
     """
     nrows, nvals = m.nrows, m.nvals
     left = visited = nrows
     filled = do.nonempty_rows(m.csr) if has_csr else nrows
     if mask is not None:
         listed = mask.nvals
-        if listed is None:  # about half, if nobody has counted
+        if listed is None:  # if the number is unknown, assume half
             listed = mask.size // 2 if mask.indices is None else mask.indices.size
         left = int(listed)
         if mask.complement:
-            # A search never finds rows without entries: in the end they are all that is left.
+            # A search never reaches rows without entries, so these are left in the end.
             left = nrows - left
             left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
         elif mask.indices is not None:
@@ -155,7 +156,7 @@ def _price_of_pull(
 
 
 def _count_visited(m: MatrixStore, mask: VectorMask | None) -> int:
-    """Return how many rows pull looks at, if only to see that the mask leaves them out."""
+    """Return the number of rows that a pull visits, including rows that the mask excludes."""
     if mask is None or mask.complement or mask.indices is None:
         return m.nrows
     return mask.indices.size

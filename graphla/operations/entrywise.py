@@ -1,4 +1,4 @@
-"""T of the operations that go entry by entry: ewise, apply, select, and casts."""
+"""Operations that treat each entry separately: ewise, apply, select, and casts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Forms = TypeVar("Forms", MatrixStore, VectorStore, ScalarStore)
 
 
 def cast(forms: Forms, dtype: DataType) -> Forms:
-    """The same entries, value by value as `astype`."""
+    """Return the same entries, with each value cast as by `astype`."""
     if forms.dtype is dtype:
         return forms
     if isinstance(forms, ScalarStore):
@@ -38,12 +38,12 @@ def cast(forms: Forms, dtype: DataType) -> Forms:
 
 
 def _ewise_add(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
-    """T = op(A, B) where both have an entry; where one has, that."""
+    """T = op(A, B) where both have an entry; if only one has, its entry."""
     return _join("union", a, b, op)
 
 
 def _ewise_union(a: Forms, b: Forms, op: TypedBinaryOp, left: Any, right: Any) -> Forms:
-    """T = op(A, B) where either has an entry, `left` or `right` standing in for the other."""
+    """T = op(A, B) where either has an entry; `left` or `right` replaces a missing one."""
     return _join("union", a, b, op, left, right)
 
 
@@ -81,7 +81,7 @@ def _join_vectors(
 
 
 def _near(v: VectorStore, w: VectorStore) -> SparseVector:
-    """The entries of v; where v is dense and w has few, only those that w may meet."""
+    """Return the entries of v; if v is dense and w has few entries, only those that w meets."""
     if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
         return v.sparse()
     indices = w.sparse().indices
@@ -90,7 +90,7 @@ def _near(v: VectorStore, w: VectorStore) -> SparseVector:
 
 
 def _apply(a: Forms, op: TypedUnaryOp) -> Forms:
-    """T = op(A), entry by entry."""
+    """T(i, j) = op(A(i, j))."""
     if isinstance(a, ScalarStore):
         return scalars.apply(a, op)
     how = _by_place if op.is_positional else _map
@@ -98,12 +98,12 @@ def _apply(a: Forms, op: TypedUnaryOp) -> Forms:
 
 
 def _apply_left(a: Forms, op: TypedBinaryOp, scalar: Any) -> Forms:
-    """T = op(scalar, A), entry by entry."""
+    """T(i, j) = op(scalar, A(i, j))."""
     return _bind(a, op, scalar, "left")
 
 
 def _apply_right(a: Forms, op: TypedBinaryOp, scalar: Any) -> Forms:
-    """T = op(A, scalar), entry by entry."""
+    """T(i, j) = op(A(i, j), scalar)."""
     return _bind(a, op, scalar, "right")
 
 
@@ -117,7 +117,7 @@ def _bind(a: Forms, op: TypedBinaryOp, scalar: Any, side: str) -> Forms:
 
 
 def _apply_index(a: Forms, op: TypedIndexUnaryOp, thunk: Any) -> Forms:
-    """T = op(A(i, j), i, j, thunk), entry by entry."""
+    """T(i, j) = op(A(i, j), i, j, thunk)."""
     if isinstance(a, ScalarStore):
         return scalars.apply_index(a, op, thunk)
     return _by_place(a, op.return_type, backend(a.device).apply_index, op, thunk)
@@ -131,7 +131,7 @@ def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
 
 
 def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """A function of the value alone: whatever form is at hand will do."""
+    """Map each value, in any form that exists."""
     if isinstance(a, VectorStore):
         v = a.at_hand
         return VectorStore(a.device, dtype, compute(v, *args))
@@ -142,7 +142,7 @@ def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """A function of the place too."""
+    """Map each value by a function that also depends on its position."""
     if isinstance(a, VectorStore):
         return VectorStore(a.device, dtype, compute(a.sparse(), *args))
     return MatrixStore(a.device, dtype, compute(a.csr, *args))

@@ -1,4 +1,4 @@
-"""T of the operations that move entries: extract, transpose, diag, reposition, broadcast."""
+"""Operations that move entries: extract, transpose, diag, reposition, outer, lookup."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from graphla.stores import HUGE, MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import BOOL, INT32
 from semirings.operators import TypedBinaryOp
 
-Places = np.ndarray | None  # which rows or columns: None for all, in order
+Places = np.ndarray | None  # the chosen rows or columns; None for all, in order
 
 
 def locate(device: str, indices: Any) -> Any:
-    """Indices as an array of the device, wherever they were given."""
+    """Return indices as an array of the device, from any device."""
     return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
 
@@ -76,37 +76,37 @@ def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
 
 
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
-    """Where row i begins and where it ends; the host waits once for both."""
+    """Return where row i begins and ends; the host waits once for both."""
     begin, end = backend(device).to_host(a.indptr[i : i + 2]).tolist()
     return begin, end
 
 
 def _transpose(a: MatrixStore) -> MatrixStore:
-    """C = Aᵀ: the same forms, swapped."""
+    """C = Aᵀ: the same forms, with rows and columns swapped."""
     return a.T
 
 
 def coordinates(a: MatrixStore) -> tuple[Any, Any, Any]:
-    """The row, column and value of each entry, row by row."""
+    """Return the row, column and value of each entry, row by row."""
     csr = a.csr
     return row_of_each(a.device, csr), csr.indices, csr.values
 
 
 def row_of_each(device: str, a: Csr) -> Any:
-    """The row of each entry, int32."""
+    """Return the row of each entry, as int32."""
     return backend(device).row_of_entry(a)
 
 
 def from_coordinates(
     device: str, dtype: Any, nrows: int, ncols: int, rows: Any, columns: Any, values: Any
 ) -> MatrixStore:
-    """The matrix of these entries, which do not repeat."""
+    """Return the matrix with these entries, which have distinct positions."""
     a = backend(device).build_matrix(nrows, ncols, rows, columns, values, None)
     return MatrixStore(device, dtype, a)
 
 
 def as_row(v: VectorStore) -> MatrixStore:
-    """The 1 x n matrix of a vector."""
+    """Return a vector as a 1 x n matrix."""
     w = v.sparse()
     indptr = backend(v.device).asarray([0, w.indices.size], np.int32)
     return MatrixStore(v.device, v.dtype, Csr(1, w.size, indptr, w.indices, w.values))
@@ -124,7 +124,7 @@ def _diag(a: MatrixStore, k: int) -> VectorStore:
 
 
 def _from_diag(v: VectorStore, k: int) -> MatrixStore:
-    """C(i, i + k) = v(i), in a square matrix that just holds it."""
+    """C(i, i + k) = v(i), or C(i - k, i) = v(i) for a negative k; C has size n + abs(k)."""
     w = v.sparse()
     size = w.size + abs(k)
     return from_coordinates(
@@ -133,7 +133,7 @@ def _from_diag(v: VectorStore, k: int) -> MatrixStore:
 
 
 def with_diagonal(a: MatrixStore, k: int, v: VectorStore) -> MatrixStore:
-    """A with v in place of its diagonal k."""
+    """Return A with diagonal k replaced by v."""
     i0, j0, w = max(0, -k), max(0, k), v.sparse()
     rows, columns, _ = coordinates(a)
     off = columns.astype("int64") - rows != k
@@ -151,7 +151,7 @@ def with_diagonal(a: MatrixStore, k: int, v: VectorStore) -> MatrixStore:
 
 
 def _reposition_vector(v: VectorStore, offset: int, size: int) -> VectorStore:
-    """w(i + offset) = v(i), where that is an index of w."""
+    """w(i + offset) = v(i), if i + offset is an index of w."""
     w = v.sparse()
     places = w.indices.astype("int64") + offset
     w = backend(v.device).keep(w, (places >= 0) & (places < size))
@@ -160,7 +160,7 @@ def _reposition_vector(v: VectorStore, offset: int, size: int) -> VectorStore:
 
 
 def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> MatrixStore:
-    """C(i + down, j + right) = A(i, j), where that is a place of C."""
+    """C(i + down, j + right) = A(i, j), if that position lies in C."""
     nrows, ncols = shape
     rows, columns = _shift(a, down, right)
     stay = (rows >= 0) & (rows < nrows) & (columns >= 0) & (columns < ncols)
@@ -170,7 +170,7 @@ def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> Mat
 
 
 def _shift(a: MatrixStore, down: int, right: int) -> tuple[Any, Any]:
-    """The row and column of each entry, moved."""
+    """Return the new row and column of each entry."""
     rows, columns, _ = coordinates(a)
     return rows.astype("int64") + down, columns.astype("int64") + right
 

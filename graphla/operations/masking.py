@@ -1,4 +1,4 @@
-"""The places where a mask lets through, as a vector or matrix of trues."""
+"""Apply a mask to a vector or matrix, or turn it into one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semirings.dtypes import DataType
 def masked_pattern(
     mask: VectorMask | MatrixMask | None, beside: VectorStore | MatrixStore, dtype: DataType
 ) -> Any:
-    """C⟨mask⟩ = true, as large as `beside`."""
+    """C⟨mask⟩ = true, with the shape and the device of `beside`."""
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
     if isinstance(beside, VectorStore):
@@ -28,7 +28,7 @@ def masked_pattern(
 
 
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
-    """T⟨mask⟩: the entries of T where the mask lets through, which is a view of its parent."""
+    """Return the entries of T that the mask allows; None allows all. T is a view of `parent`."""
     if mask is None:
         return forms
     do, dtype = backend(forms.device), forms.dtype

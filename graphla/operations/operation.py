@@ -1,7 +1,7 @@
-"""What one operation is: its name, how T is computed from forms, and what surrounds its run.
+"""Run an operation: a name, and a function that computes T from forms.
 
-`DeviceScope` does that: operands are on one device, which is current; streams are in order; errors
-of the device are worded as ours; and a record is kept.
+Every operation runs in a `DeviceScope`: all operands are on one device, which is current; streams
+wait for each other; and errors of the device are replaced by those of graphla.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ Collections = (VectorStore, MatrixStore)
 
 
 class Operation:
-    """`compute(*operands)` gives T as forms; one that `honours_mask` takes the mask as well, and
-    then T has entries only where the mask lets them through."""
+    """A name, and a function `compute(*operands)` that returns T as a store.
+
+    If it `honours_mask`, it also takes the mask, and T has only entries that the mask allows.
+    """
 
     __slots__ = ("compute", "honours_mask", "name", "records_itself")
 
@@ -54,7 +56,7 @@ class Operation:
 
 
 class MemoryFreed(OutOfMemory):
-    """Memory was short, and some has been freed since."""
+    """Memory ran out, and some has been freed since, so that another try may succeed."""
 
 
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
@@ -68,7 +70,7 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
-        pass  # what the error holds is released before the next try
+        pass  # the error and the memory it refers to are released before the next try
     with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))
 
@@ -85,9 +87,9 @@ def perform(name: str, find: Callable[..., T], *args: Any) -> T:
 
 
 def device_of(args: tuple[Any, ...]) -> str:
-    """Where the vectors and matrices among them are: all in one place.
+    """Return the device of the vectors and matrices; refuse those of different devices.
 
-    A scalar has its value on the host, and goes with any.
+    The value of a scalar is on the host, so a scalar can be used with any device.
     """
     device = ""
     for x in args:
@@ -99,17 +101,18 @@ def device_of(args: tuple[Any, ...]) -> str:
 
 
 def refuse_mixed(one: str, other: str, what: str = "the operands") -> NoReturn:
-    """Two places that do not meet in one operation."""
+    """Raise DeviceMismatch, because one operation cannot use both devices."""
     raise DeviceMismatch(
         f"{what} are on {one} and on {other}; move one of them, as in B.to({one!r})"
     )
 
 
 class DeviceScope:
-    """`with DeviceScope(name, operands) as running:` the device is current, and errors are ours.
+    """Make a device current and translate its errors: `with DeviceScope(name, operands) as s`.
 
-    On a GPU the forms read are waited for as they are read; afterwards the streams that own their
-    memory wait for this one, and a result that shares memory with them keeps their stamps.
+    On a GPU, the current stream waits for each form that is read. Afterwards the streams that own
+    the memory of these forms wait for the current one, and a result that shares this memory takes
+    over the stamps.
     """
 
     __slots__ = ("_away", "_before", "_device", "_name", "_order", "_owner", "_read", "_results")
@@ -130,11 +133,11 @@ class DeviceScope:
         return self
 
     def writes(self, owner: Any, t: Any = None) -> None:
-        """Record that `owner` is about to hold other forms, and that T, if given, is computed.
+        """Record that `owner` will get other forms, and that T, if given, has been computed.
 
         No reference is kept to the old forms, nor to operands that have been read, so that the old
-        forms can be overwritten in place. Forms in the order of another stream are kept until that
-        stream has been told to wait: until then their memory must not be freed.
+        forms can be overwritten in place. Forms of another stream are kept until that stream waits
+        for this one: until then their memory must not be freed.
         """
         self._owner = owner
         if t is not None:
@@ -151,7 +154,7 @@ class DeviceScope:
             self._read = (*self._read, owner._store)
 
     def gives(self, result: T) -> T:
-        """The result, or one of them, or a tuple of them."""
+        """Record a result, or a tuple of results, and return it."""
         if self._device != "cpu":
             self._results.extend(result if isinstance(result, tuple) else (result,))
         return result

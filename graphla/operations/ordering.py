@@ -1,4 +1,4 @@
-"""T of sort: entries in the order of a comparison, moved to the front, and where each came from."""
+"""Sort entries by a comparison: they move to the front; a second result lists their origins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Sorted = tuple[Any, Any]
 def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
     """w(k) = the k-th entry of v in the order of op, and p(k) = the index that it has in v.
 
-    `most`: the first so many alone, which is the size of the result then.
+    If `most` is given, only the first `most` entries are returned, and `most` is the size.
     """
     return perform("sort", _run_and_record, _sort_vector, v, op, most)
 
@@ -32,7 +32,7 @@ def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> S
 def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
     """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
 
-    `most`: the first so many of each row alone.
+    If `most` is given, only the first `most` entries of each row are returned.
     """
     return perform("sort", _run_and_record, _sort_rows, a, op, most)
 
@@ -59,7 +59,7 @@ def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     size = w.size
     if most is not None:
         size = most
-        if most < places.size:  # a copy, which does not hold the rest
+        if most < places.size:  # a copy, so that the rest of the memory can be freed
             places = places[:most].copy()
             values = values[:most] if is_iso(values) else values[:most].copy()
     origins = (places if isinstance(w, FullVector) else w.indices[places]).astype("int64")
@@ -91,7 +91,7 @@ def _sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None) -> Sorted:
 def _sort_values(
     device: str, values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
-    """The values in the order of op, compared as its dtype, and the place that each had."""
+    """Return the values in the order of op, compared in its dtype, and their previous places."""
     do, size = backend(device), values.size
     if size < 2 or is_iso(values):
         return values, do.arange(size, np.int32 if size < 1 << 31 else np.int64)

@@ -1,4 +1,4 @@
-"""T of the products: matrix by vector (pushed or pulled), matrix by matrix, kronecker."""
+"""Products: of a matrix and a vector (by push or pull), of matrices, inner and Kronecker."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _matrix_vector(
 
 
 def _spread(u: VectorStore, semiring: TypedSemiring, side: Side) -> DenseVector:
-    """u by index; a list whose values nobody reads spreads its places alone."""
+    """Return u in dense form; if its values are not read, one value is repeated instead."""
     op = semiring.binaryop
     if u.has_dense or (op.reads_y if side == "mxv" else op.reads_x) or not u.nvals:
         return u.dense()
@@ -73,7 +73,7 @@ def _mxm(
 
 
 def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
-    """s = u ⊕.⊗ v: the product of u with the one column that v is."""
+    """s = u ⊕.⊗ v: the product of u with v as a matrix of one column."""
     if not (u.has_dense or v.has_dense or semiring.is_positional):
         return _sparse_inner(u, v, semiring)
     w = backend(u.device).pull(as_row(v).csr, u.dense(), semiring, "vxm", None)
@@ -82,7 +82,7 @@ def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarSto
 
 
 def _sparse_inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
-    """s = ⊕ over the entries of u ⊗ v: nothing as long as the vectors is made."""
+    """s = ⊕ over the entries of u ⊗ v, without a temporary of the vectors' full length."""
     do, dtype = backend(u.device), semiring.return_type
     both = do.intersection(u.sparse(), v.sparse(), semiring.binaryop)
     values = do.cast(both, dtype.np_type).values
@@ -90,7 +90,7 @@ def _sparse_inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> Sc
 
 
 def _power(a: MatrixStore, n: int, semiring: TypedSemiring, identity: Any) -> MatrixStore:
-    """C = A ⊕.⊗ ... ⊕.⊗ A, n times, by squaring; for n = 0 the identity on the diagonal."""
+    """C = Aⁿ over ⊕.⊗, by repeated squaring; for n = 0, `identity` on the diagonal."""
     if n == 0:
         one = backend(a.device).asarray([identity])
         ones = FullVector(a.nrows, repeat_value(one, a.nrows))

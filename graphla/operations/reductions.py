@@ -1,4 +1,4 @@
-"""T of the reductions by a monoid: of each row, of each column, of all entries."""
+"""Reductions by a monoid: of each row, of each column, or of all entries."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from semirings.structures import TypedMonoid
 
 
 def _reduce_rowwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
-    """w(i) = ⊕ over j of A(i, j); a row without entries has none."""
+    """w(i) = ⊕ over j of A(i, j); w(i) has no entry if row i has none."""
     w = backend(a.device).reduce_rows(a.csr, monoid)
     return VectorStore(a.device, monoid.return_type, w)
 
 
 def _reduce_columnwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
-    """w(j) = ⊕ over i of A(i, j); a column without entries has none."""
+    """w(j) = ⊕ over i of A(i, j); w(j) has no entry if column j has none."""
     return _reduce_rowwise(a.T, monoid)
 
 
 def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarStore:
-    """s = ⊕ of all entries; of none, nothing (or the identity, unless `allow_empty`)."""
+    """s = ⊕ of all entries; if there are none, empty if `allow_empty`, else the identity."""
     dtype = monoid.return_type
     if not a.nvals:
         return ScalarStore(a.device, dtype, None if allow_empty else monoid.identity)
@@ -36,7 +36,7 @@ def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarStor
 
 
 def values_of(a: MatrixStore) -> Any:
-    """The values of all entries, in some order."""
+    """Return the values of all entries, in any order."""
     return (a.csr if a.has_csr else a.csc).values
 
 

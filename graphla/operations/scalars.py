@@ -1,4 +1,4 @@
-"""T of the entrywise operations on scalars, which are vectors of one place without the place."""
+"""Entrywise operations on scalars, which are like vectors with a single index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semirings.exceptions import DomainMismatch
 
 
 def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any, ...]) -> Any:
-    """op(a, b) where both are there; for a union, one alone passes or meets its default."""
+    """Return op(a, b); in a union a missing value is replaced by its default, or left out."""
     x, y = a.value, b.value
     if how == "union":
         if x is None and y is None:
@@ -50,12 +50,12 @@ def by_place(a: ScalarStore, op: Any, thunk: Any) -> Any:
 
 
 def apply_index(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
-    """op(a, 0, 0, thunk), or nothing."""
+    """Return op(a, 0, 0, thunk), or an empty scalar if a is empty."""
     return _scalar(a, op.return_type, by_place(a, op, thunk))
 
 
 def select(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
-    """a where op(a, 0, 0, thunk) holds, else nothing."""
+    """Return a if op(a, 0, 0, thunk) holds, otherwise an empty scalar."""
     return a if by_place(a, op, thunk) else _scalar(a, a.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Python's and NumPy's values as entries: their dtype, and whether they fit the one they go to."""
+"""Convert values of Python and NumPy to entries: find their dtype, and check that they fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphla.formats import FullVector
 from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, lookup_dtype
 
 DLPACK_CUDA = 2
-"""What DLPack calls the memory of an NVIDIA card."""
+"""DLPack's code for the memory of an NVIDIA card."""
 
 WIDE = 1 << 63
 """The least integer that does not fit INT64."""
@@ -22,16 +22,17 @@ Scalar = bool | int | float | np.generic
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether `value` is one number or truth value of Python or NumPy."""
+    """Return whether `value` is a single number or Boolean of Python or NumPy."""
     return isinstance(value, (int, float, np.generic)) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     )
 
 
 def is_on_card(value: Any) -> bool:
-    """Whether `value` is an array, of any library, in the memory of a GPU.
+    """Return whether `value` is an array, of any library, in the memory of a GPU.
 
-    Our nouns are not, though they give themselves out by DLPack: they want no ufunc.
+    Vectors and matrices of graphla are not, although they support DLPack; their `__array_ufunc__`
+    is None.
     """
     if isinstance(value, (np.ndarray, list, tuple)) or is_scalar(value):
         return False
@@ -44,7 +45,7 @@ def is_on_card(value: Any) -> bool:
 
 
 def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
-    """The dtype of a scalar; Python's own yield to the dtype `beside` them, as in NumPy 2.
+    """Return the dtype of a scalar; a Python number takes the dtype `beside` if its kind allows it.
 
     >>> from semirings.dtypes import INT8
     >>> dtype_of(1, INT8), dtype_of(1.5, INT8), dtype_of(np.int16(1), INT8)
@@ -62,7 +63,7 @@ def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
 
 @cache
 def limits(np_type: np.dtype[Any]) -> tuple[int, int]:
-    """The least and the greatest value of an integer dtype."""
+    """Return the least and the greatest value of an integer dtype."""
     info = np.iinfo(np_type)
     return int(info.min), int(info.max)
 
@@ -73,7 +74,7 @@ def _greatest(np_type: np.dtype[Any]) -> float:
 
 
 def as_type(value: Any, dtype: DataType) -> Any:
-    """A NumPy scalar cast as `astype` casts an array: what does not fit wraps; nothing warns."""
+    """Return a NumPy scalar cast as by `astype`: integers that do not fit wrap silently."""
     if value.dtype == dtype.np_type:
         return value
     with np.errstate(all="ignore"):
@@ -81,7 +82,7 @@ def as_type(value: Any, dtype: DataType) -> Any:
 
 
 def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
-    """`value` as a NumPy scalar of `dtype`; refused where it does not fit.
+    """Return `value` as a NumPy scalar of `dtype`; refuse it if it does not fit.
 
     >>> fit(300, lookup_dtype("INT8"))
     Traceback (most recent call last):
@@ -111,13 +112,13 @@ def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
 
 
 def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.ndarray:
-    """`values` as an array of `dtype`; the first that does not fit is refused."""
+    """Return `values` as an array of `dtype`; refuse the first that does not fit."""
     np_type = dtype.np_type
     if values.dtype == np_type:
         return values
     if not np.can_cast(values.dtype, np_type, "same_kind") or values.dtype.kind in "iuf":
         _refuse_first_unfit(values, dtype, name)
-    if is_on_card(values):  # by our kernel: CuPy's own flushes subnormal numbers
+    if is_on_card(values):  # by graphla's kernel, because CuPy's kernel flushes subnormals
         flat = values if values.ndim == 1 else values.ravel()
         cast = backend("cuda").cast(FullVector(flat.size, flat), np_type)
         return cast.values.reshape(values.shape)
@@ -126,7 +127,7 @@ def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.n
 
 
 def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.ndarray, DataType]:
-    """`values` (a sequence or an array) as an array, and the dtype given or found."""
+    """Return `values` (a sequence or an array) as an array, and the dtype, given or found."""
     wanted = None if dtype is None else lookup_dtype(dtype)
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; give its .compressed() or .filled(x)")

@@ -1,10 +1,10 @@
 """The write rule, for every operation: C⟨mask, replace⟩ = accum(C, T).
 
-Z = T, or the union of C and T under accum; then C becomes Z where the mask lets through, and keeps
-what it had elsewhere, unless `replace` deletes that. T is cast to the dtype of C value by value.
+Z = T, or the union of C and T under accum. C becomes Z where the mask allows it; elsewhere it keeps
+its entries, unless `replace` deletes them. T is cast to the dtype of C value by value.
 
-An owner is whoever holds forms as `_store` and now gets others; see `graphla.stores.take` for when
-a vector is written in place.
+An owner is an object whose attribute `_store` holds forms, which the write replaces; see
+`graphla.stores.take_in_place` for when a vector is written in place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphla.backends import backend
 from graphla.formats import MatrixMask, VectorMask
 from graphla.operations.entrywise import cast
 from graphla.operations.values import as_type
-from graphla.stores import MatrixStore, ScalarStore, VectorStore, take
+from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
 from semirings.operators import TypedBinaryOp
 
 
@@ -27,15 +27,15 @@ def write_vector(
     replace: bool,
     honours_mask: bool,
 ) -> None:
-    """w⟨mask, replace⟩ = accum(w, t); where t `honours_mask`, it has no entry outside of it."""
+    """w⟨mask, replace⟩ = accum(w, t); if t `honours_mask`, it has only entries that it allows."""
     is_whole = accum is None and (mask is None or (honours_mask and replace))
     if is_whole or _is_overwritten(owner._store, mask, accum, replace, honours_mask):
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
-    # No local name may hold the forms of the owner, or `take` would see them shared.
+    # No local name may refer to the owner's forms, or `take_in_place` would find them shared.
     if not owner._store.has_dense:
-        entries = t.known_nvals
+        entries = t.nvals if t.has_sparse else t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)
     source = t.sparse(sorted=False) if t.has_sparse and not t.has_dense else t.at_hand
     if not owner._store.has_dense and t.has_sparse:
@@ -43,7 +43,7 @@ def write_vector(
     del t
     dtype = owner._store.dtype.np_type
     do = backend(owner._store.device)
-    taken = take(owner)
+    taken = take_in_place(owner)
     if taken is not None:
         written = do.write_vector(taken, source, mask, accum, replace, dtype, in_place=True)
     else:
@@ -91,7 +91,7 @@ def write_scalar(
 
 
 def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool) -> bool:
-    """Whether nothing of C, and all of T, is in the result."""
+    """Return whether the result is all of T, and nothing of C."""
     if mask is None:
         return accum is None or c.known_nvals == 0
     return honours_mask and ((replace and accum is None) or c.known_nvals == 0)

@@ -1,10 +1,11 @@
-"""What all operands do alike: infix operators, `op(A & B)`, ewise, apply, select, comparing."""
+"""The operations of every operand: infixes, `op(A & B)`, ewise, apply, select, comparison."""
 
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
+from graphla.backends import streams
 from graphla.expression import Expression, Operand
 from graphla.operations.operation import perform
 from graphla.operations.values import dtype_of, fit, is_scalar
@@ -16,41 +17,218 @@ from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL
 from semirings.exceptions import InvalidValue
 
+if TYPE_CHECKING:
+    from typing import Self
 
-class Arithmetic(Operand):
-    """The operators of Python: union for `+ - ^ |`, intersection for the others."""
+    from graphla.sparse.matrix import MatrixExpression, ReadableMatrix
+
+Result = TypeVar("Result")
+"""The expression with the number of dimensions of the operand."""
+
+Joined = TypeVar("Joined")
+"""The result of an infix with another operand, which may have more dimensions."""
+
+
+class Arithmetic(Operand, Generic[Result, Joined]):
+    """Python's operators: the union for `+ - ^ |`, the intersection for the others."""
 
     __slots__ = ()
 
+    @overload
+    def ewise_add(self, other: ReadableMatrix, op: Any = ...) -> MatrixExpression: ...
+    @overload
+    def ewise_add(self, other: Any, op: Any = ...) -> Result: ...
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> Any:
-        """C = op(A, B) where both have an entry; where one has, that."""
+        """C = op(A, B) where both have an entry; elsewhere the entry of A or B.
+
+        Combine two operands over the union of their entries, in O(A.nvals + B.nvals) time.
+
+        A Vector and a Matrix can be combined: a Vector on the left is repeated along the columns,
+        one on the right along the rows.
+
+        Args:
+            other: B, an operand of the same shape, or a Vector or Matrix that fits.
+            op: a binary operator, a monoid, or the name of one.
+
+        Returns:
+            An expression of the same shape, or of the Matrix's shape.
+
+        Raises:
+            TypeError: `other` or `op` has the wrong type.
+            DimensionMismatch: the shapes do not fit.
+            DomainMismatch: the operator is not defined on these dtypes.
+            DeviceMismatch: the operands are on different devices.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> u, v = Vector.from_dict({0: 1, 1: 2}, size=3), Vector.from_dict({1: 5}, size=3)
+            >>> u.ewise_add(v).new().to_dict()
+            {0: 1, 1: 7}
+        """
         return expressions.ewise_add(self._read(), self._other(other, "ewise_add"), op)
 
+    @overload
+    def ewise_mult(self, other: ReadableMatrix, op: Any = ...) -> MatrixExpression: ...
+    @overload
+    def ewise_mult(self, other: Any, op: Any = ...) -> Result: ...
     def ewise_mult(self, other: Any, op: Any = binary.times) -> Any:
-        """C = op(A, B) where both have an entry."""
+        """C = op(A, B) where both have an entry.
+
+        Combine two operands over the intersection of their entries.
+
+        Args:
+            other: B, an operand of the same shape, or a Vector or Matrix that fits, as in
+                `ewise_add`.
+            op: a binary operator, a monoid, or the name of one.
+
+        Returns:
+            An expression of the same shape, or of the Matrix's shape.
+
+        Raises:
+            TypeError: `other` or `op` has the wrong type.
+            DimensionMismatch: the shapes do not fit.
+            DomainMismatch: the operator is not defined on these dtypes.
+            DeviceMismatch: the operands are on different devices.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> u, v = Vector.from_dict({0: 1, 1: 2}, size=3), Vector.from_dict({1: 5}, size=3)
+            >>> u.ewise_mult(v).new().to_dict()
+            {1: 10}
+        """
         return expressions.ewise_mult(self._read(), self._other(other, "ewise_mult"), op)
 
+    @overload
+    def ewise_union(
+        self, other: ReadableMatrix, op: Any, left_default: Any, right_default: Any
+    ) -> MatrixExpression: ...
+    @overload
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Result: ...
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Any:
-        """C = op(A, B) where either has an entry, the defaults standing in for the other."""
+        """C = op(A, B) where either has an entry, with a default for an absent one.
+
+        Combine two operands over the union of their entries, with defaults.
+
+        Args:
+            other: B, an operand of the same shape, or a Vector or Matrix that fits, as in
+                `ewise_add`.
+            op: a binary operator, a monoid, or the name of one.
+            left_default: the scalar that replaces an absent entry of A.
+            right_default: the scalar that replaces an absent entry of B.
+
+        Returns:
+            An expression of the same shape, or of the Matrix's shape.
+
+        Raises:
+            TypeError: `other`, `op` or a default has the wrong type.
+            EmptyObject: a default is an empty Scalar.
+            DimensionMismatch: the shapes do not fit.
+            DomainMismatch: the operator is not defined on these dtypes.
+            DeviceMismatch: the operands are on different devices.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> u, v = Vector.from_dict({0: 1, 1: 2}, size=3), Vector.from_dict({1: 5}, size=3)
+            >>> u.ewise_union(v, "minus", 0, 0).new().to_dict()
+            {0: 1, 1: -3}
+        """
         b = self._other(other, "ewise_union")
         return expressions.ewise_union(self._read(), b, op, left_default, right_default)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Any:
-        """C = op(A), op(A, right) or op(left, A), entry by entry."""
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> Result:
+        """C(i, j) = op(A(i, j)), op(A(i, j), right) or op(left, A(i, j)).
+
+        Apply an operator to each entry, in O(nvals) time.
+
+        Args:
+            op: a unary operator; a binary operator with `right` or `left`; an index-unary operator,
+                which also reads the position of the entry, and `right` as its thunk; a name; or a
+                Python function of one or two values, which is traced.
+            right: the scalar on the right of a binary operator.
+            left: the scalar on the left of a binary operator.
+
+        Returns:
+            An expression with the same shape and the same positions of entries.
+
+        Raises:
+            TypeError: both `left` and `right` are given, or an argument has the wrong type.
+            DomainMismatch: the operator is not defined on this dtype.
+            UdfParseError: a Python function cannot be traced.
+            OverflowError: the scalar does not fit the dtype.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> v = Vector.from_dict({1: 4, 2: 9}, size=3)
+            >>> v.apply("sqrt").new().to_dict(), v.apply("minus", left=10).new().to_dict()
+            ({1: 2.0, 2: 3.0}, {1: 6, 2: 1})
+        """
         return expressions.apply(self._read(), op, left, right)
 
-    def select(self, op: Any, thunk: Any = None) -> Any:
-        """C = the entries of A where op(A(i, j), i, j, thunk) holds, or a mask lets through."""
+    def select(self, op: Any, thunk: Any = None) -> Result:
+        """C(i, j) = A(i, j) where op(A(i, j), i, j, thunk) is true.
+
+        Select entries by a predicate or by a mask, in O(nvals) time.
+
+        Args:
+            op: a select operator such as `select.tril`, or its name; a comparison such as "gt" or
+                `A > 3`; a Python function of (x, i, j, thunk), which is traced; or a mask.
+            thunk: the scalar that the operator reads; 0 by default.
+
+        Returns:
+            An expression with the same shape and dtype.
+
+        Raises:
+            TypeError: an argument has the wrong type, or a mask is given a thunk.
+            DomainMismatch: the operator does not return BOOL, or is not defined on this dtype.
+            DimensionMismatch: a mask has another shape.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> A = Matrix.from_dense([[1, 2], [3, 4]])
+            >>> A.select("triu", 1).new().to_dict(), A.select(">", 2).new().to_dict()
+            ({(0, 1): 2}, {(1, 0): 3, (1, 1): 4})
+        """
         return expressions.select(self._read(), op, thunk)
 
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
-        """Whether both have the same shape and entries at the same places, of equal values."""
+        """Return whether the shapes, the positions of entries and their values are equal.
+
+        Args:
+            other: an operand with the same number of dimensions; for a Scalar, also a number or
+                None.
+            check_dtype: whether the dtypes must be equal, too.
+
+        Returns:
+            True or False. NaN differs from NaN.
+
+        Raises:
+            TypeError: `other` has another number of dimensions.
+            DeviceMismatch: the operands are on different devices.
+        """
         return expressions.compare(self._read(), self._same_kind(other), check_dtype, None)
 
     def isclose(
         self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
     ) -> bool:
-        """As `isequal`, with |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) for each entry."""
+        """Return whether the shapes and positions are equal, and the values are close.
+
+        Values x and y are close if |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol).
+
+        Args:
+            other: an operand with the same number of dimensions; for a Scalar, also a number or
+                None.
+            rel_tol: the relative tolerance.
+            abs_tol: the absolute tolerance.
+            check_dtype: whether the dtypes must be equal, too.
+
+        Returns:
+            True or False.
+
+        Raises:
+            TypeError: `other` has another number of dimensions.
+            InvalidValue: a tolerance is negative or not a number.
+            DeviceMismatch: the operands are on different devices.
+        """
         for name, value in (("rel_tol", rel_tol), ("abs_tol", abs_tol)):
             if not isinstance(value, Real) or not value >= 0:
                 raise InvalidValue(f"{name} must be a number of at least 0, not {value!r}")
@@ -59,20 +237,34 @@ class Arithmetic(Operand):
 
     @property
     def nvals(self) -> int:
-        """Number of entries; explicit zeros count."""
+        """The number of stored entries; explicit zeros count."""
         forms = self._read()
         known = forms.known_nvals
         return perform("nvals", _count, forms) if known is None else known
 
-    def wait(self, how: str = "materialize") -> Any:
-        """Compute this operand if it is an expression, and return it; no other work is deferred."""
+    def wait(self, how: str = "materialize") -> Self:
+        """Compute this operand if it is an expression, and wait for it.
+
+        Args:
+            how: "complete" returns once the work is queued on the device; "materialize" also waits
+                until a GPU has finished it, so that a failure of its kernels is raised here.
+
+        Returns:
+            This operand.
+
+        Raises:
+            InvalidValue: `how` is another value.
+            DeviceFault: a kernel has failed.
+        """
         if how not in ("materialize", "complete"):
             raise InvalidValue(f"how must be 'materialize' or 'complete', not {how!r}")
-        self._read()
+        forms = self._read()
+        if how == "materialize" and forms.device != "cpu":
+            perform("wait", _wait_for_device, forms)
         return self
 
     def __apply_operator__(self, op: Any, *args: Any, **options: Any) -> Any:
-        """`op(A)`, `op(A, 1)`, `op(1, A)`, `op(A & B)`: an operator called on operands."""
+        """Implement `op(A)`, `op(A, 1)`, `op(1, A)` and `op(A & B)`."""
         x, kind = args[0] if len(args) == 1 and not options else None, op.opclass
         if isinstance(x, Expression) and x._operation is None and kind in _of_two:
             return expressions.with_operator(x, op)
@@ -83,7 +275,7 @@ class Arithmetic(Operand):
         return expressions.select_by(self, what)
 
     def _other(self, x: Any, name: str) -> Any:
-        """The forms of the other operand of an ewise operation."""
+        """Return the storage of the other operand of an ewise operation."""
         if isinstance(x, Operand) and (x.ndim > 0) == (self.ndim > 0):
             return x._read()
         if self.ndim == 0 and is_scalar(x):
@@ -97,40 +289,40 @@ class Arithmetic(Operand):
             return as_scalar(x, self)
         raise TypeError(f"a {_kind(self)} can be compared with another one, not with {_kind(x)}")
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Joined:
         return _union(self, other, monoid.plus)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Any) -> Joined:
         return _union(other, self, monoid.plus)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Any) -> Joined:
         return _difference(self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Any) -> Joined:
         return _difference(other, self)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Joined:
         return _both(self, other, binary.times)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Any) -> Joined:
         return _both(other, self, binary.times)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Any) -> Joined:
         return _both(self, other, binary.truediv)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Any) -> Joined:
         return _both(other, self, binary.truediv)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Any) -> Joined:
         return _both(self, other, binary.floordiv)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: Any) -> Joined:
         return _both(other, self, binary.floordiv)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: Any) -> Joined:
         return _both(self, other, binary.mod)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: Any) -> Joined:
         return _both(other, self, binary.mod)
 
     def __divmod__(self, other: Any) -> tuple[Any, Any]:
@@ -139,22 +331,22 @@ class Arithmetic(Operand):
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return other // self, other % self
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Any) -> Joined:
         return _both(self, other, binary.pow)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Any) -> Joined:
         return _both(other, self, binary.pow)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Any) -> Joined:
         return _both(self, other, binary.lt)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Any) -> Joined:
         return _both(self, other, binary.le)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Any) -> Joined:
         return _both(self, other, binary.gt)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Any) -> Joined:
         return _both(self, other, binary.ge)
 
     def __eq__(self, other: Any) -> Any:
@@ -165,23 +357,23 @@ class Arithmetic(Operand):
 
     __hash__ = object.__hash__
 
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: Any) -> Joined:
         _refuse_unless_bool("^", self, other)
         return _union(self, other, monoid.lxor)
 
-    def __rxor__(self, other: Any) -> Any:
+    def __rxor__(self, other: Any) -> Joined:
         return self ^ other
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Result:
         return self.apply(unary.ainv)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Result:
         return self.apply(unary.identity)
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Result:
         return self.apply(unary.abs)
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Result:
         if self.dtype is not BOOL:
             raise TypeError(
                 f"~ is logical and needs BOOL, but the dtype is {self.dtype}; "
@@ -189,16 +381,16 @@ class Arithmetic(Operand):
             )
         return self.apply(unary.lnot)
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: Any) -> Joined:
         return _infix("&", self, other)
 
-    def __rand__(self, other: Any) -> Any:
+    def __rand__(self, other: Any) -> Joined:
         return _infix("&", other, self)
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Any) -> Joined:
         return _infix("|", self, other)
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: Any) -> Joined:
         return _infix("|", other, self)
 
     def __matmul__(self, other: Any) -> Any:
@@ -211,8 +403,8 @@ class Arithmetic(Operand):
         return _infix("@", other, self)
 
 
-class Collection(Arithmetic):
-    """What a Matrix and a Vector refuse: to be taken for one truth value, a list or an array."""
+class Collection(Arithmetic[Result, Joined]):
+    """A Matrix or Vector, which refuses to be used as a truth value, a list or an array."""
 
     __slots__ = ()
 
@@ -242,7 +434,7 @@ class Collection(Arithmetic):
 
 
 def as_scalar(x: Any, beside: Operand) -> ScalarStore:
-    """A number, or None, as the forms of a scalar that yields to the dtype beside it."""
+    """Return the storage of a number or None, whose dtype yields to that of the operand."""
     if x is None:
         return ScalarStore(beside.device, beside.dtype)
     dtype = dtype_of(x, beside.dtype)
@@ -251,6 +443,10 @@ def as_scalar(x: Any, beside: Operand) -> ScalarStore:
 
 def _count(forms: Any) -> int:
     return forms.nvals
+
+
+def _wait_for_device(forms: Any) -> None:
+    streams(forms.device).wait()
 
 
 def _union(a: Any, b: Any, op: Any) -> Any:
@@ -272,7 +468,7 @@ def _both(a: Any, b: Any, op: Any) -> Any:
 
 
 def _compare(a: Any, b: Any, op: Any) -> Any:
-    """Entry by entry; two scalars compare to True or False."""
+    """Return the comparison entry by entry; for two scalars, True or False."""
     if a.ndim == 0 and (is_scalar(b) or b is None or (isinstance(b, Operand) and b.ndim == 0)):
         return a.isequal(b) == (op is binary.eq)
     return _both(a, b, op)
@@ -330,7 +526,7 @@ def _infix(symbol: str, a: Any, b: Any) -> Any:
 
 
 _of_two = ("Semiring", "BinaryOp", "Monoid")
-"""The kinds of operators that an infix waits for."""
+"""The kinds of operators that an infix without an operator accepts."""
 
 
 def _call(op: Any, kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

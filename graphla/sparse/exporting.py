@@ -1,9 +1,10 @@
-"""What users take out: coordinates, compressed and dense arrays, dicts.
+"""Export of entries as coordinates, compressed arrays, dense arrays and dicts.
 
-Fresh arrays of NumPy's, with indices as int64; or with copy=False, where that is offered, the
-arrays as they are held, on their device and not to be written into.
+The arrays are new NumPy arrays with int64 indices. With copy=False, where a function offers it,
+they are the stored arrays on their device, which must not be written.
 
-Waits: for all that is copied to the host; with copy=False, `to_dense` for the number of entries.
+Waits: for everything that is copied to the host; with copy=False, `to_dense` waits for the number
+of entries.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
 from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import DataType, lookup_dtype, unify
+from semirings.exceptions import InvalidValue
 
 
 def vector_coo(
     forms: VectorStore, dtype: Any, indices: bool, values: bool, sort: bool, copy: bool
 ) -> tuple[Any, Any]:
-    """(indices, values)."""
+    """Return (indices, values) of the entries."""
     forms = _in_dtype(forms, dtype, copy)
     v = forms.sparse(sorted=sort)
     return (
@@ -38,22 +40,38 @@ def vector_coo(
 
 
 def matrix_coo(
-    forms: MatrixStore, dtype: Any, rows: bool, columns: bool, values: bool, copy: bool
+    forms: MatrixStore,
+    dtype: Any,
+    rows: bool,
+    columns: bool,
+    values: bool,
+    sort: bool,
+    copy: bool,
 ) -> tuple[Any, Any, Any]:
-    """(rows, columns, values), row by row."""
+    """Return (rows, columns, values) of the entries, in row order.
+
+    If `sort` is False, a matrix that has no CSR yet gives them in column order.
+    """
     forms = _in_dtype(forms, dtype, copy)
-    csr, device = forms.csr, forms.device
-    return (
-        _indices(device, indexing.row_of_each(device, csr), copy) if rows else None,
-        _indices(device, csr.indices, copy) if columns else None,
-        _values(device, csr.values, dtype, copy) if values else None,
-    )
+    device, by_columns = forms.device, not sort and not forms.has_csr
+    a = forms.csc if by_columns else forms.csr
+    want_outer, want_inner = (columns, rows) if by_columns else (rows, columns)
+    outer = _indices(device, indexing.row_of_each(device, a), copy) if want_outer else None
+    inner = _indices(device, a.indices, copy) if want_inner else None
+    i, j = (inner, outer) if by_columns else (outer, inner)
+    return i, j, _values(device, a.values, dtype, copy) if values else None
+
+
+def require_sorted(name: str, sort: bool) -> None:
+    """Refuse sort=False for an export that always sorts the indices in each row or column."""
+    if sort is not True:
+        raise InvalidValue(f"sort is {sort!r}, but {name} always sorts, so it must be True")
 
 
 def to_compressed(
     forms: MatrixStore, dtype: Any, by_columns: bool, copy: bool = True
 ) -> tuple[Any, Any, Any]:
-    """(indptr, indices, values), by rows or by columns."""
+    """Return (indptr, indices, values), by rows or by columns."""
     forms = _in_dtype(forms, dtype, copy)
     a, device = forms.csc if by_columns else forms.csr, forms.device
     return (
@@ -66,14 +84,14 @@ def to_compressed(
 def doubly_compressed(
     forms: MatrixStore, dtype: Any, by_columns: bool
 ) -> tuple[Any, Any, Any, Any]:
-    """(rows that have entries, indptr, indices, values), fresh arrays."""
+    """Return (rows that have entries, indptr, indices, values) as new arrays."""
     indptr, indices, values = to_compressed(forms, dtype, by_columns)
     lines = np.flatnonzero(np.diff(indptr))
     return lines, np.append(indptr[lines], indptr[-1]), indices, values
 
 
 def vector_dense(forms: VectorStore, fill_value: Any, dtype: Any, copy: bool) -> Any:
-    """An array, with the fill value where there is no entry."""
+    """Return an array, with the fill value at indices without an entry."""
     wanted, fill = _resolve_fill(forms.size, forms, fill_value, dtype)
     do, np_type = backend(forms.device), wanted.np_type
     if forms.nvals == forms.size:
@@ -86,18 +104,18 @@ def vector_dense(forms: VectorStore, fill_value: Any, dtype: Any, copy: bool) ->
 
 
 def matrix_dense(forms: MatrixStore, fill_value: Any, dtype: Any) -> np.ndarray:
-    """A 2-d array, with the fill value where there is no entry."""
+    """Return a 2-d array, with the fill value at positions without an entry."""
     shape = forms.nrows, forms.ncols
     wanted, fill = _resolve_fill(int(np.prod(shape, dtype=object)), forms, fill_value, dtype)
     array = np.full(shape, fill, wanted.np_type)
-    rows, columns, values = matrix_coo(forms, None, True, True, True, True)
+    rows, columns, values = matrix_coo(forms, None, True, True, True, True, True)
     with np.errstate(all="ignore"):
         array[rows, columns] = values
     return array
 
 
 def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
-    """{row: {column: value}}, or {column: {row: value}}."""
+    """Return {row: {column: value}}, or {column: {row: value}}."""
     arrays = to_compressed(forms, None, not is_rowwise(order))
     indptr, indices, values = (array.tolist() for array in arrays)
     return {
@@ -108,7 +126,7 @@ def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
 
 
 def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
-    """What a pickle keeps of a vector."""
+    """Return the parts of a vector that a pickle stores."""
     forms = move_store(forms, "cpu")
     v = forms.sparse()
     full = forms.nvals == forms.size
@@ -116,7 +134,7 @@ def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
 
 
 def matrix_pieces(forms: MatrixStore) -> tuple[Any, ...]:
-    """What a pickle keeps of a matrix: the forms that are there."""
+    """Return the parts of a matrix that a pickle stores: the formats that exist."""
     forms = move_store(forms, "cpu")
 
     def parts(a: Csr) -> tuple[Any, ...]:
@@ -132,7 +150,7 @@ def _one_if_iso(values: Any) -> Any:
 
 
 def _resolve_fill(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple[DataType, Any]:
-    """The dtype of a dense array, and what it has where there is no entry."""
+    """Return the dtype of a dense array, and the value of elements without an entry."""
     wanted = lookup_dtype(dtype) if dtype is not None else forms.dtype
     if fill_value is None:
         if forms.nvals < places:
@@ -147,7 +165,7 @@ def _resolve_fill(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple
 
 
 def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
-    """Forms whose values can be lent as they are."""
+    """Return the storage with values that can be exported without a copy."""
     return forms if copy or dtype is None else cast(forms, lookup_dtype(dtype))
 
 
@@ -166,7 +184,7 @@ def _values(device: str, values: Any, dtype: Any, copy: bool) -> Any:
 
 
 def lend(array: Any) -> Any:
-    """The array to read only, as far as its library lets one say so."""
+    """Return a read-only view of a NumPy array, or the CuPy array itself."""
     if isinstance(array, np.ndarray):
         array = array.view()
         array.flags.writeable = False

@@ -1,8 +1,9 @@
-"""Where a statement may write: `v.S` (where v has entries), `v.V` (where they are true), `~`."""
+"""Masks, which select where a statement may write: `v.S` (entries), `v.V` (true entries), `~`."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from html import escape
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphla.expression import Operand, Replace, describe, expression
 from graphla.operations.masking import masked_pattern
@@ -11,11 +12,30 @@ from graphla.sparse.operators import accumulator
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch
 
+if TYPE_CHECKING:
+    from graphla.sparse import Matrix, Vector
+
 _pattern = Operation("mask", masked_pattern)
 
 
 class Mask:
-    """A view of a Matrix or Vector: what it lets through is what that holds when it is used."""
+    """A view of a Matrix or Vector that selects where a statement may write.
+
+    `A.S` and `A.V` make masks; `~`, `&` and `|` combine them. A mask is evaluated when it is used,
+    so it reflects later changes of the Matrix or Vector.
+
+    Args:
+        parent: the Matrix, Vector or expression.
+        structure: True selects the elements that have an entry; False those with a true entry.
+        complement: whether the other elements are selected instead.
+
+    Examples:
+        >>> from graphla import Vector
+        >>> v, w = Vector.from_dict({0: 1, 2: 0}, size=3), Vector(int, 3)
+        >>> w(~v.S) << 7
+        >>> w.to_dict(), v.V.new().to_dict()
+        ({1: 7}, {0: True})
+    """
 
     __slots__ = ("complement", "ndim", "parent", "structure")
 
@@ -27,29 +47,29 @@ class Mask:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the output that it fits."""
+        """The shape of the outputs that this mask fits."""
         return self.parent.shape
 
     @property
     def value(self) -> bool:
-        """Whether the values matter: the opposite of `structure`."""
+        """Whether the values of entries matter, too: not `structure`."""
         return not self.structure
 
     def __invert__(self) -> Mask:
-        """The places where this mask does not let through."""
+        """Return the mask that selects the other elements."""
         mask = object.__new__(Mask)
         mask.parent, mask.ndim = self.parent, self.ndim
         mask.structure, mask.complement = self.structure, not self.complement
         return mask
 
     def __and__(self, other: Any) -> Mask:
-        """Where both masks let through."""
+        """Return the mask of the elements that both masks select."""
         return self._join(other, "and")
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> Mask:
-        """Where either mask lets through."""
+        """Return the mask of the elements that at least one mask selects."""
         return self._join(other, "or")
 
     __ror__ = __or__
@@ -61,15 +81,30 @@ class Mask:
         complement: bool = False,
         mask: Any = None,
         name: str | None = None,
-    ) -> Any:
-        """C = true wherever this mask (and `mask`) lets through; elsewhere with `complement`."""
+    ) -> Matrix | Vector:
+        """C(i, j) = true where this mask selects (i, j).
+
+        Return the selected elements as a Matrix or Vector.
+
+        Args:
+            dtype: the dtype of the result; BOOL by default.
+            complement: whether the other elements are selected instead.
+            mask: a mask of the same shape that must select the elements as well.
+            name: the name of the result.
+
+        Returns:
+            A Matrix or Vector with an entry at each selected element.
+
+        Raises:
+            DimensionMismatch: `mask` has another shape.
+        """
         joined = self if mask is None else self & mask
         if complement:
             joined = ~joined
         return joined._as_true(BOOL if dtype is None else lookup_dtype(dtype)).new(name=name)
 
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
-        """Return the mask in storage for an output of this shape; None if it lets all through.
+        """Return the storage of the mask for an output of this shape; None if it selects all.
 
         The caller has entered `DeviceScope`.
         """
@@ -93,7 +128,7 @@ class Mask:
         return perform("mask", lambda _: self._read(shape, device), self.parent._read())
 
     def _diagonal(self, k: int) -> Mask:
-        """The mask that a matrix mask is on its diagonal k."""
+        """Return the vector mask on diagonal k of this matrix mask."""
         parent = self.parent.diag(k)
         return Mask(parent, structure=self.structure, complement=self.complement)
 
@@ -113,7 +148,7 @@ class Mask:
         return Mask(first._as_true().new(mask=second), structure=True)
 
     def _as_true(self, dtype: DataType = BOOL) -> Any:
-        """True wherever it lets through."""
+        """Return the expression that is true at the selected elements."""
         forms, shape = self.parent._read(), self.shape
         lowered = self._lower(shape, forms.device)
         return expression(_pattern, (lowered, forms, dtype), shape, dtype)
@@ -126,6 +161,9 @@ class Mask:
     def __bool__(self) -> NoReturn:
         raise TypeError("a mask is neither true nor false; ask the matrix for its `.nvals`")
 
+    def _repr_html_(self) -> str:
+        return f"<div>{escape(repr(self))}</div>"
+
     def __repr__(self) -> str:
         kind = "Vector" if self.ndim == 1 else "Matrix"
         return (
@@ -135,7 +173,7 @@ class Mask:
 
 
 def as_mask(x: Any) -> Mask:
-    """x as a mask: itself, or the true values of a BOOL Matrix, Vector or expression."""
+    """Return x as a mask: itself, or the true values of a BOOL Matrix, Vector or expression."""
     if isinstance(x, Mask):
         return x
     if isinstance(x, Operand) and x.ndim:
@@ -151,7 +189,7 @@ def as_mask(x: Any) -> Mask:
 def output_options(
     args: tuple[Any, ...], mask: Any, accum: Any, replace: bool, ndim: int, dtype: DataType
 ) -> tuple[Mask | None, Any, bool]:
-    """The mask, accumulator and replace of `C(...)`, in any order or by keyword."""
+    """Return the mask, the accumulator and `replace` of `C(...)`, given in any order."""
     for arg in args:
         if isinstance(arg, Mask) or (isinstance(arg, Operand) and arg.ndim):
             if mask is not None:

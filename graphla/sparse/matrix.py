@@ -1,9 +1,11 @@
-"""The Matrix: entries at some of the places (row, column)."""
+"""The Matrix: entries at some of the positions (row, column)."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -27,26 +29,30 @@ from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound
 
+if TYPE_CHECKING:
+    from graphla.sparse.scalar import ScalarExpression
+    from graphla.sparse.vector import VectorExpression, _Index, _Indices
 
-class ReadableMatrix(Collection):
-    """What can be asked of a Matrix, or of an expression that gives one."""
+
+class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
+    """The operations that a Matrix and a MatrixExpression share; none of them changes it."""
 
     __slots__ = ()
     ndim = 2
 
     @property
     def nrows(self) -> int:
-        """Number of rows."""
+        """The number of rows."""
         return self.shape[0]
 
     @property
     def ncols(self) -> int:
-        """Number of columns."""
+        """The number of columns."""
         return self.shape[1]
 
     @property
-    def T(self) -> Any:
-        """Aᵀ, which costs nothing: the same forms, swapped. `A.T.T is A` while A is unchanged."""
+    def T(self) -> MatrixExpression:
+        """The transpose Aᵀ, in O(1): it shares the arrays of A. `A.T.T is A` until A changes."""
         forms = self._read()
         transposed = expressions.transpose(forms)
         transposed._origin = self, forms
@@ -54,48 +60,207 @@ class ReadableMatrix(Collection):
 
     @property
     def S(self) -> Mask:
-        """The mask of where there are entries."""
+        """The structural mask: it selects the positions that have an entry, whatever its value."""
         return Mask(self, structure=True)
 
     @property
     def V(self) -> Mask:
-        """The mask of where there are true entries."""
+        """The value mask: it selects the positions whose entry is true (not zero)."""
         return Mask(self, structure=False)
 
-    def mxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
-        """C = A ⊕.⊗ B."""
+    def mxm(self, other: ReadableMatrix, op: Any = semiring.plus_times) -> MatrixExpression:
+        """C = A ⊕.⊗ B.
+
+        Return the product of two matrices over a semiring.
+
+        Under a mask, as in `C(mask) << A.mxm(B)`, only the selected entries are computed. Without
+        one, the time is proportional to the number of pairs A(i, k), B(k, j), up to a logarithm.
+
+        Args:
+            other: B, a Matrix with as many rows as A has columns.
+            op: a semiring or its name, such as `semiring.min_plus` or "min_plus".
+
+        Returns:
+            An expression of a Matrix of shape (A.nrows, B.ncols).
+
+        Raises:
+            TypeError: `other` is not a Matrix, or `op` is not a semiring.
+            DimensionMismatch: B has another number of rows than A has columns.
+            DomainMismatch: the semiring is not defined on these dtypes.
+            DeviceMismatch: A and B are on different devices.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> A = Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
+            >>> A.mxm(A, "min_plus").new().to_dict()
+            {(0, 2): 12}
+        """
         return expressions.product(self._read(), expressions.matrix(other, "mxm"), op)
 
-    def mxv(self, other: Any, op: Any = semiring.plus_times) -> Any:
-        """w = A ⊕.⊗ u, by pull where u is dense and by push where it is sparse."""
+    def mxv(self, other: ReadableVector, op: Any = semiring.plus_times) -> VectorExpression:
+        """w = A ⊕.⊗ u.
+
+        Return the product of this matrix and a vector over a semiring.
+
+        The product is computed by pull (along the rows of A) if u is dense, and by push (along the
+        columns of A) if u is sparse. Pull takes at most time proportional to the entries of A;
+        push takes time proportional to the entries in the columns that u selects.
+
+        Args:
+            other: u, a Vector with as many indices as A has columns.
+            op: a semiring or its name.
+
+        Returns:
+            An expression of a Vector with A.nrows indices.
+
+        Raises:
+            TypeError: `other` is not a Vector, or `op` is not a semiring.
+            DimensionMismatch: u has another size than A has columns.
+            DomainMismatch: the semiring is not defined on these dtypes.
+            DeviceMismatch: A and u are on different devices.
+
+        Examples:
+            >>> from graphla import Matrix, Vector
+            >>> A = Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
+            >>> A.mxv(Vector.from_coo([2], [1], size=3)).new().to_dict()
+            {1: 7}
+        """
         return expressions.product(self._read(), expressions.vector(other, "mxv"), op)
 
-    def kronecker(self, other: Any, op: Any = binary.times) -> Any:
-        """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n."""
+    def kronecker(self, other: ReadableMatrix, op: Any = binary.times) -> MatrixExpression:
+        """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m x n.
+
+        Return the Kronecker product of two matrices.
+
+        Args:
+            other: B, a Matrix of any shape.
+            op: a binary operator or its name.
+
+        Returns:
+            An expression of a Matrix with A.nvals * B.nvals entries.
+
+        Raises:
+            TypeError: `other` is not a Matrix, or `op` is not a binary operator.
+            InvalidValue: the product would have 2^31 rows or columns, or more.
+            DomainMismatch: the operator is not defined on these dtypes.
+            DeviceMismatch: A and B are on different devices.
+        """
         return expressions.kronecker(self._read(), expressions.matrix(other, "kronecker"), op)
 
-    def power(self, n: int, op: Any = semiring.plus_times) -> Any:
-        """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A, n times; for n = 0, the identity of ⊗ on the diagonal."""
+    def power(self, n: int, op: Any = semiring.plus_times) -> MatrixExpression:
+        """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A, with n factors.
+
+        Return a power of a square matrix over a semiring.
+
+        Args:
+            n: the number of factors; 0 gives the identity of ⊗ on the diagonal.
+            op: a semiring or its name.
+
+        Returns:
+            An expression of a Matrix of the shape of A.
+
+        Raises:
+            TypeError: `n` is not an integer, or `op` is not a semiring.
+            InvalidValue: `n` is negative, or it is 0 and ⊗ has no identity.
+            DimensionMismatch: A is not square.
+            DomainMismatch: the semiring is not defined on this dtype.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> Matrix.from_coo([0, 1], [1, 0], [2, 3]).power(2).new().to_dict()
+            {(0, 0): 6, (1, 1): 6}
+        """
         return expressions.power(self._read(), n, op)
 
-    def reduce_rowwise(self, op: Any = monoid.plus) -> Any:
-        """w(i) = ⊕ over j of A(i, j), by a monoid or an aggregator.
+    def reduce_rowwise(self, op: Any = monoid.plus) -> VectorExpression:
+        """w(i) = ⊕ over j of A(i, j).
+
+        Reduce each row to one value with a monoid or an aggregator.
 
         A sum of BOOL values is a logical or. To count the entries of each row, pass `agg.count`.
+
+        Args:
+            op: a monoid, an aggregator, or the name of one.
+
+        Returns:
+            An expression of a Vector with A.nrows indices; a row without entries has none.
+
+        Raises:
+            TypeError: `op` is neither a monoid nor an aggregator.
+            DomainMismatch: the monoid is not defined on this dtype.
+
+        Examples:
+            >>> from graphla import Matrix, agg
+            >>> A = Matrix.from_coo([0, 0, 1], [0, 1, 1], [5, 7, 9])
+            >>> A.reduce_rowwise().new().to_dict(), A.reduce_rowwise(agg.count).new().to_dict()
+            ({0: 12, 1: 9}, {0: 2, 1: 1})
         """
         return expressions.reduce_rowwise(self._read(), op)
 
-    def reduce_columnwise(self, op: Any = monoid.plus) -> Any:
-        """w(j) = ⊕ over i of A(i, j), by a monoid or an aggregator.
+    def reduce_columnwise(self, op: Any = monoid.plus) -> VectorExpression:
+        """w(j) = ⊕ over i of A(i, j).
+
+        Reduce each column to one value with a monoid or an aggregator.
 
         A sum of BOOL values is a logical or. To count the entries of each column, pass `agg.count`.
+
+        Args:
+            op: a monoid, an aggregator, or the name of one.
+
+        Returns:
+            An expression of a Vector with A.ncols indices; a column without entries has none.
+
+        Raises:
+            TypeError: `op` is neither a monoid nor an aggregator.
+            DomainMismatch: the monoid is not defined on this dtype.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> A = Matrix.from_coo([0, 0, 1], [0, 1, 1], [5, 7, 9])
+            >>> A.reduce_columnwise("max").new().to_dict()
+            {0: 5, 1: 9}
         """
         return expressions.reduce_columnwise(self._read(), op)
 
-    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> Any:
-        """s = ⊕ of all entries; of none an empty Scalar (or the identity, if not allow_empty)."""
+    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """s = ⊕ over i, j of A(i, j).
+
+        Reduce all entries to a scalar with a monoid or an aggregator.
+
+        Args:
+            op: a monoid, an aggregator, or the name of one.
+            allow_empty: whether the Scalar is empty if the matrix has no entries; if False, it
+                then holds the identity of the monoid.
+
+        Returns:
+            An expression of a Scalar.
+
+        Raises:
+            TypeError: `op` is neither a monoid nor an aggregator.
+            DomainMismatch: the monoid is not defined on this dtype.
+            InvalidValue: the aggregator returns an index, or `allow_empty` is False and it has no
+                identity.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> Matrix.from_coo([0, 1], [1, 0], [3, 4]).reduce_scalar().value
+            7
+        """
         return expressions.reduce_scalar(self._read(), op, allow_empty)
 
+    @overload
+    def sort(
+        self,
+        op: Any = ...,
+        order: str = ...,
+        *,
+        values: Literal[True] = True,
+        permutation: Literal[True] = True,
+    ) -> tuple[Matrix, Matrix]: ...
+    @overload
+    def sort(
+        self, op: Any = ..., order: str = ..., *, values: bool = True, permutation: bool = True
+    ) -> tuple[Matrix | None, Matrix | None]: ...
     def sort(
         self,
         op: Any = binary.lt,
@@ -103,30 +268,75 @@ class ReadableMatrix(Collection):
         *,
         values: bool = True,
         permutation: bool = True,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Matrix | None, Matrix | None]:
         """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
 
-        Of the shape of A, with the entries of each row at its front; C has its dtype, P is INT64.
-        Columnwise, C(k, j) is the k-th entry of column j and P(k, j) its row. op, and what is
-        refused, are as in `Vector.sort`; InvalidValue for another order. After GxB_Matrix_sort.
+        Sort the entries of each row (or column) by value.
 
-        >>> A = Matrix.from_coo([0, 0, 1], [0, 2, 1], [5, 4, 3], nrows=2, ncols=3)
-        >>> C, P = A.sort()
-        >>> C.to_dicts(), P.to_dicts()
-        ({0: {0: 4, 1: 5}, 1: {0: 3}}, {0: {0: 2, 1: 0}, 1: {0: 1}})
+        Columnwise, C(k, j) is the k-th entry of column j, and P(k, j) is its row. The sort is
+        stable, and NaN goes last. It takes O(nvals log nvals) comparisons. The function is
+        GxB_Matrix_sort of SuiteSparse.
+
+        Args:
+            op: op(x, y) is true if x goes before y, as in `Vector.sort`.
+            order: "rowwise" or "columnwise".
+            values: whether to return the sorted values.
+            permutation: whether to return the positions.
+
+        Returns:
+            (C, P): Matrices of the shape of A, with the entries of each row at its front. C has
+            the dtype of A, P is INT64. A part that is not wanted is None.
+
+        Raises:
+            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            InvalidValue: `op` is positional, or `order` is unknown.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> A = Matrix.from_coo([0, 0, 1], [0, 2, 1], [5, 4, 3], nrows=2, ncols=3)
+            >>> C, P = A.sort()
+            >>> C.to_dicts(), P.to_dicts()
+            ({0: {0: 4, 1: 5}, 1: {0: 3}}, {0: {0: 2, 1: 0}, 1: {0: 1}})
         """
         c, p = sorting.of_matrix(self._read(), op, order)
         return Matrix._of(c) if values else None, Matrix._of(p) if permutation else None
 
-    def argsort(self, op: Any = binary.lt, order: str = "rowwise") -> Any:
-        """P(i, k) = the column of the k-th entry of row i in the order of op, as `sort` has it."""
-        return self.sort(op, order, values=False)[1]
+    def argsort(self, op: Any = binary.lt, order: str = "rowwise") -> Matrix:
+        """P(i, k) = the column of the k-th entry of row i in the order of op.
 
-    def top_k(self, k: int, op: Any = binary.gt, order: str = "rowwise") -> tuple[Any, Any]:
-        """(C, P): the first k of each row of `sort(op, order)`, the greatest first.
+        Return the permutations that sort the rows (or columns).
 
-        Both are nrows x k; columnwise k x ncols. A row of fewer entries has all of them.
-        InvalidValue for a k below 0.
+        Args:
+            op: the order, as in `Vector.sort`.
+            order: "rowwise" or "columnwise".
+
+        Returns:
+            An INT64 Matrix of the shape of A, with the entries of each row at its front.
+
+        Raises:
+            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            InvalidValue: `op` is positional, or `order` is unknown.
+        """
+        _, p = sorting.of_matrix(self._read(), op, order)
+        return Matrix._of(p)
+
+    def top_k(self, k: int, op: Any = binary.gt, order: str = "rowwise") -> tuple[Matrix, Matrix]:
+        """C(i, j) = the j-th entry of row i in the order of op, j < k, and P(i, j) = its column.
+
+        Return the first `k` entries of each row (or column) in sorted order: the greatest first.
+
+        Args:
+            k: the number of entries per row; a row with fewer entries keeps all of them.
+            op: the order, as in `Vector.sort`; `binary.lt` gives the least entries.
+            order: "rowwise" or "columnwise".
+
+        Returns:
+            (C, P): Matrices of shape (nrows, k), or (k, ncols) columnwise. C has the dtype of A,
+            P is INT64.
+
+        Raises:
+            InvalidValue: `k` is negative, `op` is positional, or `order` is unknown.
+            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
         """
         c, p = sorting.of_matrix(self._read(), op, order, expressions.integer(k, "k"))
         return Matrix._of(c), Matrix._of(p)
@@ -138,16 +348,64 @@ class ReadableMatrix(Collection):
         *,
         nrows: int | None = None,
         ncols: int | None = None,
-    ) -> Any:
-        """C(i + row_offset, j + column_offset) = A(i, j), where that is a place of C."""
+    ) -> MatrixExpression:
+        """C(i + row_offset, j + column_offset) = A(i, j).
+
+        Shift the entries, and drop those that leave the result.
+
+        Args:
+            row_offset: how many rows to move each entry; it may be negative.
+            column_offset: how many columns to move each entry; it may be negative.
+            nrows: the number of rows of the result; by default that of A.
+            ncols: the number of columns of the result; by default that of A.
+
+        Returns:
+            An expression of a Matrix.
+
+        Raises:
+            TypeError: an offset or a size is not an integer.
+            InvalidValue: a size is negative or not below 2^31.
+        """
         return expressions.reposition(self._read(), (row_offset, column_offset), (nrows, ncols))
 
-    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Any:
-        """w(i) = A(i, i + k), or A(i - k, i) for a negative k: a Vector."""
+    def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Vector:
+        """w(i) = A(i, i + k), or A(i - k, i) for a negative k.
+
+        Return the entries on a diagonal.
+
+        Args:
+            k: the diagonal: 0 is the main one, positive numbers lie above it.
+            dtype: the dtype of the Vector; by default that of A.
+            name: the name of the Vector.
+
+        Returns:
+            A Vector whose size is the length of the diagonal, 0 if A has no such diagonal.
+
+        Raises:
+            TypeError: `k` is not an integer.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> Matrix.from_dense([[1, 2], [3, 4]]).diag().to_dict()
+            {0: 1, 1: 4}
+        """
         return expressions.diag(self._read(), k).new(dtype, name=name)
 
-    def get(self, row: Any, col: Any, default: Any = None) -> Any:
-        """A(row, col) as a Python number, or `default`."""
+    def get(self, row: _Index, col: _Index, default: Any = None) -> Any:
+        """Return A(row, col) as a Python number.
+
+        Args:
+            row: the row; a negative one counts from the end.
+            col: the column; a negative one counts from the end.
+            default: what to return if there is no entry.
+
+        Returns:
+            A bool, int or float, or `default`.
+
+        Raises:
+            TypeError: `row` or `col` is not an integer.
+            IndexOutOfBound: A has no such row or column.
+        """
         i = position(expressions.integer(row, "row"), self.nrows, "row")
         j = position(expressions.integer(col, "col"), self.ncols, "col")
         value = perform("get", indexing.matrix_element.compute, self._read(), i, j).value
@@ -158,6 +416,14 @@ class ReadableMatrix(Collection):
             raise TypeError(f"ask for a place as `(i, j) in A`, not as {index!r}")
         return self.get(*index) is not None
 
+    @overload
+    def __getitem__(self, key: tuple[_Index, _Index]) -> ScalarExpression: ...
+    @overload
+    def __getitem__(self, key: tuple[_Index, _Indices]) -> VectorExpression: ...
+    @overload
+    def __getitem__(self, key: tuple[_Indices, _Index]) -> VectorExpression: ...
+    @overload
+    def __getitem__(self, key: tuple[_Indices, _Indices] | EllipsisType) -> MatrixExpression: ...
     def __getitem__(self, key: Any) -> Any:
         target = self if isinstance(self, Indexed) else None
         return expressions.extract(self._read(), self._axes(key), target)
@@ -175,62 +441,207 @@ class ReadableMatrix(Collection):
         sort: bool = True,
         copy: bool = True,
     ) -> tuple[Any, Any, Any]:
-        """(rows, columns, values) as arrays of NumPy's, row by row; the indices are int64.
+        """Return the rows, the columns and the values of the entries as arrays.
 
-        With copy=False they are as they are held, on their device: not to be written into.
+        Args:
+            dtype: the dtype of the values; by default that of A.
+            rows: whether to return the rows.
+            columns: whether to return the columns.
+            values: whether to return the values.
+            sort: whether the entries must be in row order. If False, a matrix that is stored by
+                columns alone returns them in column order, which saves the conversion.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
+                arrays on their device (NumPy or CuPy), which must not be written.
+
+        Returns:
+            (rows, columns, values), of length nvals; a part that is not wanted is None.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> A = Matrix.from_coo([1, 0], [0, 2], [5, 7])
+            >>> [part.tolist() for part in A.to_coo()]
+            [[0, 1], [2, 0], [7, 5]]
         """
-        wanted = dtype, rows, columns, values, copy
+        wanted = dtype, rows, columns, values, sort, copy
         return perform("to_coo", exporting.matrix_coo, self._read(), *wanted)
 
+    @overload
+    def to_csr(
+        self, dtype: Any = ..., *, sort: bool = True, copy: Literal[True] = True
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+    @overload
+    def to_csr(
+        self, dtype: Any = ..., *, sort: bool = True, copy: bool
+    ) -> tuple[Any, Any, Any]: ...
     def to_csr(
         self, dtype: Any = None, *, sort: bool = True, copy: bool = True
     ) -> tuple[Any, Any, Any]:
-        """(indptr, column indices, values) as arrays of NumPy's, by rows.
+        """Return the entries in compressed sparse row form.
 
-        With copy=False they are as they are held, on their device: not to be written into.
+        Args:
+            dtype: the dtype of the values; by default that of A.
+            sort: must be True: the indices in each row are always sorted.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
+                arrays on their device (NumPy or CuPy), which must not be written.
+
+        Returns:
+            (indptr, column indices, values): row i has the entries indptr[i] to
+            indptr[i + 1] - 1. The lengths are nrows + 1, nvals and nvals.
+
+        Raises:
+            InvalidValue: `sort` is False.
         """
+        exporting.require_sorted("to_csr", sort)
         return perform("to_csr", exporting.to_compressed, self._read(), dtype, False, copy)
 
+    @overload
+    def to_csc(
+        self, dtype: Any = ..., *, sort: bool = True, copy: Literal[True] = True
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+    @overload
+    def to_csc(
+        self, dtype: Any = ..., *, sort: bool = True, copy: bool
+    ) -> tuple[Any, Any, Any]: ...
     def to_csc(
         self, dtype: Any = None, *, sort: bool = True, copy: bool = True
     ) -> tuple[Any, Any, Any]:
-        """(indptr, row indices, values) as arrays of NumPy's, by columns.
+        """Return the entries in compressed sparse column form.
 
-        With copy=False they are as they are held, on their device: not to be written into.
+        Args:
+            dtype: the dtype of the values; by default that of A.
+            sort: must be True: the indices in each column are always sorted.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
+                arrays on their device (NumPy or CuPy), which must not be written.
+
+        Returns:
+            (indptr, row indices, values): column i has the entries indptr[i] to
+            indptr[i + 1] - 1. The lengths are ncols + 1, nvals and nvals.
+
+        Raises:
+            InvalidValue: `sort` is False.
         """
+        exporting.require_sorted("to_csc", sort)
         return perform("to_csc", exporting.to_compressed, self._read(), dtype, True, copy)
 
-    def to_dcsr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
-        """(rows, indptr, column indices, values): as CSR, of the rows that have entries."""
+    def to_dcsr(
+        self, dtype: Any = None, *, sort: bool = True
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the entries in compressed form, with the rows that have entries only.
+
+        Args:
+            dtype: the dtype of the values; by default that of A.
+            sort: must be True: the indices in each row are always sorted.
+
+        Returns:
+            (rows, indptr, column indices, values) as new arrays: rows[k] has the entries
+            indptr[k] to indptr[k + 1] - 1.
+
+        Raises:
+            InvalidValue: `sort` is False.
+        """
+        exporting.require_sorted("to_dcsr", sort)
         return perform("to_dcsr", exporting.doubly_compressed, self._read(), dtype, False)
 
-    def to_dcsc(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any, Any]:
-        """(columns, indptr, row indices, values): as CSC, of the columns that have entries."""
+    def to_dcsc(
+        self, dtype: Any = None, *, sort: bool = True
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the entries in compressed form, with the columns that have entries only.
+
+        Args:
+            dtype: the dtype of the values; by default that of A.
+            sort: must be True: the indices in each column are always sorted.
+
+        Returns:
+            (columns, indptr, row indices, values) as new arrays: columns[k] has the entries
+            indptr[k] to indptr[k + 1] - 1.
+
+        Raises:
+            InvalidValue: `sort` is False.
+        """
+        exporting.require_sorted("to_dcsc", sort)
         return perform("to_dcsc", exporting.doubly_compressed, self._read(), dtype, True)
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray:
-        """A 2-d array, with `fill_value` where there is no entry."""
+        """Return a dense NumPy array of the values; it takes nrows * ncols elements of memory.
+
+        Args:
+            fill_value: the value of positions without an entry. It may be omitted if every
+                position has an entry.
+            dtype: the dtype of the array; by default one that holds the entries and `fill_value`.
+
+        Returns:
+            A NumPy array of shape (nrows, ncols).
+
+        Raises:
+            TypeError: a position has no entry, and `fill_value` is missing.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> Matrix.from_coo([0], [1], [7], nrows=2, ncols=2).to_dense(0).tolist()
+            [[0, 7], [0, 0]]
+        """
         return perform("to_dense", exporting.matrix_dense, self._read(), fill_value, dtype)
 
     def to_dict(self) -> dict[Any, Any]:
-        """{(row, column): value}."""
+        """Return the entries as {(row, column): value}, with Python numbers.
+
+        Returns:
+            A dict in row order.
+        """
         rows, columns, values = self.to_coo()
         places = zip(rows.tolist(), columns.tolist(), strict=True)
         return dict(zip(places, values.tolist(), strict=True))
 
     def to_dicts(self, order: str = "rowwise") -> dict[Any, dict[Any, Any]]:
-        """{row: {column: value}}, or {column: {row: value}} columnwise."""
+        """Return the entries as {row: {column: value}}, or {column: {row: value}} columnwise.
+
+        Args:
+            order: "rowwise" or "columnwise".
+
+        Returns:
+            A dict with an item for each row (or column) that has entries.
+
+        Raises:
+            InvalidValue: `order` is unknown.
+        """
         return perform("to_dicts", exporting.dicts, self._read(), order)
 
     def to_edgelist(
         self, dtype: Any = None, *, values: bool = True, sort: bool = True
     ) -> tuple[Any, Any]:
-        """(array of (row, column), values)."""
-        rows, columns, found = self.to_coo(dtype, values=values)
+        """Return the positions and the values of the entries.
+
+        Args:
+            dtype: the dtype of the values; by default that of A.
+            values: whether to return the values.
+            sort: whether the entries must be in row order, as in `to_coo`.
+
+        Returns:
+            (edges, values): an INT64 array of shape (nvals, 2), and an array of length nvals, or
+            None if values are not wanted.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> edges, values = Matrix.from_coo([1, 0], [0, 2], [5, 7]).to_edgelist()
+            >>> edges.tolist(), values.tolist()
+            ([[0, 2], [1, 0]], [7, 5])
+        """
+        rows, columns, found = self.to_coo(dtype, values=values, sort=sort)
         return np.column_stack([rows, columns]), found
 
-    def to(self, device: str) -> Any:
-        """The same entries on a device, as "cpu", "cuda" or "cuda:1"; no copy if they are there."""
+    def to(self, device: str) -> Matrix:
+        """Return a Matrix with the same entries on another device.
+
+        Args:
+            device: "cpu", "cuda", or one card such as "cuda:1".
+
+        Returns:
+            A new Matrix; if the entries are already on the device, it shares their arrays.
+
+        Raises:
+            InvalidValue: `device` is not the name of a device.
+            DeviceUnavailable: the machine has no such device, or CuPy is missing.
+        """
         return building.to_device(self, device)
 
     def __repr__(self) -> str:
@@ -241,11 +652,25 @@ class ReadableMatrix(Collection):
 
 
 class Matrix(ReadableMatrix, Indexed):
-    """Entries of one dtype at some of nrows x ncols places; an absent entry is not a zero.
+    """A sparse matrix: entries of one dtype at some of nrows x ncols positions.
 
-    >>> A = Matrix.from_coo([0, 1], [1, 0], [3, 4])
-    >>> A[0, 1].value, A.shape, A.nvals
-    (3, (2, 2), 2)
+    An absent entry is not a zero. Both dimensions are below 2^31. Memory is O(nrows + nvals).
+
+    Args:
+        dtype: the dtype of the entries, such as "INT64", `int` or `np.float32`.
+        nrows: the number of rows.
+        ncols: the number of columns.
+        name: a name that is shown when the matrix is printed.
+
+    Raises:
+        ValueError: `dtype` is not one of the eleven dtypes.
+        InvalidValue: a dimension is negative or not below 2^31.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> A = Matrix.from_coo([0, 1], [1, 0], [3, 4])
+        >>> A[0, 1].value, A.shape, A.nvals
+        (3, (2, 2), 2)
     """
 
     __slots__ = ()
@@ -272,10 +697,38 @@ class Matrix(ReadableMatrix, Indexed):
         symmetric: bool = False,
         name: str | None = None,
     ) -> Matrix:
-        """A(rows[k], columns[k]) = values[k], or one value for all.
+        """A(rows[k], columns[k]) = values[k].
 
-        Equal places are joined by dup_op. `symmetric` vouches that A equals its transpose, which
-        then costs no memory. Without it, the first traversal checks this in one pass.
+        Build a Matrix from rows, columns and values.
+
+        Args:
+            rows: a list or array of integers from 0 to nrows - 1, in any order. Arrays on a card
+                (CuPy, DLPack) give a Matrix on that card.
+            columns: a list or array of integers from 0 to ncols - 1, of the same length.
+            values: a list or array of the same length, or one value for all.
+            dtype: the dtype of the entries; by default that of the values.
+            nrows: the number of rows; by default one more than the largest row.
+            ncols: the number of columns; by default one more than the largest column.
+            dup_op: the binary operator that joins the values of a position that occurs again.
+                Without it, several values for one position are refused.
+            symmetric: True promises that A equals its transpose, which then takes no memory. The
+                promise is not checked. Without it, the first traversal checks this in one pass.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            TypeError: `rows` or `columns` holds something other than integers.
+            IndexOutOfBound: a row or column is negative or too large.
+            InvalidValue: the lengths differ, or a dimension is missing and there are no entries.
+            DuplicateEntry: a position occurs twice, and `dup_op` is missing.
+            DimensionMismatch: `symmetric` is True, but the matrix is not square.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> Matrix.from_coo([0, 0, 1], [1, 1, 0], [5, 7, 9], dup_op="plus").to_dict()
+            {(0, 1): 12, (1, 0): 9}
         """
         forms = building.matrix_coo(rows, columns, values, dtype, nrows, ncols, dup_op, symmetric)
         return cls._of(forms, name)
@@ -294,9 +747,30 @@ class Matrix(ReadableMatrix, Indexed):
         copy: bool = True,
         name: str | None = None,
     ) -> Matrix:
-        """Row i has columns col_indices[indptr[i]:indptr[i + 1]].
+        """A(i, col_indices[k]) = values[k], for indptr[i] <= k < indptr[i + 1].
 
-        With copy=False arrays that fit are held as they are: do not write into them after that.
+        Build a Matrix from compressed sparse rows.
+
+        Args:
+            indptr: an array of nrows + 1 ascending offsets, from 0 to the number of entries.
+            col_indices: the column of each entry; the columns of a row need not be sorted.
+            values: the value of each entry, or one value for all.
+            dtype: the dtype of the entries; by default that of the values.
+            nrows: the number of rows; by default len(indptr) - 1.
+            ncols: the number of columns; by default one more than the largest column.
+            symmetric: True promises that A equals its transpose, which is not checked.
+            copy: False uses arrays that fit (their dtype, their device) without a copy; they must
+                not be written afterwards.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            InvalidValue: `indptr` does not ascend from 0 to the number of entries.
+            DimensionMismatch: `indptr` has another length than nrows + 1.
+            IndexOutOfBound: a column is negative or too large.
+            DuplicateEntry: a column occurs twice in a row.
         """
         shape = (nrows, ncols)
         device, csr, dtype = building.from_compressed(
@@ -317,9 +791,29 @@ class Matrix(ReadableMatrix, Indexed):
         copy: bool = True,
         name: str | None = None,
     ) -> Matrix:
-        """Column j has rows row_indices[indptr[j]:indptr[j + 1]].
+        """A(row_indices[k], j) = values[k], for indptr[j] <= k < indptr[j + 1].
 
-        With copy=False arrays that fit are held as they are: do not write into them after that.
+        Build a Matrix from compressed sparse columns.
+
+        Args:
+            indptr: an array of ncols + 1 ascending offsets, from 0 to the number of entries.
+            row_indices: the row of each entry; the rows of a column need not be sorted.
+            values: the value of each entry, or one value for all.
+            dtype: the dtype of the entries; by default that of the values.
+            nrows: the number of rows; by default one more than the largest row.
+            ncols: the number of columns; by default len(indptr) - 1.
+            copy: False uses arrays that fit (their dtype, their device) without a copy; they must
+                not be written afterwards.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            InvalidValue: `indptr` does not ascend from 0 to the number of entries.
+            DimensionMismatch: `indptr` has another length than ncols + 1.
+            IndexOutOfBound: a row is negative or too large.
+            DuplicateEntry: a row occurs twice in a column.
         """
         shape = (ncols, nrows)
         device, csc, dtype = building.from_compressed(
@@ -340,7 +834,29 @@ class Matrix(ReadableMatrix, Indexed):
         ncols: int | None = None,
         name: str | None = None,
     ) -> Matrix:
-        """As `from_csr`, of the listed rows only."""
+        """A(compressed_rows[r], col_indices[k]) = values[k], for indptr[r] <= k < indptr[r + 1].
+
+        Build a Matrix from compressed rows, of which only those with entries are listed.
+
+        Args:
+            compressed_rows: the rows that have entries.
+            indptr: an array of len(compressed_rows) + 1 ascending offsets.
+            col_indices: the column of each entry.
+            values: the value of each entry, or one value for all.
+            dtype: the dtype of the entries; by default that of the values.
+            nrows: the number of rows; by default one more than the largest row.
+            ncols: the number of columns; by default one more than the largest column.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            DimensionMismatch: `indptr` does not have one offset more than there are rows.
+            InvalidValue: `indptr` does not ascend from 0.
+            IndexOutOfBound: a row or column is negative or too large.
+            DuplicateEntry: a position occurs twice.
+        """
         rows, count = building.expand_lines(compressed_rows, indptr, "compressed_rows")
         nrows, ncols = building.shape_of_lists(count, rows.size, nrows, ncols)
         return cls.from_coo(rows, col_indices, values, dtype, nrows=nrows, ncols=ncols, name=name)
@@ -358,7 +874,29 @@ class Matrix(ReadableMatrix, Indexed):
         ncols: int | None = None,
         name: str | None = None,
     ) -> Matrix:
-        """As `from_csc`, of the listed columns only."""
+        """A(row_indices[k], compressed_cols[r]) = values[k], for indptr[r] <= k < indptr[r + 1].
+
+        Build a Matrix from compressed columns, of which only those with entries are listed.
+
+        Args:
+            compressed_cols: the columns that have entries.
+            indptr: an array of len(compressed_cols) + 1 ascending offsets.
+            row_indices: the row of each entry.
+            values: the value of each entry, or one value for all.
+            dtype: the dtype of the entries; by default that of the values.
+            nrows: the number of rows; by default one more than the largest row.
+            ncols: the number of columns; by default one more than the largest column.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            DimensionMismatch: `indptr` does not have one offset more than there are columns.
+            InvalidValue: `indptr` does not ascend from 0.
+            IndexOutOfBound: a row or column is negative or too large.
+            DuplicateEntry: a position occurs twice.
+        """
         cols, count = building.expand_lines(compressed_cols, indptr, "compressed_cols")
         ncols, nrows = building.shape_of_lists(count, cols.size, ncols, nrows)
         return cls.from_coo(row_indices, cols, values, dtype, nrows=nrows, ncols=ncols, name=name)
@@ -375,7 +913,33 @@ class Matrix(ReadableMatrix, Indexed):
         dup_op: Any = None,
         name: str | None = None,
     ) -> Matrix:
-        """A(i, j) = x for each edge (i, j, x), or (i, j) with `values` apart (1.0 if not given)."""
+        """A(i, j) = x for each edge (i, j, x), or values[k] for the k-th edge (i, j).
+
+        Build a Matrix from a list of edges.
+
+        Args:
+            edgelist: tuples (i, j) or (i, j, value), or an array with 2 or 3 columns.
+            values: the values of edges (i, j): a list, an array, or one value; 1.0 by default.
+            dtype: the dtype of the entries; by default that of the values.
+            nrows: the number of rows; by default one more than the largest row.
+            ncols: the number of columns; by default one more than the largest column.
+            dup_op: the operator that joins the values of an edge that occurs again.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            TypeError: `edgelist` is a mapping, holds non-integers, or values are given twice.
+            InvalidValue: the edges differ in length, or it is not 2 or 3.
+            IndexOutOfBound: a row or column is negative or too large.
+            DuplicateEntry: an edge occurs twice, and `dup_op` is missing.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> Matrix.from_edgelist([(0, 1, 5), (1, 2, 7)]).to_dict()
+            {(0, 1): 5, (1, 2): 7}
+        """
         rows, columns, found = building.edges(edgelist, values)
         return cls.from_coo(
             rows, columns, found, dtype, nrows=nrows, ncols=ncols, dup_op=dup_op, name=name
@@ -392,7 +956,26 @@ class Matrix(ReadableMatrix, Indexed):
         ncols: int | None = None,
         name: str | None = None,
     ) -> Matrix:
-        """A(i, j) = nested_dicts[i][j], or nested_dicts[j][i] columnwise."""
+        """A(i, j) = nested_dicts[i][j], or nested_dicts[j][i] columnwise.
+
+        Build a Matrix from nested mappings.
+
+        Args:
+            nested_dicts: {row: {column: value}}, or a list of {column: value}, one per row.
+                Columnwise, rows and columns are exchanged.
+            dtype: the dtype of the entries; by default that of the values.
+            order: "rowwise" or "columnwise".
+            nrows: the number of rows; by default one more than the largest row.
+            ncols: the number of columns; by default one more than the largest column.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            InvalidValue: `order` is unknown.
+            IndexOutOfBound: a row or column is negative or too large.
+        """
         nested = building.from_nested(nested_dicts, order, nrows, ncols)
         rows, columns, values, nrows, ncols = nested
         return cls.from_coo(rows, columns, values, dtype, nrows=nrows, ncols=ncols, name=name)
@@ -407,7 +990,24 @@ class Matrix(ReadableMatrix, Indexed):
         *,
         name: str | None = None,
     ) -> Matrix:
-        """A(i, j) = value, at every place."""
+        """A(i, j) = value, at every position.
+
+        Build a Matrix with an entry at every position: it stores nrows * ncols indices.
+
+        Args:
+            value: a number or a Scalar; it is stored once.
+            nrows: the number of rows.
+            ncols: the number of columns.
+            dtype: the dtype of the entries; by default that of the value.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix.
+
+        Raises:
+            TypeError: `value` is not a scalar.
+            InvalidValue: a dimension is negative or not below 2^31.
+        """
         value, wanted = building.scalar_and_dtype(value, dtype)
         matrix = cls(wanted, nrows, ncols, name=name)
         matrix << value
@@ -424,43 +1024,93 @@ class Matrix(ReadableMatrix, Indexed):
     ) -> Matrix:
         """A(i, j) = values[i][j], except where that is `missing_value`.
 
-        Without a `missing_value` every element becomes an entry, including zeros. For an adjacency
-        matrix, pass `missing_value=0` or use `Graph.from_numpy`.
+        Build a Matrix from a dense array.
+
+        Args:
+            values: nested lists, or a two-dimensional array of NumPy, CuPy or any library with
+                DLPack.
+            missing_value: elements with this value become absent entries; NaN matches NaN. By
+                default every element becomes an entry, including zeros. For an adjacency matrix,
+                pass 0 or use `Graph.from_numpy`.
+            dtype: the dtype of the entries; by default that of the array.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix of the shape of the array, on its device.
+
+        Raises:
+            InvalidValue: the array does not have two dimensions.
+            TypeError: `values` is a graphla object; copy it with `dup`.
+
+        Examples:
+            >>> from graphla import Matrix
+            >>> Matrix.from_dense([[0, 5], [7, 0]], missing_value=0).to_dict()
+            {(0, 1): 5, (1, 0): 7}
         """
         return cls._of(building.matrix_dense(values, missing_value, dtype), name)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(nrows, ncols)."""
+        """The tuple (nrows, ncols)."""
         forms = self._store
         return forms.nrows, forms.ncols
 
     @property
-    def plan(self) -> PlanReport | None:
-        """What is planned for traversals of this matrix: tier, bytes, seconds, and when it pays.
+    def preparation(self) -> PlanReport | None:
+        """What traversals of this matrix have prepared: a `PlanReport`.
 
-        None before the first traversal, or `optimize`; see docs/decisions/010-plans.md.
+        It is None before the first traversal or `prepare`. See docs/decisions/010-plans.md.
         """
         return self._store.report
 
-    def optimize(self) -> Matrix:
-        """Makes, now, the full plan for traversals of this square matrix and its transpose.
+    def prepare(self) -> Matrix:
+        """Make the full plan for traversals of this square matrix and its transpose now.
 
-        On a GPU vertices are numbered anew, those of most edges first, in a copy of the pattern;
-        answers stay in your numbering. It takes at most 1.5 times the memory of the pattern it
-        is made of, and is dropped where memory gets short, or the entries change. Where it would
-        not fit, or vertices have so few edges (7 or less in the mean) that it gains
-        nothing, the plan stays light, as `A.plan` says. On the CPU, where it is of use to compiled
-        loops, it is the neighbour of most edges of each vertex. Without this call it is made once
-        traversals have taken as long as making it.
+        Without this call, the full plan is made once traversals have taken as long as making it.
+        On a GPU, the plan renumbers the vertices by descending degree in a copy of the pattern;
+        results keep your numbering. It takes at most 1.5 times the memory of the pattern, and is
+        dropped when memory gets short or the entries change. The plan stays light if the full one
+        would not fit, or if the mean degree is 7 or less, where it gains nothing. On the CPU, the
+        plan is the neighbor of greatest degree of each vertex, for the compiled loops.
+        `preparation` shows the result.
+
+        Returns:
+            This Matrix.
+
+        Raises:
+            DimensionMismatch: the matrix is not square.
+
+        Examples:
+            >>> from graphla import generators
+            >>> A = generators.kronecker(6).prepare()
+            >>> A.preparation.tier in ("light", "full")
+            True
         """
         forms = self._store
         if forms.nrows != forms.ncols:
             raise DimensionMismatch(
                 f"a plan is for a square matrix, but this one is {forms.nrows} x {forms.ncols}"
             )
-        perform("optimize", MatrixStore.make_full_plan, forms)
+        perform("prepare", MatrixStore.make_full_plan, forms)
         return self
+
+    @property
+    def plan(self) -> PlanReport | None:
+        """The old name of `preparation`; it warns, and goes with the next release."""
+        warnings.warn("A.plan is now A.preparation", FutureWarning, stacklevel=2)
+        return self.preparation
+
+    def optimize(self) -> Matrix:
+        """Call `prepare`, by its old name; it warns, and goes with the next release.
+
+        Returns:
+            This Matrix.
+
+        Raises:
+            DimensionMismatch: the matrix is not square.
+        """
+        warnings.warn("A.optimize() is now A.prepare()", FutureWarning, stacklevel=2)
+        return self.prepare()
 
     def build(
         self,
@@ -473,7 +1123,24 @@ class Matrix(ReadableMatrix, Indexed):
         nrows: int | None = None,
         ncols: int | None = None,
     ) -> None:
-        """A(rows[k], columns[k]) = values[k], in a Matrix that is empty or that `clear` empties."""
+        """A(rows[k], columns[k]) = values[k].
+
+        Fill this Matrix, which must be empty, with entries; it keeps its dtype and device.
+
+        Args:
+            rows: a list or array of integers.
+            columns: a list or array of integers of the same length.
+            values: a list or array of the same length, or one value for all.
+            dup_op: the operator that joins the values of a position that occurs again.
+            clear: whether to delete the existing entries first.
+            nrows: the new number of rows; by default it does not change.
+            ncols: the new number of columns; by default it does not change.
+
+        Raises:
+            OutputNotEmpty: the Matrix has entries, and `clear` is False.
+            IndexOutOfBound: a row or column is negative or too large.
+            DuplicateEntry: a position occurs twice, and `dup_op` is missing.
+        """
         building.refuse_entries(self, clear)
         nrows = self.nrows if nrows is None else nrows
         ncols = self.ncols if ncols is None else ncols
@@ -491,7 +1158,25 @@ class Matrix(ReadableMatrix, Indexed):
         mask: Any = None,
         name: str | None = None,
     ) -> Matrix:
-        """Another Matrix with the same entries (those the mask lets through), cast to `dtype`."""
+        """C⟨mask⟩ = A.
+
+        Return a new Matrix with the same entries, or with those that the mask selects.
+
+        The copy shares the arrays of A until one of the two changes, so it takes O(1) time unless
+        `dtype` or `mask` is given.
+
+        Args:
+            dtype: the dtype of the copy; by default that of A.
+            clear: whether to copy the shape and dtype alone, without entries.
+            mask: a mask of the shape of A; only the entries that it selects are copied.
+            name: the name of the copy.
+
+        Returns:
+            A Matrix of the same shape on the same device.
+
+        Raises:
+            DimensionMismatch: the mask has another shape.
+        """
         forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
         if clear or mask is not None:
@@ -503,21 +1188,45 @@ class Matrix(ReadableMatrix, Indexed):
         return Matrix._of(perform("dup", cast, forms, wanted), name)
 
     def _lift(self, forms: Any) -> Matrix | Vector:
-        """Return a new Vector or Matrix of these forms."""
+        """Return a new Vector or Matrix with this storage."""
         return (Matrix if isinstance(forms, MatrixStore) else Vector)._of(forms)
 
     def clear(self) -> None:
-        """Delete all entries."""
+        """Delete all entries; the shape and the dtype stay."""
         forms = self._store
         self._store = empty_matrix(forms.device, forms.dtype, forms.nrows, forms.ncols)
 
     def resize(self, nrows: int, ncols: int) -> None:
-        """Change the shape; entries beyond it are deleted."""
+        """Change the shape, and delete the entries at positions that no longer exist.
+
+        Args:
+            nrows: the new number of rows.
+            ncols: the new number of columns.
+
+        Raises:
+            TypeError: a size is not an integer.
+            InvalidValue: a size is negative or not below 2^31.
+        """
         shape = expressions.dimension(nrows, "nrows"), expressions.dimension(ncols, "ncols")
         self._store = run(indexing.reposition_matrix, (self._store, 0, 0, shape))
 
     def setdiag(self, values: Any, k: int = 0, *, mask: Any = None, accum: Any = None) -> None:
-        """A(i, i + k) = values(i), or a scalar; the mask is a Vector, or a Matrix."""
+        """A(i, i + k)⟨mask⟩ = accum(A(i, i + k), values(i)).
+
+        Write a diagonal.
+
+        Args:
+            values: a Vector, list or array with the length of the diagonal, or one scalar. A
+                Vector deletes the entries at indices that it lacks, unless `accum` is given.
+            k: the diagonal: 0 is the main one, positive numbers lie above it.
+            mask: which elements of the diagonal to write: a Vector mask of its length, or a Matrix
+                mask of the shape of A.
+            accum: the binary operator that joins an existing entry and its new value.
+
+        Raises:
+            IndexOutOfBound: A has no diagonal `k`.
+            DimensionMismatch: `values` has another length than the diagonal.
+        """
         k = expressions.integer(k, "k")
         nrows, ncols = self.shape
         if k and not -nrows < k < ncols:
@@ -546,19 +1255,23 @@ class Matrix(ReadableMatrix, Indexed):
         return building.restore_matrix, (Matrix, *exporting.matrix_pieces(self._store), self._name)
 
 
-class MatrixExpression(ReadableMatrix, Expression):
-    """An expression that gives a Matrix."""
+class MatrixExpression(ReadableMatrix, Expression["Matrix"]):
+    """A Matrix that is not computed yet.
+
+    It computes itself when it is read or used as an operand, or under the mask of a statement
+    `C(mask) << expression`. `new()` computes it into a new Matrix.
+    """
 
     __slots__ = ()
     noun = Matrix
 
     @property
     def T(self) -> Any:
-        """Aᵀ, which costs nothing. The transpose of a transpose is the original matrix."""
+        """The transpose, in O(1). The transpose of a transpose is the original Matrix."""
         of, forms = getattr(self, "_origin", (None, None))
         return of if of is not None and of._read() is forms else super().T
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(nrows, ncols)."""
+        """The tuple (nrows, ncols)."""
         return self._shape  # pyright: ignore[reportReturnType]

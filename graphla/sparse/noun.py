@@ -1,4 +1,4 @@
-"""What the nouns share: they hold forms, and are written by `<<`, `[...] =` and `del`."""
+"""The base of Matrix, Vector and Scalar: storage, written by `<<`, `[...] =` and `del`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Self = TypeVar("Self", bound="Noun")
 
 
 class Noun(Operand):
-    """A Matrix, Vector or Scalar: it changes by holding other forms."""
+    """A Matrix, Vector or Scalar. A statement that changes it gives it another storage."""
 
     __slots__ = ("_name", "_store")
     _store: Any
@@ -28,7 +28,7 @@ class Noun(Operand):
 
     @classmethod
     def _of(cls: type[Self], forms: Any, name: str | None = None) -> Self:
-        """The noun of these forms."""
+        """Return the noun with this storage."""
         noun = object.__new__(cls)
         noun._store = forms
         noun._name = name
@@ -36,7 +36,7 @@ class Noun(Operand):
 
     @property
     def name(self) -> str:
-        """Its name, if it was given one."""
+        """The name, which is shown when the object is printed; "" if it has none."""
         return self._name or ""
 
     @name.setter
@@ -51,9 +51,23 @@ class Noun(Operand):
         replace: bool = False,
         input_mask: Any = None,
     ) -> Any:
-        """`C(mask, accum, replace) << x`, in any order or by keyword: how the next `<<` writes.
+        """C⟨mask, replace⟩ = accum(C, x), by `C(mask, accum, replace) << x`.
 
-        In `C(input_mask=M) << A[I, J]`, M is a mask of A, and selects the entries that are read.
+        Return an object whose `<<` or `[I, J] =` writes with these options.
+
+        Args:
+            *args: a mask, an accumulator and `replace`, in any order.
+            mask: the elements that may be written: `M.S`, `M.V`, `~M.S`, `~M.V`, or a BOOL Vector
+                or Matrix, whose true entries count.
+            accum: the binary operator that joins an existing entry and its new value. By default
+                the new value replaces the old one.
+            replace: whether entries that the mask does not select are deleted.
+            input_mask: in `C(input_mask=M) << A[I, J]`, a mask of A that selects the entries that
+                may be read.
+
+        Raises:
+            TypeError: an option is given twice, a Scalar is given a mask, `replace` has no mask,
+                or `mask` and `input_mask` are both given.
         """
         dtype = self._store.dtype
         if input_mask is None:
@@ -65,7 +79,17 @@ class Noun(Operand):
         return InputMasked(self, input_mask, accum, replace or len(rest) < len(args))
 
     def __lshift__(self, x: Any) -> None:
-        """C = x: the entries of x, or a scalar everywhere."""
+        """C = x.
+
+        Assign the entries of `x`, or a scalar to every position.
+
+        Args:
+            x: a Matrix, Vector, Scalar or expression of the same shape, an array, or a number.
+
+        Raises:
+            DimensionMismatch: `x` has another shape.
+            DeviceMismatch: `x` is on another device.
+        """
         update(self, x, None, None, False)
 
     update = __lshift__
@@ -119,7 +143,7 @@ class Noun(Operand):
         return self
 
     def _axes(self, key: Any) -> tuple[Axis, ...]:
-        """What a subscript selects of each dimension."""
+        """Return what a subscript selects in each dimension."""
         raise TypeError(f"a Scalar takes no index, but was given {key!r}; its value is s.value")
 
     def _read(self) -> Any:
@@ -127,7 +151,7 @@ class Noun(Operand):
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes that all stored forms of the entries take on their device."""
+        """The number of bytes that all stored formats of the entries take on their device."""
         return self._store.nbytes
 
     def __sizeof__(self) -> int:
@@ -141,7 +165,7 @@ class Noun(Operand):
 
 
 class Indexed(Noun):
-    """A Matrix or a Vector: regions of it are written by `C[I, J] = x`."""
+    """A Matrix or a Vector, whose regions are written by `C[I, J] = x`."""
 
     __slots__ = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -18,30 +19,37 @@ from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import EmptyObject
 
 
-class ReadableScalar(Arithmetic):
-    """What can be asked of a Scalar, or of an expression that gives one."""
+class ReadableScalar(Arithmetic["ScalarExpression", Any]):
+    """The operations that a Scalar and a ScalarExpression share; none of them changes it."""
 
     __slots__ = ()
     ndim = 0
 
     @property
     def shape(self) -> tuple[()]:
-        """()."""
+        """The empty tuple."""
         return ()
 
     @property
     def value(self) -> Any:
-        """The value as a Python number, or None."""
+        """The value as a Python bool, int or float; None if the Scalar is empty."""
         value = self._read().value
         return None if value is None else value.item()
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no value."""
+        """Whether the Scalar has no value."""
         return self._read().value is None
 
     def get(self, default: Any = None) -> Any:
-        """The value as a Python number, or `default`."""
+        """Return the value as a Python number.
+
+        Args:
+            default: what to return if the Scalar is empty.
+
+        Returns:
+            A bool, int or float, or `default`.
+        """
         value = self._read().value
         return default if value is None else value.item()
 
@@ -52,7 +60,7 @@ class ReadableScalar(Arithmetic):
 
     @property
     def is_grbscalar(self) -> bool:
-        """The opposite of `is_cscalar`."""
+        """Not `is_cscalar`; it exists for compatibility with python-graphblas."""
         return not self.is_cscalar
 
     def __bool__(self) -> bool:
@@ -87,13 +95,26 @@ class ReadableScalar(Arithmetic):
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
+    def _repr_html_(self) -> str:
+        return f"<div>{escape(repr(self))}</div>"
+
 
 class Scalar(ReadableScalar, Noun):
-    """A value of a dtype, or none: `Scalar(int)` is empty.
+    """One value of a dtype, or none: `Scalar(int)` is empty.
 
-    >>> s = Scalar.from_value(3)
-    >>> s + 1 == 4, int(s)
-    (True, 3)
+    Args:
+        dtype: the dtype, such as "INT64", `int` or `np.float32`.
+        is_cscalar: stored for compatibility with python-graphblas; it has no effect.
+        name: the name.
+
+    Raises:
+        ValueError: `dtype` is not one of the eleven dtypes.
+
+    Examples:
+        >>> from graphla import Scalar
+        >>> s = Scalar.from_value(3)
+        >>> s + 1 == 4, int(s)
+        (True, 3)
     """
 
     __slots__ = ("_is_cscalar",)
@@ -107,10 +128,20 @@ class Scalar(ReadableScalar, Noun):
     def from_value(
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """Return a Scalar that holds `value`, with the dtype of the value or with `dtype`.
+        """Return a Scalar with a value.
 
-        If `value` is None, `dtype` is required and the Scalar is empty. `is_cscalar` is only
-        stored, for compatibility with python-graphblas; it has no effect.
+        Args:
+            value: a number or a Scalar; None with a `dtype` gives an empty Scalar.
+            dtype: the dtype; by default that of the value.
+            is_cscalar: stored for compatibility with python-graphblas; it has no effect.
+            name: the name.
+
+        Returns:
+            A Scalar.
+
+        Raises:
+            TypeError: `value` is not a number.
+            OverflowError: `value` is an integer that `dtype` cannot hold.
         """
         if isinstance(value, ReadableScalar):
             return value.dup(dtype, is_cscalar=is_cscalar, name=name)  # pyright: ignore
@@ -136,7 +167,7 @@ class Scalar(ReadableScalar, Noun):
 
     @property
     def value(self) -> Any:
-        """The value as a Python number, or None; assign one, or None to empty the Scalar."""
+        """The value as a Python number, or None. Assign a number, or None to empty the Scalar."""
         value = self._store.value
         return None if value is None else value.item()
 
@@ -155,7 +186,17 @@ class Scalar(ReadableScalar, Noun):
         is_cscalar: bool | None = None,
         name: str | None = None,
     ) -> Scalar:
-        """Return a new Scalar with this value, cast to `dtype`; if `clear` is True, it is empty."""
+        """Return a new Scalar with the same value.
+
+        Args:
+            dtype: the dtype of the copy, to which the value is cast; by default the same.
+            clear: whether the copy is empty.
+            is_cscalar: the flag of the copy; by default the same.
+            name: the name of the copy.
+
+        Returns:
+            A Scalar.
+        """
         is_cscalar = self.is_cscalar if is_cscalar is None else is_cscalar
         forms = self._store
         if clear:
@@ -165,7 +206,7 @@ class Scalar(ReadableScalar, Noun):
         return Scalar._made(forms, is_cscalar, name)
 
     def clear(self) -> None:
-        """Delete the value."""
+        """Delete the value; the dtype stays."""
         self._store = ScalarStore(self._store.device, self._store.dtype)
 
     def __reduce__(self) -> Any:
@@ -175,8 +216,8 @@ class Scalar(ReadableScalar, Noun):
         return f"Scalar({self.value!r}, dtype={self._store.dtype})"
 
 
-class ScalarExpression(ReadableScalar, Expression):
-    """An expression that gives a Scalar."""
+class ScalarExpression(ReadableScalar, Expression["Scalar"]):
+    """A Scalar that is not computed yet; it computes itself when its value is read."""
 
     __slots__ = ()
     noun = Scalar
@@ -189,7 +230,20 @@ class ScalarExpression(ReadableScalar, Expression):
         mask: Any = None,
         name: str | None = None,
     ) -> Scalar:
-        """Compute the expression into a new Scalar with the expression's dtype or with `dtype`."""
+        """Compute the expression into a new Scalar.
+
+        Args:
+            dtype: the dtype of the Scalar; by default that of the expression.
+            is_cscalar: stored for compatibility with python-graphblas; it has no effect.
+            mask: must be None: a Scalar takes no mask.
+            name: the name of the Scalar.
+
+        Returns:
+            A Scalar.
+
+        Raises:
+            TypeError: a mask is given.
+        """
         scalar = super().new(dtype, mask=mask, name=name)
         scalar._is_cscalar = bool(is_cscalar)
         return scalar
@@ -203,13 +257,24 @@ class ScalarExpression(ReadableScalar, Expression):
         mask: Any = None,
         name: str | None = None,
     ) -> Scalar:
-        """Return a new Scalar as `new` does; if `clear` is True, it is empty."""
+        """Compute the expression into a new Scalar, like `new`.
+
+        Args:
+            dtype: the dtype of the Scalar; by default that of the expression.
+            clear: whether the Scalar is empty.
+            is_cscalar: stored for compatibility with python-graphblas; it has no effect.
+            mask: must be None: a Scalar takes no mask.
+            name: the name of the Scalar.
+
+        Returns:
+            A Scalar.
+        """
         scalar = self.new(dtype, is_cscalar=is_cscalar, mask=mask, name=name)
         return scalar.dup(clear=clear, name=name)
 
     @property
     def shape(self) -> tuple[()]:
-        """()."""
+        """The empty tuple."""
         return ()
 
     def __repr__(self) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
 
 from graphla.backends import default_device
 from graphla.expression import Expression
@@ -20,87 +23,289 @@ from graphla.sparse.noun import Indexed
 from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
 
+if TYPE_CHECKING:
+    from graphla.sparse.matrix import Matrix, MatrixExpression, ReadableMatrix
+    from graphla.sparse.scalar import ReadableScalar, ScalarExpression
 
-class ReadableVector(Collection):
-    """What can be asked of a Vector, or of an expression that gives one."""
+    _Index = int | np.integer | ReadableScalar
+    _Indices = slice | EllipsisType | Iterable[Any]
+
+
+class ReadableVector(Collection["VectorExpression", Any]):
+    """The operations that a Vector and a VectorExpression share; none of them changes it."""
 
     __slots__ = ()
     ndim = 1
 
     @property
     def size(self) -> int:
-        """Number of indices."""
+        """The number of indices, with or without an entry."""
         return self.shape[0]
 
     @property
     def S(self) -> Mask:
-        """The mask of where there are entries."""
+        """The structural mask: it selects the indices that have an entry, whatever its value."""
         return Mask(self, structure=True)
 
     @property
     def V(self) -> Mask:
-        """The mask of where there are true entries."""
+        """The value mask: it selects the indices whose entry is true (not zero)."""
         return Mask(self, structure=False)
 
-    def vxm(self, other: Any, op: Any = semiring.plus_times) -> Any:
-        """w = u ⊕.⊗ A, by push where u is sparse and by pull where it is dense."""
+    def vxm(self, other: ReadableMatrix, op: Any = semiring.plus_times) -> VectorExpression:
+        """w = u ⊕.⊗ A.
+
+        Return the product of this vector and a matrix over a semiring.
+
+        The product is computed by push (along the rows of A) if u is sparse, and by pull (along
+        the columns of A) if u is dense. Push takes time proportional to the entries in the rows
+        that u selects; pull takes at most time proportional to the entries of A.
+
+        Args:
+            other: A, a Matrix with as many rows as u has indices.
+            op: a semiring or its name, such as `semiring.min_plus` or "min_plus".
+
+        Returns:
+            An expression of a Vector with A.ncols indices.
+
+        Raises:
+            TypeError: `other` is not a Matrix, or `op` is not a semiring.
+            DimensionMismatch: A has another number of rows.
+            DomainMismatch: the semiring is not defined on these dtypes.
+            DeviceMismatch: u and A are on different devices.
+
+        Examples:
+            >>> from graphla import Matrix, Vector
+            >>> A = Matrix.from_coo([0, 1], [1, 2], [5, 7], nrows=3, ncols=3)
+            >>> Vector.from_coo([0], [1], size=3).vxm(A).new().to_dict()
+            {1: 5}
+        """
         return expressions.product(self._read(), expressions.matrix(other, "vxm"), op)
 
-    def inner(self, other: Any, op: Any = semiring.plus_times) -> Any:
-        """s = u ⊕.⊗ v."""
+    def inner(self, other: ReadableVector, op: Any = semiring.plus_times) -> ScalarExpression:
+        """s = u ⊕.⊗ v.
+
+        Return the inner product of two vectors over a semiring.
+
+        Args:
+            other: v, a Vector of the same size.
+            op: a semiring or its name.
+
+        Returns:
+            An expression of a Scalar, which is empty if no index has an entry in both vectors.
+
+        Raises:
+            TypeError: `other` is not a Vector, or `op` is not a semiring.
+            DimensionMismatch: the sizes differ.
+            DomainMismatch: the semiring is not defined on these dtypes.
+            DeviceMismatch: u and v are on different devices.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> Vector.from_dense([1, 2]).inner(Vector.from_dense([3, 4])).value
+            11
+        """
         return expressions.product(self._read(), expressions.vector(other, "inner"), op)
 
-    def outer(self, other: Any, op: Any = binary.times) -> Any:
-        """C(i, j) = op(u(i), v(j))."""
+    def outer(self, other: ReadableVector, op: Any = binary.times) -> MatrixExpression:
+        """C(i, j) = op(u(i), v(j)).
+
+        Return the outer product of two vectors.
+
+        Args:
+            other: v, a Vector of any size.
+            op: a binary operator or its name.
+
+        Returns:
+            An expression of a Matrix of shape (u.size, v.size) with u.nvals * v.nvals entries.
+
+        Raises:
+            TypeError: `other` is not a Vector, or `op` is not a binary operator.
+            DomainMismatch: the operator is not defined on these dtypes.
+            DeviceMismatch: u and v are on different devices.
+        """
         return expressions.outer(self._read(), expressions.vector(other, "outer"), op)
 
-    def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> Any:
-        """s = ⊕ of all entries; of none an empty Scalar (or the identity, if not allow_empty)."""
+    def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """s = ⊕ over i of v(i).
+
+        Reduce all entries to a scalar with a monoid or an aggregator.
+
+        A sum of BOOL values is a logical or. To count entries, use `nvals` or `agg.count`.
+
+        Args:
+            op: a monoid, an aggregator, or the name of one.
+            allow_empty: whether the Scalar is empty if the vector has no entries; if False, it
+                then holds the identity of the monoid.
+
+        Returns:
+            An expression of a Scalar.
+
+        Raises:
+            TypeError: `op` is neither a monoid nor an aggregator.
+            DomainMismatch: the monoid is not defined on this dtype.
+            InvalidValue: `allow_empty` is False, but the aggregator has no identity.
+
+        Examples:
+            >>> from graphla import Vector, agg
+            >>> v = Vector.from_coo([0, 3], [2, 5], size=5)
+            >>> v.reduce().value, v.reduce("max").value, v.reduce(agg.mean).value
+            (7, 5, 3.5)
+        """
         return expressions.reduce_scalar(self._read(), op, allow_empty)
 
-    def reposition(self, offset: int, *, size: int | None = None) -> Any:
-        """w(i + offset) = v(i), where that is an index of w."""
+    def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
+        """w(i + offset) = v(i).
+
+        Shift the entries by `offset`, and drop those that leave the result.
+
+        Args:
+            offset: how far to move each entry; it may be negative.
+            size: the size of the result; by default that of v.
+
+        Returns:
+            An expression of a Vector.
+
+        Raises:
+            TypeError: `offset` or `size` is not an integer.
+            InvalidValue: `size` is negative or not below 2^31.
+        """
         return expressions.reposition(self._read(), (offset,), (size,))
 
+    @overload
+    def sort(
+        self,
+        op: Any = ...,
+        *,
+        values: Literal[True] = True,
+        permutation: Literal[True] = True,
+    ) -> tuple[Vector, Vector]: ...
+    @overload
+    def sort(
+        self, op: Any = ..., *, values: bool = True, permutation: bool = True
+    ) -> tuple[Vector | None, Vector | None]: ...
     def sort(
         self, op: Any = binary.lt, *, values: bool = True, permutation: bool = True
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Vector | None, Vector | None]:
         """w(k) = the k-th entry of v in the order of op, and p(k) = its index in v.
 
-        Of the size of v, with its entries at 0 to nvals - 1; w has its dtype, p is INT64. op(x, y)
-        is true where x goes before y (a strict order: `binary.lt`, or a function of one's own);
-        where neither goes before the other they keep their order, and NaN goes last. What is not
-        wanted is None.
+        Sort the entries by value.
 
-        DomainMismatch for an op that gives no BOOL, or compares values of another kind;
-        InvalidValue for one of places, as `binary.firsti`. After GxB_Vector_sort.
+        The sort is stable: entries that neither precede nor follow each other keep their order.
+        NaN goes last. It takes O(nvals log nvals) comparisons. The function is GxB_Vector_sort of
+        SuiteSparse.
 
-        >>> v = Vector.from_coo([0, 2, 3], [-3, 1, 2], size=4)
-        >>> w, p = v.sort(lambda x, y: abs(x) < abs(y))
-        >>> w.to_dict(), p.to_dict()
-        ({0: 1, 1: 2, 2: -3}, {0: 2, 1: 3, 2: 0})
+        Args:
+            op: op(x, y) is true if x goes before y. It must be a strict order: `binary.lt`,
+                `binary.gt`, or a Python function of two values. The strict part of an order such
+                as `binary.le` is used.
+            values: whether to return the sorted values.
+            permutation: whether to return the indices.
+
+        Returns:
+            (w, p): Vectors of the size of v with entries at 0 to nvals - 1. w has the dtype of v,
+            p is INT64. A part that is not wanted is None.
+
+        Raises:
+            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            InvalidValue: `op` is positional, such as `binary.firsti`.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> v = Vector.from_coo([0, 2, 3], [-3, 1, 2], size=4)
+            >>> w, p = v.sort(lambda x, y: abs(x) < abs(y))
+            >>> w.to_dict(), p.to_dict()
+            ({0: 1, 1: 2, 2: -3}, {0: 2, 1: 3, 2: 0})
         """
         w, p = sorting.of_vector(self._read(), op)
         return Vector._of(w) if values else None, Vector._of(p) if permutation else None
 
-    def argsort(self, op: Any = binary.lt) -> Any:
-        """p(k) = the index of the k-th entry of v in the order of op, as `sort` has it."""
-        return self.sort(op, values=False)[1]
+    def argsort(self, op: Any = binary.lt) -> Vector:
+        """p(k) = the index of the k-th entry of v in the order of op.
 
-    def top_k(self, k: int, op: Any = binary.gt) -> tuple[Any, Any]:
-        """(w, p): the first k of `sort(op)`, or all if they are fewer, the greatest first.
+        Return the permutation that sorts the entries.
 
-        Both of size k; by `binary.lt`, the least. InvalidValue for a k below 0.
+        Args:
+            op: the order, as in `sort`.
+
+        Returns:
+            An INT64 Vector of the size of v with entries at 0 to nvals - 1.
+
+        Raises:
+            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            InvalidValue: `op` is positional.
+        """
+        _, p = sorting.of_vector(self._read(), op)
+        return Vector._of(p)
+
+    def top_k(self, k: int, op: Any = binary.gt) -> tuple[Vector, Vector]:
+        """w(j) = the j-th entry of v in the order of op, for j < k, and p(j) = its index in v.
+
+        Return the first `k` entries in sorted order: by default the greatest.
+
+        Args:
+            k: the number of entries; if v has fewer, all of them are returned.
+            op: the order, as in `sort`; `binary.lt` gives the least entries.
+
+        Returns:
+            (w, p): Vectors of size `k`. w has the dtype of v, p is INT64.
+
+        Raises:
+            InvalidValue: `k` is negative, or `op` is positional.
+            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> w, p = Vector.from_dense([4, 9, 7]).top_k(2)
+            >>> w.to_dict(), p.to_dict()
+            ({0: 9, 1: 7}, {0: 1, 1: 2})
         """
         w, p = sorting.of_vector(self._read(), op, expressions.integer(k, "k"))
         return Vector._of(w), Vector._of(p)
 
-    def diag(self, k: int = 0, *, name: str | None = None) -> Any:
-        """C(i, i + k) = v(i), a square Matrix."""
+    def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
+        """C(i, i + k) = v(i).
+
+        Return a square Matrix with the entries of v on a diagonal.
+
+        Args:
+            k: the diagonal: 0 is the main one, positive numbers lie above it.
+            name: the name of the Matrix.
+
+        Returns:
+            A Matrix with v.size + |k| rows and columns.
+
+        Raises:
+            TypeError: `k` is not an integer.
+            InvalidValue: the Matrix would have 2^31 rows or more.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> Vector.from_dense([5, 6]).diag(1).to_dict()
+            {(0, 1): 5, (1, 2): 6}
+        """
         return expressions.from_diag(self._read(), k).new(name=name)
 
-    def get(self, index: Any, default: Any = None) -> Any:
-        """v(index) as a Python number, or `default`."""
+    def get(self, index: _Index, default: Any = None) -> Any:
+        """Return v(index) as a Python number.
+
+        Args:
+            index: the index; a negative one counts from the end.
+            default: what to return if the index has no entry.
+
+        Returns:
+            A bool, int or float, or `default`.
+
+        Raises:
+            TypeError: `index` is not an integer.
+            IndexOutOfBound: the vector has no such index.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> v = Vector.from_coo([1], [2.5], size=3)
+            >>> v.get(1), v.get(0), v.get(0, default=0)
+            (2.5, None, 0)
+        """
         i = position(expressions.integer(index, "index"), self.size, "index")
         value = perform("get", indexing.vector_element.compute, self._read(), i).value
         return default if value is None else value.item()
@@ -108,6 +313,10 @@ class ReadableVector(Collection):
     def __contains__(self, index: Any) -> bool:
         return self.get(index) is not None
 
+    @overload
+    def __getitem__(self, key: _Index) -> ScalarExpression: ...
+    @overload
+    def __getitem__(self, key: _Indices) -> VectorExpression: ...
     def __getitem__(self, key: Any) -> Any:
         forms = self._read()
         return expressions.extract(
@@ -123,38 +332,95 @@ class ReadableVector(Collection):
         sort: bool = True,
         copy: bool = True,
     ) -> tuple[Any, Any]:
-        """(indices, values) as arrays of NumPy's; the indices are int64.
+        """Return the indices and the values of the entries as arrays.
 
-        With copy=False they are as they are held, on their device: not to be written into.
+        Args:
+            dtype: the dtype of the values; by default that of v.
+            indices: whether to return the indices.
+            values: whether to return the values.
+            sort: whether the indices must ascend. If False, a vector that is stored as an unsorted
+                list is not sorted first.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
+                arrays on their device (NumPy or CuPy, int32 indices), which must not be written.
+
+        Returns:
+            (indices, values), of length nvals; a part that is not wanted is None.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> indices, values = Vector.from_coo([3, 1], [5, 7], size=4).to_coo()
+            >>> indices.tolist(), values.tolist()
+            ([1, 3], [7, 5])
         """
         wanted = dtype, indices, values, sort, copy
         return perform("to_coo", exporting.vector_coo, self._read(), *wanted)
 
+    @overload
+    def to_dense(
+        self, fill_value: Any = ..., dtype: Any = ..., *, copy: Literal[True] = True
+    ) -> np.ndarray: ...
+    @overload
+    def to_dense(self, fill_value: Any = ..., dtype: Any = ..., *, copy: bool) -> Any: ...
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, copy: bool = True) -> Any:
-        """An array of NumPy's, with `fill_value` where there is no entry.
+        """Return a dense array of the values.
 
-        With copy=False it is on the vector's device and, where every index has an entry, the
-        array that is held: not to be written into.
+        Args:
+            fill_value: the value of indices without an entry. It may be omitted if every index
+                has an entry.
+            dtype: the dtype of the array; by default one that holds the entries and `fill_value`.
+            copy: True returns a new NumPy array. False returns an array on the device of v; if
+                every index has an entry, it is the stored array, which must not be written.
+
+        Returns:
+            An array of shape (size,).
+
+        Raises:
+            TypeError: an index has no entry, and `fill_value` is missing.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> Vector.from_coo([1], [7], size=3).to_dense(0).tolist()
+            [0, 7, 0]
         """
         wanted = fill_value, dtype, copy
         return perform("to_dense", exporting.vector_dense, self._read(), *wanted)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """The values, to any library that reads DLPack, if every index has an entry."""
+        """Return the values as a DLPack capsule; every index must have an entry."""
         return self.to_dense(copy=False).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The device in DLPack's numbers."""
+        """Return the DLPack device: (1, 0) is the CPU, (2, k) is GPU k."""
         kind, _, number = self.device.partition(":")
         return (2, int(number)) if kind == "cuda" else (1, 0)
 
     def to_dict(self) -> dict[Any, Any]:
-        """{index: value}."""
+        """Return the entries as {index: value}, with Python numbers.
+
+        Returns:
+            A dict in the order of the indices.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> Vector.from_coo([3, 1], [5, 7], size=4).to_dict()
+            {1: 7, 3: 5}
+        """
         indices, values = self.to_coo()
         return dict(zip(indices.tolist(), values.tolist(), strict=True))
 
-    def to(self, device: str) -> Any:
-        """The same entries on a device, as "cpu", "cuda" or "cuda:1"; no copy if they are there."""
+    def to(self, device: str) -> Vector:
+        """Return a Vector with the same entries on another device.
+
+        Args:
+            device: "cpu", "cuda", or one card such as "cuda:1".
+
+        Returns:
+            A new Vector; if the entries are already on the device, it shares their arrays.
+
+        Raises:
+            InvalidValue: `device` is not the name of a device.
+            DeviceUnavailable: the machine has no such device, or CuPy is missing.
+        """
         return building.to_device(self, device)
 
     def __repr__(self) -> str:
@@ -165,11 +431,24 @@ class ReadableVector(Collection):
 
 
 class Vector(ReadableVector, Indexed):
-    """Entries of one dtype at some of the indices 0 to size - 1; an absent entry is not a zero.
+    """A sparse vector: entries of one dtype at some of the indices 0 to size - 1.
 
-    >>> v = Vector.from_coo([0, 3], [1.5, 2.5], size=5)
-    >>> v[3].value, v.nvals, 1 in v
-    (2.5, 2, False)
+    An absent entry is not a zero. The size is below 2^31.
+
+    Args:
+        dtype: the dtype of the entries, such as "INT64", `int` or `np.float32`.
+        size: the number of indices.
+        name: a name that is shown when the vector is printed.
+
+    Raises:
+        ValueError: `dtype` is not one of the eleven dtypes.
+        InvalidValue: `size` is negative or not below 2^31.
+
+    Examples:
+        >>> from graphla import Vector
+        >>> v = Vector.from_coo([0, 3], [1.5, 2.5], size=5)
+        >>> v[3].value, v.nvals, 1 in v
+        (2.5, 2, False)
     """
 
     __slots__ = ()
@@ -190,7 +469,36 @@ class Vector(ReadableVector, Indexed):
         dup_op: Any = None,
         name: str | None = None,
     ) -> Vector:
-        """v(indices[k]) = values[k], or one value for all; equal indices are joined by dup_op."""
+        """v(indices[k]) = values[k].
+
+        Build a Vector from indices and values.
+
+        Sorting the indices takes O(n log n) time for n indices; sorted indices take O(n).
+
+        Args:
+            indices: a list or array of integers from 0 to size - 1, in any order. An array on a
+                card (CuPy, DLPack) gives a Vector on that card.
+            values: a list or array of the same length, or one value for all.
+            dtype: the dtype of the entries; by default that of the values.
+            size: the number of indices; by default one more than the largest index.
+            dup_op: the binary operator that joins the values of an index that occurs again.
+                Without it, several values for one index are refused.
+            name: the name of the Vector.
+
+        Returns:
+            A Vector.
+
+        Raises:
+            TypeError: `indices` holds something other than integers.
+            IndexOutOfBound: an index is negative or not below `size`.
+            InvalidValue: the lengths differ, or `size` is missing and there are no indices.
+            DuplicateEntry: an index occurs twice, and `dup_op` is missing.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> Vector.from_coo([2, 0, 2], [1, 5, 3], dup_op="plus").to_dict()
+            {0: 5, 2: 4}
+        """
         return cls._of(building.vector_coo(indices, values, dtype, size, dup_op), name)
 
     @classmethod
@@ -203,7 +511,25 @@ class Vector(ReadableVector, Indexed):
         dup_op: Any = None,
         name: str | None = None,
     ) -> Vector:
-        """v(i) = x for each pair (i, x)."""
+        """v(i) = x for each pair (i, x).
+
+        Build a Vector from pairs of an index and a value.
+
+        Args:
+            pairs: the pairs (index, value).
+            dtype: the dtype of the entries; by default that of the values.
+            size: the number of indices; by default one more than the largest index.
+            dup_op: the operator that joins the values of an index that occurs again.
+            name: the name of the Vector.
+
+        Returns:
+            A Vector.
+
+        Raises:
+            InvalidValue: an item does not have two parts, or `size` is missing and there are none.
+            IndexOutOfBound: an index is negative or not below `size`.
+            DuplicateEntry: an index occurs twice, and `dup_op` is missing.
+        """
         indices, values = building.columns_of(pairs, 2)
         return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
 
@@ -216,7 +542,23 @@ class Vector(ReadableVector, Indexed):
         size: int | None = None,
         name: str | None = None,
     ) -> Vector:
-        """v(i) = d[i]."""
+        """v(i) = d[i].
+
+        Build a Vector from a mapping of indices to values.
+
+        Args:
+            d: the mapping {index: value}.
+            dtype: the dtype of the entries; by default that of the values.
+            size: the number of indices; by default one more than the largest index, or 0.
+            name: the name of the Vector.
+
+        Returns:
+            A Vector.
+
+        Raises:
+            TypeError: an index is not an integer.
+            IndexOutOfBound: an index is negative or not below `size`.
+        """
         if size is None and not d:
             size = 0
         return cls.from_coo(list(d), list(d.values()), dtype, size=size, name=name)
@@ -225,7 +567,23 @@ class Vector(ReadableVector, Indexed):
     def from_scalar(
         cls, value: Any, size: int, dtype: Any = None, *, name: str | None = None
     ) -> Vector:
-        """v(i) = value, for every index i."""
+        """v(i) = value, for every index i.
+
+        Build a Vector with the same value everywhere; the value is stored once.
+
+        Args:
+            value: a number or a Scalar.
+            size: the number of indices.
+            dtype: the dtype of the entries; by default that of the value.
+            name: the name of the Vector.
+
+        Returns:
+            A Vector with an entry at every index.
+
+        Raises:
+            TypeError: `value` is not a scalar.
+            InvalidValue: `size` is negative or not below 2^31.
+        """
         value, wanted = building.scalar_and_dtype(value, dtype)
         vector = cls(wanted, size, name=name)
         vector << value
@@ -243,19 +601,39 @@ class Vector(ReadableVector, Indexed):
     ) -> Vector:
         """v(i) = values[i], except where that is `missing_value`.
 
-        With copy=False an array that fits is held as it is, on its device: do not write into it
-        after that. It may be of NumPy, CuPy, or any library with DLPack.
+        Build a Vector from a dense array.
+
+        Args:
+            values: a list, or a one-dimensional array of NumPy, CuPy or any library with DLPack.
+            missing_value: elements with this value become absent entries; NaN matches NaN. By
+                default every element becomes an entry, including zeros.
+            dtype: the dtype of the entries; by default that of the array.
+            copy: False uses an array that fits (its dtype, its device, no `missing_value`) without
+                a copy; it must not be written afterwards.
+            name: the name of the Vector.
+
+        Returns:
+            A Vector of len(values) indices, on the device of the array.
+
+        Raises:
+            InvalidValue: the array does not have one dimension.
+            TypeError: `values` is a graphla object; copy it with `dup`.
+
+        Examples:
+            >>> from graphla import Vector
+            >>> Vector.from_dense([0, 7, 0], missing_value=0).to_dict()
+            {1: 7}
         """
         return cls._of(building.vector_dense(values, missing_value, dtype, copy), name)
 
     @property
     def shape(self) -> tuple[int]:
-        """(size,)."""
+        """The tuple (size,)."""
         return (self._store.size,)
 
     @property
     def size(self) -> int:
-        """Number of indices."""
+        """The number of indices, with or without an entry."""
         return self._store.size
 
     def build(
@@ -267,7 +645,22 @@ class Vector(ReadableVector, Indexed):
         clear: bool = False,
         size: int | None = None,
     ) -> None:
-        """v(indices[k]) = values[k], in a Vector that is empty or that `clear` empties."""
+        """v(indices[k]) = values[k].
+
+        Fill this Vector, which must be empty, with entries; it keeps its dtype and device.
+
+        Args:
+            indices: a list or array of integers.
+            values: a list or array of the same length, or one value for all.
+            dup_op: the operator that joins the values of an index that occurs again.
+            clear: whether to delete the existing entries first.
+            size: the new size; by default it does not change.
+
+        Raises:
+            OutputNotEmpty: the Vector has entries, and `clear` is False.
+            IndexOutOfBound: an index is negative or not below the size.
+            DuplicateEntry: an index occurs twice, and `dup_op` is missing.
+        """
         building.refuse_entries(self, clear)
         size = self.size if size is None else size
         with config.set(device=self.device):
@@ -282,7 +675,25 @@ class Vector(ReadableVector, Indexed):
         mask: Any = None,
         name: str | None = None,
     ) -> Vector:
-        """Another Vector with the same entries (those the mask lets through), cast to `dtype`."""
+        """w⟨mask⟩ = v.
+
+        Return a new Vector with the same entries, or with those that the mask selects.
+
+        The copy shares the arrays of v until one of the two changes, so it takes O(1) time unless
+        `dtype` or `mask` is given.
+
+        Args:
+            dtype: the dtype of the copy; by default that of v.
+            clear: whether to copy the size and dtype alone, without entries.
+            mask: a mask of the size of v; only the entries that it selects are copied.
+            name: the name of the copy.
+
+        Returns:
+            A Vector of the same size on the same device.
+
+        Raises:
+            DimensionMismatch: the mask has another size.
+        """
         forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
         if clear or mask is not None:
@@ -293,12 +704,20 @@ class Vector(ReadableVector, Indexed):
         return Vector._of(perform("dup", cast, forms, wanted), name)
 
     def clear(self) -> None:
-        """Delete all entries."""
+        """Delete all entries; the size and the dtype stay."""
         forms = self._store
         self._store = empty_vector(forms.device, forms.dtype, forms.size)
 
     def resize(self, size: int) -> None:
-        """Change the size; entries beyond it are deleted."""
+        """Change the size, and delete the entries at indices that no longer exist.
+
+        Args:
+            size: the new size.
+
+        Raises:
+            TypeError: `size` is not an integer.
+            InvalidValue: `size` is negative or not below 2^31.
+        """
         size = expressions.dimension(size, "size")
         self._store = run(indexing.reposition_vector, (self._store, 0, size))
 
@@ -309,13 +728,17 @@ class Vector(ReadableVector, Indexed):
         return building.restore_vector, (Vector, *exporting.vector_pieces(self._store), self._name)
 
 
-class VectorExpression(ReadableVector, Expression):
-    """An expression that gives a Vector."""
+class VectorExpression(ReadableVector, Expression["Vector"]):
+    """A Vector that is not computed yet.
+
+    It computes itself when it is read or used as an operand, or under the mask of a statement
+    `w(mask) << expression`. `new()` computes it into a new Vector.
+    """
 
     __slots__ = ()
     noun = Vector
 
     @property
     def shape(self) -> tuple[int]:
-        """(size,)."""
+        """The tuple (size,)."""
         return self._shape  # pyright: ignore[reportReturnType]

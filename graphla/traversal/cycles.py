@@ -72,7 +72,7 @@ def _cycles(parents: np.ndarray) -> list[list[int]]:
     """Return the cycles of at least two vertices in `parents`, each in the order of its edges."""
     up = parents
     for _ in range(int(parents.size).bit_length()):
-        up = up[up]  # at the end, n or more steps up: a root, or a vertex of a cycle
+        up = up[up]  # in the end at least n steps up, at a root or in a cycle
     found: list[list[int]] = []
     seen: set[int] = set()
     for v in np.unique(up[up != parents[up]]).tolist():

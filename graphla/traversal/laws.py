@@ -79,7 +79,7 @@ def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
     declared = laws.law(alike, side)
     if declared is None or declared.domain.agreement != "exact":
         return None
-    # Closures leave out and report values that overflow, so overflow is no obstacle.
+    # Closures leave out and report values that overflow, so overflow does not matter here.
     unless = {OF_SUMS: laws.EVERYWHERE, OF_PRODUCTS: laws.NONNEGATIVE, laws.NOWHERE: None}
     return unless.get(declared.domain, declared.domain)
 

@@ -1,4 +1,4 @@
-"""What other tools say of the graphs of ../shared/data, and where an algorithm of ours says it."""
+"""Compare our results on the graphs of ../shared/data with those of other tools."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def undirected(A: gl.Matrix) -> gl.Matrix:
 
 
 def pattern(A: gl.Matrix) -> gl.Matrix:
-    """The edges of `undirected`, alike."""
+    """Return the edges of `undirected` with the value True."""
     rows, columns, _ = undirected(A).to_coo(values=False)
     return gl.Matrix.from_coo(rows, columns, True, nrows=A.nrows, ncols=A.ncols)
 
@@ -193,7 +193,7 @@ def cores(A: gl.Matrix, known: dict[str, Any]) -> None:
     core = algo.core_numbers(both)
     most = core.reduce(monoid.max).value
     assert most == known["degeneracy_max_core"]
-    # each vertex of the innermost core has that many neighbours in it
+    # each vertex of the innermost core has that many neighbors in it
     inside = np.flatnonzero(core.to("cpu").to_dense() == most)
     assert _degrees(both[inside, inside].new()).min() >= most
 

@@ -54,7 +54,7 @@ def test_a_cutoff_keeps_the_levels_up_to_it(rooted, cutoff):
 def test_the_definition_gives_the_levels_of_the_search(rooted, limit):
     graph, source = rooted
     A = graph.matrix()
-    levels, parents = definition(A, source, limit=limit)
+    levels, parents = definition(A, source, cutoff=limit)
     assert levels.to_dict() == bfs(A, source, cutoff=limit).levels.to_dict()
     assert parents.to_dict().keys() == levels.to_dict().keys()
     if limit >= graph.n:

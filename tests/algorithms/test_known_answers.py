@@ -106,7 +106,7 @@ def test_lagraphs_betweenness(name: str):
 
 
 def test_lagraphs_clustering():
-    # LDBC's: the edges between all neighbours, those in and those out, each direction counted
+    # LDBC counts the edges between all in- and out-neighbors, each direction separately.
     A = select.offdiag(lagraph("west0067")).new()
     found = ldbc_clustering(A)
     assert np.allclose(found, expected("west0067_lcc"), atol=1e-6)
@@ -194,17 +194,17 @@ def ldbc_answer(name: str, missing: str = "") -> dict[int, float]:
 
 
 def ldbc_clustering(A: gl.Matrix) -> np.ndarray:
-    """c(v) = how many edges there are among the neighbours of v, in or out, of all possible."""
+    """c(v) = the share of possible edges that exist among the in- and out-neighbors of v."""
     U = pattern(A)
     degree = np.diff(U.to("cpu").to_csr()[0])
-    # P⟨U⟩ = U plus.pair Aᵀ: P(v, w) counts the neighbours of v that w points at
+    # P⟨U⟩ = U plus.pair Aᵀ: P(v, w) counts the neighbors of v to which w has an edge
     among = plus_pair(U @ A.T).new(mask=U.S).reduce_rowwise(monoid.plus).new()
     found = among.to("cpu").to_dense(fill_value=0)
     return np.where(degree > 1, found / np.maximum(degree * (degree - 1), 1), 0)
 
 
 def ldbc_pagerank(G: gl.Graph, rounds: int) -> dict[int, float]:
-    """So many rounds of PageRank, from 1/n at each vertex."""
+    """Return the ranks after `rounds` rounds of PageRank, which start with 1/n at each vertex."""
     rank: Any = dict.fromkeys(G.labels, 1 / len(G))
     for _ in range(rounds):
         rank = algo.pagerank(G, max_iter=1, tol=math.inf, nstart=rank, weight=None).to_dict()

@@ -76,7 +76,7 @@ def test_cliques_that_one_edge_joins_keep_their_own_labels():
 
 
 def test_rows_of_every_length_and_the_definition_agree():
-    """Hubs whose neighbours all have labels of their own, and then few of them."""
+    """At first the neighbors of a hub have distinct labels, later only few different ones."""
     A = gl.generators.kronecker(8, symmetric=True, seed=3)
     fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()
     for weight, B in ((False, A), (True, fifths)):

@@ -1,4 +1,4 @@
-"""Layers, neighbourhoods and the transitive closure."""
+"""Layers, neighborhoods and the transitive closure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_without_sources_there_are_no_layers():
     assert layers(gl.Matrix(int, 3, 3), 2) == [[2]]
 
 
-# --- neighbourhoods -------------------------------------------------------------------------------
+# --- neighborhoods --------------------------------------------------------------------------------
 
 
 @given(rooted, st.integers(0, 3), st.booleans(), st.booleans())

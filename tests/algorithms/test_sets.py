@@ -1,4 +1,4 @@
-"""Independent sets, colourings and matchings: held to what they promise, edge by edge."""
+"""Check independent sets, colorings and matchings, edge by edge."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_without_edges_the_set_is_of_all_and_nobody_has_a_mate(n):
     assert maximal_matching(A).nvals == 0
 
 
-# --- colours ------------------------------------------------------------------------------------
+# --- colors -------------------------------------------------------------------------------------
 
 
 @settings(max_examples=50)
@@ -101,7 +101,7 @@ def test_more_colours_than_a_word_holds():
 
 
 def test_the_largest_come_first():
-    """A crown, whose halves a loop in the wrong order gives a colour for each pair."""
+    """A star: its center has the largest degree, so it gets color 0, and all leaves color 1."""
     star = gl.Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], True)
     for seed in range(5):
         assert greedy_color(star, seed=seed).to_dense().tolist() == [0, 1, 1, 1]

@@ -17,9 +17,9 @@ def verify_bfs(
 
     The rules of Graph500, for one source or several:
     - a source has level 0 and is its own parent, and each tree of parents leads to a source
-    - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (but for sources)
+    - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (except for sources)
     - u reached and an edge u -> v  =>  v reached and level(v) <= level(u) + 1
-    - levels and parents are known of the same vertices
+    - levels and parents exist for the same vertices
     """
     sources = {source} if isinstance(source, int) else set(source)
     assert levels.keys() == parents.keys()

@@ -119,7 +119,7 @@ def _program(each: Instance) -> tuple[str, str]:
 
 
 def _entries(log: str) -> Iterator[tuple[str, Resources]]:
-    """What ptxas says of each entry: its name in machine code, what it takes."""
+    """Yield each entry in a log of ptxas: its name in machine code, and the resources it uses."""
     for part in log.split("Compiling entry function '")[1:]:
         name = part[: part.index("'")]
         yield (

@@ -60,7 +60,7 @@ FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
 KEPT = (0, 1, 2)  # UNREAD, ISO, EACH of device.cuh
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
-"""Dtypes that values are stored in, beside the operator's own: each width, each kind."""
+"""Dtypes of stored values, in addition to the operator's own: one of each width and kind."""
 
 SEMIRINGS = (
     ("plus_times", "mxv"),

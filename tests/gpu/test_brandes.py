@@ -60,7 +60,7 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
         expected = definition(A.to("cpu"), sources, **options)
     there = A.to("cuda")
     if way == "a full plan":
-        there.optimize()
+        there.prepare()
     few_parts, alone_parts, alone_edges = alone
     tuning = BetweennessTuning(
         edges=edges, few_parts=few_parts, alone_parts=alone_parts, alone_edges=alone_edges
@@ -142,6 +142,6 @@ def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most):
                 found = pagerank(there, tol=1e-12, max_iter=500)
                 assert found.to("cpu").isclose(expected, rel_tol=1e-9)
                 favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
-                there.optimize()
+                there.prepare()
             again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
             assert favoured is not None and again.isclose(favoured, rel_tol=1e-9)

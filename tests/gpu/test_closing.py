@@ -187,7 +187,7 @@ def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Values and which are present after so many products; whether x rests; whether terms fit."""
+    """Return values and presence after `limit` products, if x is stable, and if terms fit."""
     rows, columns, weights = case.edges
     values, present = case.start
     monoid, multiply = case.op.monoid, case.op.binaryop

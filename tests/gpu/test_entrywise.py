@@ -42,7 +42,7 @@ def cpu() -> Any:
 
 
 def operands(draw: Any, dtypes: Any = NUMBERS, number: int = 1) -> list[Any]:
-    """So many vectors of one size, or matrices of one shape; sorted."""
+    """Draw `number` vectors of one size, or matrices of one shape; all are sorted."""
     if draw(st.booleans()):
         size = draw(SIZES)
         return [draw(sparse_vectors(size, dtypes)) for _ in range(number)]

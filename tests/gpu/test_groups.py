@@ -76,7 +76,7 @@ def test_sets_colours_and_mates(given_, seed):
 
 @pytest.mark.parametrize("degree", [31, 32, 33, 255, 257, 4095, 5000])
 def test_a_hub_among_labels_of_their_own(degree):
-    """Every neighbour has a label of its own, the least of which is taken."""
+    """All neighbors have distinct labels, of which the hub takes the least."""
     leaves = np.arange(1, degree + 1)
     hub = np.zeros_like(leaves)
     with gl.config.set(device="cuda"):

@@ -11,7 +11,7 @@ import pytest
 from graphla import Matrix, Vector, replace
 from graphla.backends import backend
 from graphla.formats import BitmapVector, Counted, FullVector
-from graphla.stores import VectorStore, take
+from graphla.stores import VectorStore, take_in_place
 from semirings.dtypes import INT64
 from semirings.exceptions import DuplicateEntry, IndexOutOfBound
 
@@ -36,10 +36,10 @@ def full_noun() -> Noun:
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
 def test_a_vector_nobody_else_sees_is_taken(make):
     noun = make()
-    assert take(noun) is not None
+    assert take_in_place(noun) is not None
     noun._store.sparse()
     noun._store.mask(True, True)
-    assert take(noun) is not None
+    assert take_in_place(noun) is not None
 
 
 def over_the_same_memory(noun: Any) -> Any:
@@ -62,7 +62,7 @@ seen_by = {
 def test_a_vector_that_someone_sees_is_not_taken(make, who):
     noun = make()
     holder = seen_by[who](noun)
-    assert take(noun) is None
+    assert take_in_place(noun) is None
     del holder
 
 
@@ -70,7 +70,7 @@ def test_a_vector_that_someone_sees_is_not_taken(make, who):
     "values", [lambda: xp.arange(8)[:4], lambda: xp.broadcast_to(xp.arange(1), (4,))]
 )
 def test_an_array_without_memory_of_its_own_is_not_taken(values):
-    assert take(Noun(VectorStore("cuda", INT64, FullVector(4, values())))) is None
+    assert take_in_place(Noun(VectorStore("cuda", INT64, FullVector(4, values())))) is None
 
 
 def test_a_search_writes_in_place_and_asks_for_no_count():

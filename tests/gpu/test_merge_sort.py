@@ -1,4 +1,4 @@
-"""Merge sort on the card, held to Python's stable sort; and comparisons that are no order."""
+"""Compare merge sort on the card with Python's stable sort; sort by operators without an order."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_rows_of_every_size(name: str, outside: bool, scratch: int) -> None:
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
     a = random_csr(rng, (9, 60), [0, 1, 2, 3, 8, 9, 30, 50, 60], dtype)
     pattern = random_csr(rng, (9, 5000), [0, 5, 5, 5, 50, 500, 0, 1000, 5], bool)
-    with using(spgemm.SpgemmTuning(scratch=scratch)):
+    with using(spgemm.SpgemmTuning(scratch=scratch, few_rows=scratch)):
         check(semiring, a, b, MatrixMask(pattern, True) if outside else None, False)
 
 

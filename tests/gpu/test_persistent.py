@@ -114,7 +114,7 @@ def test_the_wish_to_stop_is_seen(pass_round: Kernel):
 
 
 def test_a_wish_once_seen_is_seen_again():
-    """Whoever leaves one loop for it must not begin the next one."""
+    """A thread that leaves a loop because of an interrupt must not begin the next loop."""
     told = persistent.run(made("ask_twice"), 1, 1, results=2)
     assert told == [persistent.STOPPED, 1, 1]
 

@@ -45,7 +45,7 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
-    """Of the first 32 neighbours the first of those with the longest degrees, in bits."""
+    """Check that `first` is, of 32 neighbors, the first whose degree has the most bits."""
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()

@@ -37,7 +37,7 @@ LOW: dict[str, tuple[dict[str, Any], ...]] = {
     "hubs-apart": ({"HUB": 3, "PIECE": 2}, {"HUB": 2, "PIECE": 40}),
     "small-frontier": ({"ROOM": 5, "FEW": 4, "MOST": 3, "THREADS": 64},),
 }
-"""Constants of the module of a strategy: what they may be, beside what they are."""
+"""Constants of a strategy's module, and values that they may have instead of their own."""
 
 WAYS = [(name, low) for name in ON_CARD for low in ({}, *LOW.get(name, ()))]
 

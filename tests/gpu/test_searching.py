@@ -246,7 +246,7 @@ class Refusal(cupy.cuda.driver.CUDADriverError):
 
 @contextmanager
 def a_card_that_takes(blocks: int, error: str) -> Any:
-    """Launches in clusters of more blocks are refused; the grids of those launched are told."""
+    """Refuse launches in clusters of more blocks; yield the list of the grids launched."""
     grids: list[tuple[str, int]] = []
     launch = Kernel.__call__
 

@@ -100,7 +100,7 @@ def wrong(found: Vector, wanted: Vector) -> Any:
 
 
 def traverse(graphs: list[Known], count: int) -> None:
-    """So many traversals, the graphs and their sources by turns."""
+    """Run `count` traversals, which cycle through the graphs and their sources."""
     cases = cycle([(known, source) for source in range(SOURCES) for known in graphs])
     answers: list[Any] = []
     for turn in range(count):
@@ -114,7 +114,7 @@ def traverse(graphs: list[Known], count: int) -> None:
 
 
 def in_use() -> int:
-    """Bytes of the card's memory that somebody holds."""
+    """Return the bytes of the card's memory that are in use."""
     gc.collect()
     cupy.cuda.Device().synchronize()
     return cupy.get_default_memory_pool().used_bytes()
@@ -124,7 +124,7 @@ def soak(graphs: list[Known], warm: int, count: int) -> None:
     with gl.config.set(device="cuda"):
         for known in graphs:  # what a matrix keeps for traversals is made before we count
             known.A.to_csc(copy=False)
-            known.A.optimize()
+            known.A.prepare()
         traverse(graphs, warm)
         before, objects = in_use(), len(gc.get_objects())
         traverse(graphs, count)

@@ -265,7 +265,7 @@ def indices() -> None:
         u[4] = 1
         del u[4]
         u.diag()
-    owned = vectors()[1]._store  # whoever else may hold its arrays
+    owned = vectors()[1]._store  # although other objects may refer to its arrays
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
@@ -312,8 +312,8 @@ def building() -> None:
 def plans() -> None:
     """Full plans, of a directed and a symmetric matrix, with rows for blocks and rows for warps."""
     with settings("plan", long=5):
-        matrix(entries=2 * MANY).optimize()
-        gl.generators.kronecker(8, symmetric=True, seed=1).optimize()
+        matrix(entries=2 * MANY).prepare()
+        gl.generators.kronecker(8, symmetric=True, seed=1).prepare()
 
 
 def closures() -> None:
@@ -370,7 +370,7 @@ def searches_with_plans() -> None:
 
     A, directed = gl.generators.kronecker(7, symmetric=True, seed=2), pattern(2, entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS), settings("bfs", cluster=1):
-        for given, B in zip(RESULTS, (A.optimize(), directed.optimize(), A), strict=True):
+        for given, B in zip(RESULTS, (A.prepare(), directed.prepare(), A), strict=True):
             algorithms.bfs(B, 0, **given)
         with settings("bfs", cluster=1, alone_edges=0, grid_edges=0):
             for towards in ("push", "pull"):
@@ -490,7 +490,7 @@ def groups() -> None:
 
 
 def sorts() -> None:
-    """Entries in order: one tile, several, rows that are cut, and what is no order."""
+    """Sort in one tile, in several, in rows that are cut, and by operators without an order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
         for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):

@@ -259,4 +259,4 @@ def test_the_matrix_is_left_as_it_is():
     A = gl.Matrix.from_coo([0, 1], [1, 2], np.array([2.5, 3.5]), nrows=3, ncols=3)
     ladder.compare(A, TWO, sources=2)
     assert A.to_dict() == {(0, 1): 2.5, (1, 2): 3.5}
-    assert A.plan is None
+    assert A.preparation is None

@@ -90,7 +90,7 @@ def _positions(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def edges(dtype: DataType) -> np.ndarray:
-    """Zeros, ones, the greatest and the least, their neighbours; NaN and the infinities."""
+    """Return zeros, ones, the greatest and the least value, and those next to them; NaN and inf."""
     t = dtype.np_type
     if dtype is BOOL:
         return np.array([False, True])
@@ -167,7 +167,7 @@ def _cpp_function(case: Case) -> str:
 
 
 class Library:
-    """Operators compiled by g++ and loaded, with undefined behaviour recorded as it happens."""
+    """Operators compiled by g++ and loaded, which record undefined behavior when it occurs."""
 
     def __init__(self, chosen: Iterable[Case], folder: Path):
         self.source = cpp_source(chosen)

@@ -383,8 +383,8 @@ def theirs() -> Any:
 KINDS = ["unary", "binary", "indexunary", "select", "monoid", "semiring"]
 SIGNED = ("INT8", "INT16", "INT32", "INT64")
 NUMBERS = (*SIGNED, "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64")
-# Not taken over: complex numbers; what is no operator, or of SuiteSparse alone; and the functions
-# of select that take a whole expression.
+# Not adopted: complex numbers; objects that are not operators, or that only SuiteSparse has; and
+# the functions of select that take a whole expression.
 NOT_TAKEN = {
     "unary": {"carg", "cimag", "conj", "creal"},
     "binary": {"cmplx"},

@@ -77,7 +77,7 @@ class Machine:
     freed: Any = None  # the streams know (cupy/cuda/stream.py)
 
     def reset(self, devices: int = 1, seed: int | None = None) -> None:
-        """As after a start, with so many devices; memory that is held stays held."""
+        """Restore the state after a start, with `devices` devices; memory in use stays in use."""
         used = [each.used for each in self.devices]
         self.devices = [Device(k) for k in range(devices)]
         for each, amount in zip(self.devices, used, strict=False):

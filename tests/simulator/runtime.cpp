@@ -489,7 +489,7 @@ void fiber_main() {
   change(f->context, scheduler, true);
 }
 
-/// What a kernel says of its clusters: the same at all times.
+/// Records the size of a kernel's clusters, which must always be the same.
 void declare_cluster(const Fiber *f, int size) {
   const uint64_t total = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   std::string text;
@@ -601,7 +601,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // beside what a block remembers: sizes, to check the ends
+struct SharedBlock {  // sizes, to check the ends; a block stores the rest
   size_t bytes, alignment;
   const char *name;
 };
@@ -665,7 +665,7 @@ void end_block(Block &block) {
   working.erase(block.number);
 }
 
-/// One that is ready. Some launches favour low threads, some high ones, some none.
+/// Returns a fiber that is ready. Some launches prefer low threads, some high ones, some neither.
 Fiber *choose() {
   const unsigned n = unsigned(ready.size());
   unsigned best = below(n);
@@ -713,7 +713,7 @@ void resume(Fiber *f) {
 #endif
 }
 
-/// Lanes that asked who is active, and of whose warps none can go on, are told: those at one place.
+/// Answers __activemask where no lane of a warp can continue: a mask of lanes at the same place.
 bool answer_activemask() {
   bool any = false;
   for (auto &block : blocks)

@@ -107,7 +107,7 @@ SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   return from_bits<T>(seen);
 }
 
-// Loads and stores that race on purpose: the thread sanitizer is told so.
+// Loads and stores that race on purpose; they are atomic for the thread sanitizer.
 template <class T> SIMULATOR_INLINE T load_relaxed(const T *at) {
   T value;
   __atomic_load(at, &value, load_order);

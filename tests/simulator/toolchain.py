@@ -56,7 +56,7 @@ def _version() -> str:
 
 @cache
 def digest() -> str:
-    """Of all that a program's machine code depends on beside its own text."""
+    """Return a digest of all that a program's machine code depends on, except its own text."""
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], *COMMON)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -77,7 +77,7 @@ def folder() -> Path:
 
 
 def _put(path: Path, content: bytes) -> Path:
-    """A file that is there whole or not at all, whoever else writes it."""
+    """Write a file in one step, so that no process sees a part of it."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent)
@@ -115,7 +115,7 @@ def runtime() -> Path:
 
 @cache
 def _header() -> Path:
-    """simulator.h, with its precompiled form beside it."""
+    """Return the path of simulator.h; its precompiled form is in the same folder."""
     header = _put(folder() / "simulator.h", (HERE / "simulator.h").read_bytes())
     flags = [flag for flag in (*COMMON, *MODES[mode()]) if flag not in ("-shared", "-pipe")]
     _make(folder() / "simulator.h.gch", *flags, "-x", "c++-header", str(header))

@@ -70,7 +70,7 @@ def cases(
     starts: Any = None,
     iso: bool | None = None,
 ) -> Case:
-    """A closure that comes to rest, whatever the graph."""
+    """Draw a closure that converges on every graph."""
     # Each semiring is compiled for each dtype, by Numba or for the GPU: few dtypes suffice there.
     few = gl.config.compiled is True or (DEVICE == "cuda" and (has_card() or not is_full()))
     known_dtypes = COMPILED if few else INTEGERS + FLOATS + ["BOOL"]

@@ -16,7 +16,11 @@ from graphla.operations.moving import default_device
 from graphla.operations.values import is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix
+from graphla.sparse.matrix import ReadableMatrix
 from semirings.exceptions import InvalidValue
+
+_NAMED = ("weight", "distance")
+"""The parameters that may be the name of an edge attribute."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,7 +41,9 @@ class GraphOptions:
 
 def graph_algorithm(
     **options: Any,
-) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[Matrix | Graph, P], T]]:
+) -> Callable[
+    [Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[ReadableMatrix | Graph, P], T]
+]:
     """Return a decorator for an algorithm whose first parameter A is a square Matrix.
 
     The function that users call takes a Matrix, an expression that computes one, or a Graph. The
@@ -61,7 +67,7 @@ def graph_algorithm(
 
     def decorate(
         algorithm: Callable[Concatenate[Matrix, P], T],
-    ) -> Callable[Concatenate[Matrix | Graph, P], T]:
+    ) -> Callable[Concatenate[ReadableMatrix | Graph, P], T]:
         signature = inspect.signature(algorithm)
 
         @wraps(algorithm)
@@ -128,6 +134,8 @@ def _run_on_graph(
         )
     bound = _bind(algorithm, signature, graph, others, options)
     arguments, labels = bound.arguments, graph._labels
+    for name in _NAMED:
+        graph.check_weight(name, arguments.get(name))
     if spec.lengths and graph.multigraph_weight == "sum":
         name = spec.lengths
         if name == "A" or weighs(name, arguments.get(name, signature.parameters[name].default)):

@@ -12,6 +12,8 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
 V = TypeVar("V", SparseVector, Csr)
+NO_PLACE = (np.int64(0), np.int64(0))
+"""The row and column for an operator that reads neither."""
 
 
 def cast(a: Any, dtype: Any) -> Any:
@@ -58,7 +60,7 @@ def apply_index(a: V, op: TypedIndexUnaryOp, thunk: Any) -> V:
 
 def at_places(a: Any, op: Any, thunk: Any) -> Array:
     """Return the values of op(x, i, j, thunk) for all entries."""
-    i, j = places(a)
+    i, j = places(a) if op.is_positional else NO_PLACE
     x = cast_values(a.values, op.type.np_type)
     return op.numpy(x, i, j, scalar(thunk, op.thunk_type.np_type))
 

@@ -23,7 +23,7 @@ from graphla.backends.cpu.masks import (
 from graphla.backends.cpu.operands import allowed_by, even_parts, spread, values_of
 from graphla.backends.cpu.select import keep
 from graphla.backends.values import gather
-from graphla.backends.write_rule import REMAINS, Remains, is_structure_of, plan_vector_write
+from graphla.backends.write_rule import REMAINS, Remains, is_structure_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.formats import (
@@ -94,7 +94,9 @@ def write_vector(
 
     Where w is dense and t is sparse, the cost depends on t and on the mask's list only.
     """
-    mask, remains = plan_vector_write(t, mask, accum, replace)
+    remains = REMAINS[mask is not None, accum is not None, replace]
+    if mask is not None and not replace and is_structure_of(mask, t):
+        mask, remains = None, "ANYWHERE"
     dtype = np.dtype(dtype)
     if remains == "NOWHERE" or not c.nvals:
         return cast(_restrict(t, mask), dtype)

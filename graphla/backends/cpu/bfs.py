@@ -214,7 +214,9 @@ class _Search:
             limit=request.limit,
             deepest=BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER,
         )
-        self.loop = load("bfs.search", self.spec, (self.graph, self.work, self.rule))
+        self.types = out.indptr.dtype, pulled.indptr.dtype, levels.dtype  # the others are fixed
+        operands = (self.graph, self.work, self.rule)
+        self.loop = load("bfs.search", self.spec, operands, self.types)
         self.trace: list[Level] = []
 
     def __call__(self) -> None:
@@ -234,7 +236,7 @@ class _Search:
     def pull(self) -> int:
         """Run one pull, by several threads if many vertices are left; return how many it finds."""
         operands, state = (self.graph, self.work, self.rule), self.work.state
-        loop = load("bfs.pull_words", self.spec, operands)
+        loop = load("bfs.pull_words", self.spec, operands, self.types)
         arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])
         words, threads = self.work.next.size, self.threads
         if threads == 1 or state[loops.LEFT] <= current(TUNING).wide:

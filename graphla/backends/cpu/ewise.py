@@ -26,6 +26,11 @@ from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
 """Loops need SIMPLE times `config.compile_threshold` entries to pay off, as NumPy is fast here."""
+SHORT = 1 << 15
+"""The result of two vectors with at most this many entries gets room for all of them, because
+counting them first would take longer than the loop."""
+FROM_ZERO = np.zeros(1, np.int32)
+"""The offset of the only row."""
 V = TypeVar("V", SparseVector, Csr)
 
 
@@ -197,25 +202,31 @@ def _alone(
 def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
     """Return op(x, y) where both have an entry, by compiled loops."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
-    counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
-    indptr = offsets(counts)
-    indices, values = np.empty(int(indptr[-1]), np.int32), _empty(int(indptr[-1]), op)
+    indptr, room = FROM_ZERO, min(a.nvals, b.nvals)
+    if not _is_short(a, b, parts):
+        counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
+        indptr = offsets(counts)
+        room = int(indptr[-1])
+    indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
     arrays = (a_indptr, a.indices, a_values, b_indptr, b.indices, b_values, indptr, indices, values)
     spec = (numba_ops.entry_by_entry, op, isinstance(a, SparseVector), False, False)
     loop = load("ewise.intersect", spec, arrays)
-    spread(loop, arrays, (a_step, b_step), parts, threads)
-    return _like(a, indptr, indices, values)
+    ends = spread(loop, arrays, (a_step, b_step), parts, threads)
+    return _like(a, indptr, indices, values, ends)
 
 
 def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threads: int) -> Any:
     """Return the union as `union` does, by compiled loops."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
-    counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
-    sizes = a_indptr[1:] - a_indptr[:-1] + (b_indptr[1:] - b_indptr[:-1])
-    indptr = offsets(sizes - counts)
-    indices, values = np.empty(int(indptr[-1]), np.int32), _empty(int(indptr[-1]), op)
+    indptr, room = FROM_ZERO, a.nvals + b.nvals
+    if not _is_short(a, b, parts):
+        counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
+        sizes = a_indptr[1:] - a_indptr[:-1] + (b_indptr[1:] - b_indptr[:-1])
+        indptr = offsets(sizes - counts)
+        room = int(indptr[-1])
+    indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
     lone = op.return_type  # the type to which the loop casts entries of one side alone
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
     b_values, b_step = values_of(b.values, wanted=lone if op.type2 is lone else None)
@@ -225,8 +236,8 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
     is_vector = isinstance(a, SparseVector)
     spec = (numba_ops.entry_by_entry, op, is_vector, left is not None, right is not None)
     loop = load("ewise.unite", spec, arrays)
-    spread(loop, arrays, (a_step, b_step), parts, threads)
-    return _like(a, indptr, indices, values)
+    ends = spread(loop, arrays, (a_step, b_step), parts, threads)
+    return _like(a, indptr, indices, values, ends)
 
 
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
@@ -235,13 +246,19 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
     count = parts_for_threads(a.nvals + b.nvals, threads)
     if count == 1:
-        return np.array([0, a.nvals], np.int32), np.array([0, b.nvals], np.int32), [(0, 1)]
+        ends = np.array([[0, a.nvals], [0, b.nvals]], np.int32)
+        return ends[0], ends[1], [(0, 1)]
     longer = a.indices if a.nvals > b.nvals else b.indices
     ends = longer[np.arange(1, count) * longer.size // count]
     a_indptr, b_indptr = (
         np.array([0, *np.searchsorted(v.indices, ends).tolist(), v.nvals], np.int32) for v in (a, b)
     )
     return a_indptr, b_indptr, [(part, part + 1) for part in range(count)]
+
+
+def _is_short(a: Any, b: Any, parts: Parts) -> bool:
+    """Return whether the result gets room for all entries of both before they are counted."""
+    return isinstance(a, SparseVector) and len(parts) == 1 and a.nvals + b.nvals <= SHORT
 
 
 def _count_both(
@@ -254,15 +271,12 @@ def _count_both(
     return counts
 
 
-def _empty(size: int, op: TypedBinaryOp) -> Array:
-    return np.empty(size, op.return_type.np_type)
-
-
 def _fill(value: Any, dtype: Any) -> Array:
     return UNREAD if value is None else np.array([value], dtype)
 
 
-def _like(a: V, indptr: Array, indices: Array, values: Array) -> V:
+def _like(a: V, indptr: Array, indices: Array, values: Array, ends: list[int]) -> V:
+    """Return the entries as a vector or a matrix, like `a`; `ends` has the end of each part."""
     if isinstance(a, SparseVector):
-        return SparseVector(a.size, indices, values)
+        return SparseVector(a.size, indices[: ends[-1]], values[: ends[-1]])
     return Csr(a.nrows, a.ncols, indptr, indices, values)

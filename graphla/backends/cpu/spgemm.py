@@ -2,7 +2,8 @@
 
 With NumPy: expand, sort and compress, in chunks of rows. If the mask allows few places, compute the
 dot product of a row and a column for each of them. With Numba: compute a product at a known pattern
-(a mask) directly; otherwise find the pattern first, without the semiring.
+(a mask) directly; otherwise find the pattern first, without the semiring. One loop computes a
+product without a mask that has few places.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class SpgemmTuning:
     few: int = 1 << 18  # terms of a chunk whose sort takes negligible time
     room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
     products: int = 4  # products that weigh as much as one column
+    places: int = 1 << 12  # rows times columns of a result that gets room for all of its places
 
 
 TUNING = SpgemmTuning()
@@ -254,6 +256,8 @@ def _mxm_numba(
     a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None, threads: int
 ) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
+    if mask is None and a.nrows * b.ncols <= current(TUNING).places:
+        return _multiply_small(a, b, semiring)
     products = _products(a, b.indptr, threads)
     if mask is None or mask.complement:
         excluded = None if mask is None else mask.pattern
@@ -266,6 +270,20 @@ def _mxm_numba(
         if int(along_mask.sum()) + a.nvals < int(products.sum()) + pattern.nvals:
             return _dot(a, bt, semiring, pattern, along_mask, threads)
     return _saxpy(a, b, semiring, pattern, products, threads)
+
+
+def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
+    """C = A ⊕.⊗ B, by one loop, which gets room for each place of C."""
+    op, room = semiring.binaryop, a.nrows * b.ncols
+    a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
+    b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
+    indptr, indices = np.empty(a.nrows + 1, np.int32), np.empty(room, np.int32)
+    values = np.empty(room, semiring.return_type.np_type)
+    entries = (a.indptr, a.indices, a_values, b.indptr, b.indices, b_values)
+    arrays = (*entries, indptr, indices, values)
+    loop = load("spgemm.multiply_small", (numba_ops.matrix_matrix, semiring), arrays)
+    count = loop(*arrays, a_step, b_step, a.nrows, b.ncols)
+    return Csr(a.nrows, b.ncols, indptr, indices[:count], values[:count])
 
 
 def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
@@ -304,7 +322,7 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
     total = int(weights.sum())
     parts = cut(weights, max(total // tuning.room, count_parts(total, threads)))
     found = run(find, parts, threads)
-    indices = np.concatenate(found) if found else np.empty(0, np.int32)
+    indices = concatenate(found, np.int32)
     return Csr(a.nrows, size, offsets(counts), indices, indices[:0])
 
 

@@ -34,6 +34,7 @@ class SpmspvTuning:
     lookups: int = 16  # a mask is expanded to flags from size / lookups terms
     sparse: float = 4  # a compiled push over more than size / sparse edges makes a bitmap
     parallel: int = 1 << 17  # edges from which it is split; each part reads every row
+    small: int = 1 << 11  # outputs that a compiled push looks at one by one
 
 
 TUNING = SpmspvTuning()
@@ -122,7 +123,9 @@ def _push_numba(
         value = only_value(columns, u, semiring, side)
         if value is not None:
             return holding(value, _push_numba(columns, u, PRESENCE, side, mask, threads))
-    if mask is not None and mask.present is None:
+    tuning = current(TUNING)
+    is_small = columns.ncols <= tuning.small and columns.indices.size <= tuning.parallel
+    if mask is not None and mask.present is None and not is_small:
         return _push_under_list(columns, u, semiring, side, mask, threads)
     a_values, step, u_values, u_step = operands(columns.values, u.values, semiring, side)
     allowed, mask_step, forbidden = allowed_by(mask)
@@ -130,7 +133,8 @@ def _push_numba(
     entries = (columns.indptr, columns.indices, a_values, u.indices, u_values, allowed)
     steps = (step, u_step, mask_step, forbidden, columns.ncols)
     dtype = semiring.return_type.np_type
-    tuning = current(TUNING)
+    if is_small:
+        return _push_small(columns.ncols, spec, entries, steps, dtype, tuning)
     result = _push_sparse(columns, u, spec, entries, steps, dtype, threads, tuning)
     if isinstance(result, SparseVector):
         return result
@@ -142,6 +146,20 @@ def _push_numba(
         return BitmapVector(size, present, values, loop(*arrays, *steps, 0, size))
     parts = _output_parts(columns, u.indices, threads)
     return BitmapVector(size, present, values, sum(spread(loop, arrays, steps, parts, threads)))
+
+
+def _push_small(
+    size: int, spec: tuple, entries: tuple, steps: tuple, dtype: Any, tuning: SpmspvTuning
+) -> SparseVector | BitmapVector:
+    """Push by one loop, which gets room for each output."""
+    indices, present = np.empty(size, np.int32), np.empty(size, np.bool_)
+    values = np.empty(size, dtype)
+    arrays = (*entries, indices, present, values)
+    most = max(1, int(size // tuning.sparse))
+    count = load("spmspv.push_small", spec, arrays)(*arrays, *steps, most)
+    if count < 0:
+        return BitmapVector(size, present, values, -count - 1)
+    return SparseVector(size, indices[:count], values[:count])
 
 
 def _push_sparse(

@@ -19,7 +19,7 @@ from graphla.backends.cuda.ewise import merge
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, size, tiles
 from graphla.backends.cuda.matvec import presence
 from graphla.backends.cuda.select import keep
-from graphla.backends.write_rule import REMAINS, Remains, is_structure_of, plan_vector_write
+from graphla.backends.write_rule import REMAINS, Remains, is_structure_of
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration
@@ -63,7 +63,9 @@ def write_vector(
 
     If w is dense this is one launch (two if it loses entries to a sparse t), and no wait.
     """
-    mask, remains = plan_vector_write(t, mask, accum, replace)
+    remains = REMAINS[mask is not None, accum is not None, replace]
+    if mask is not None and not replace and is_structure_of(mask, t):
+        mask, remains = None, "ANYWHERE"
     dtype = np.dtype(dtype)
     if not c.size:
         return cast(c, dtype)
@@ -246,7 +248,7 @@ def _scatter_into(
     if t.nvals:
         kind, *lookup = (MASK_NONE, NULL, NULL, ZERO) if mask is None else _as_arguments(mask)
         sums = (NULL, NULL, ZERO)
-        if total is not None:  # the count goes on from the entries that remain
+        if total is not None:  # start the count at the number of entries that remain
             sums = (total, NULL, ZERO)
         elif present is not None:
             total = counter()

@@ -160,8 +160,8 @@ template <class Offset> struct Paths {
 /// The part of a row that one lane has taken.
 template <class Offset> struct Taken {
   u32 v;
-  Offset begin;  // index of the first edge, minus the number of edges of the lanes before
-  u32 end;       // number of edges of this lane and of the lanes before
+  Offset begin;  // index of the part's first edge, minus the number of edges of earlier lanes
+  u32 end;       // number of edges of this lane and of earlier lanes
   bool is_there;
   double distance;
 };
@@ -400,8 +400,8 @@ template <class Offset> struct SmallLevel {
   // Shared memory, one element per part:
   u32 *vertex;
   u32 *end;       // number of edges of the parts up to and including this one
-  Offset *begin;  // offset of its first edge, minus the number of edges of the parts before
-  double *sigma;  // number of paths to its vertex
+  Offset *begin;  // offset of the part's first edge, minus the number of edges of the parts before
+  double *sigma;  // number of paths to the part's vertex
   u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
 
@@ -453,7 +453,7 @@ template <class Offset> struct SmallLevel {
     const u32 edges = list(paths, first, is_last ? 0 : count);
     for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
       const u32 edge = base + u32(lane());
-      int row = int(count);  // a lane without an edge
+      int row = int(count);  // for a lane without an edge
       double share = 0;
       if (edge < edges) {
         row = int(upper_bound<u32, u32>(end, 0, count, edge));
@@ -506,10 +506,10 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   u32 *queued;  // the team's length of the queue
   u32 *alone;   // shared, while one block works alone: parts in the queue; edges of even, of odd
                 // levels
-  u64 *stops;   // the end of each level in the queue; the first is 0
+  u64 *stops;   // the end of each level in the queue; the first end is 0
 
   i32 source = 0;
-  i32 depth = 0;           // levels so far
+  i32 depth = 0;           // number of levels so far
   u64 begin = 0, end = 0;  // the parts of the level in the queue
 
   /// Returns whether this is the first thread of the team.

@@ -33,13 +33,13 @@ struct Progress {
   u32 is_exact;     // whether `left` counts only vertices that have edges and that the mask allows
   u32 must_push;    // whether a level is half done; the rest of its frontier is in the queue
   u32 first, last;  // the frontier: entries first..last - 1 of the queue
-  u32 units_first, units_last;  // the units of these entries
+  u32 units_first, units_last;  // the frontier's units in the queue
   u64 count, edges;             // vertices of the frontier, and edges out of them
   u64 reached;                  // number of vertices reached
   u64 left, into_left;          // vertices not yet reached, and edges into them
   u64 all;                      // number of edges of the graph
   u64 open, hits;               // a sample of the vertices not yet reached: see Search::sample
-  u64 base;                     // the sum of all that has been queued, in the format of QUEUED
+  u64 base;                     // the sums over all queued entries, in the format of QUEUED
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
 };
@@ -484,8 +484,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.reached += found, p.left -= least(p.left, found);
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
-    if (long_rows) {  // these rows are the frontier; the vertices that they find join those already
-                      // found in the level
+    if (long_rows) {  // long rows are the frontier; their new vertices join the vertices already
+                      // found
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));

@@ -39,7 +39,7 @@ constexpr int BFS_SUMS = 1;
 enum BfsControl {
   QUEUED = 1,        // upper half: number of queued vertices; lower half: units of edges out of
                      // these vertices
-  FOUND = 2,         // vertices found by pulls; these five have the order of SumsOf
+  FOUND = 2,         // vertices found by pulls; FOUND to INTO_LEFT have the order of SumsOf
   OUT_OF_FOUND = 3,  // edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
   LEFT = 5,          // vertices that pulls have not found
@@ -52,9 +52,9 @@ enum BfsControl {
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
   ALONE_LONG_ROWS = 14,   // number of long rows of an unfinished level
-  ALONE_LONG_UNITS = 15,  // units of the queue up to the end of these rows
-  ALONE_FRONTIER = 16,    // vertices of that level
-  ALONE_EDGES = 17,       // edges of that level
+  ALONE_LONG_UNITS = 15,  // units of the queue up to the end of the long rows
+  ALONE_FRONTIER = 16,    // vertices of the unfinished level
+  ALONE_EDGES = 17,       // edges of the unfinished level
   BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
@@ -147,7 +147,7 @@ template <class Offset, class Level> struct Answer {
   bool *present;            // n
   const Offset *least_ptr;  // rows from which least parents are chosen; null if any parent will do
   const i32 *least_of;
-  bool by_columns;  // whether these rows are edges into each vertex
+  bool by_columns;  // whether the rows of `least_ptr` are edges into each vertex
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
@@ -168,7 +168,7 @@ template <class Offset> struct State {
 /// Limits of a search, most of them for small levels.
 struct Limits {
   i64 alone_edges;   // most edges of a level that one block or cluster takes over
-  i64 grid_edges;    // most edges of a level that it does not give back to the grid
+  i64 grid_edges;    // most edges of a level that the block or cluster does not give back
   i32 alone_room;    // vertices that the queue of one block holds
   i32 pool;          // words of dynamic shared memory for lists and queues
   i32 shared_words;  // words behind the pool for the map of one block

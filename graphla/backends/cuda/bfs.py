@@ -58,23 +58,23 @@ class BfsTuning:
     room: int = 4096  # vertices in the queue of one block; at most half of least_pool
     pool: int = 16384  # words for lists
     least_pool: int = 8704  # words that the lists of pulls need
-    deep_pool: int = 32768  # words for lists where the blocks of a cluster send vertices
+    deep_pool: int = 32768  # words for lists if the blocks of a cluster send vertices
     static: int = 6656  # most bytes of shared memory that the kernel declares
     small_map: int = 12288  # most words of a map that one block keeps in shared memory
     few_edges: int = 8  # edges per vertex up to which larger maps are kept, too
     cluster: int = 16  # blocks of a cluster that walk small levels together; 1: one block alone
     alone_edges: int = 4096  # most edges of a level that one block takes over
     cluster_edges: int = 16384  # most edges of a level that a cluster takes over
-    grid_edges: int = 24576  # most edges of a level that either does not give back to the grid
+    grid_edges: int = 24576  # most edges of a level that a block or cluster does not give back
     push_cost: float = 1.25  # cost of an edge by push, in neighbors that a pull looks at
     unit: int = 4  # queues of graphs with 64-bit offsets count units of 2^unit edges
     # One cluster searches a whole graph if all maps of the vertices fit in its shared memory.
-    small_edges: int = 3 << 20  # most entries of such a graph
+    small_edges: int = 3 << 20  # most entries of a graph that one cluster searches
     small_room: int = 16384  # words for lists
     least_small_room: int = 4096  # least words for lists
     small_static: int = 12800  # most bytes of shared memory that the kernel declares
     small_push_cost: float = 0.3
-    small_threads: int = 512  # threads of a block for small maps; else THREADS
+    small_threads: int = 512  # threads of a block if maps are small; otherwise THREADS
     few_words: int = 1024  # most words of a small map
 
 

@@ -26,9 +26,9 @@ struct AloneCounts {
 /// The state that block 0 hands over after its levels.
 struct AloneState {
   u32 count, level, turn;
-  u32 stops;      // the turn after which to stop, once the host asks for it
-  u32 long_rows;  // number of long rows of the level that is not finished; the grid follows them
-  u64 frontier, edges;  // vertices and edges of that level
+  u32 stops;            // the turn after which to stop, once the host asks for it
+  u32 long_rows;        // number of long rows of an unfinished level; the grid follows them
+  u64 frontier, edges;  // vertices and edges of the unfinished level
   u64 reached, into;    // vertices found; edges into found vertices that are not in the last queue
 };
 
@@ -37,7 +37,7 @@ struct AloneMemory {
   AloneCounts *counts;  // 3
   AloneState *state;
   i32 *long_list;  // ALONE_LONG vertices
-  u32 *ends;       // inclusive prefix sums of the lengths of their rows
+  u32 *ends;       // inclusive prefix sums of the lengths of long rows
 };
 
 /// The levels that one block or one cluster walks.
@@ -45,7 +45,7 @@ struct Span {
   u32 first, last, level;  // the first level: entries first..last - 1 of the queue
   u32 most;                // most edges of a level
   i64 limit;               // the greatest level
-  i64 records;             // number of levels recorded before
+  i64 records;             // number of levels recorded so far
   bool is_one_byte;        // whether a level above DEEP does not fit
 };
 
@@ -211,7 +211,7 @@ template <class S, bool IN_SHARED> struct Alone {
       mine = &memory.counts[turn % 3];
       if (threadIdx.x == 0) {
         if (trace.room) began = nanoseconds();
-        if (flag.is_up()) own.stops = turn + 1;  // other threads may still be at the turn before
+        if (flag.is_up()) own.stops = turn + 1;  // other threads may still be in the previous turn
       }
       walk(level, now, count, next, mine);
       __syncthreads();

@@ -20,14 +20,14 @@
 
 namespace graphla {
 
-constexpr u32 CLUSTER_SHORT = 16;         // a thread follows a row of at most this many entries
-constexpr u32 CLUSTER_LONG = 512;         // a block lists at most this many longer rows
-constexpr u32 CLUSTER_LONG_EDGES = 4096;  // a block follows at most this many edges of longer rows
+constexpr u32 CLUSTER_SHORT = 16;         // most entries of a row that one thread follows
+constexpr u32 CLUSTER_LONG = 512;         // most longer rows that a block lists
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // most edges of longer rows that a block follows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
 struct __align__(16) Letter {
-  u32 ends;   // number of ends sent to that block
+  u32 ends;   // number of ends sent to the receiver
   u32 edges;  // number of all edges that the sender followed
   u32 found;  // number of vertices of the level that the sender owns
   u32 flags;
@@ -44,12 +44,12 @@ template <class S, int SIZE> struct Together {
   typedef typename S::Offset Offset;
   const S &search;
   u32 *map;         // shared: bits of the owned vertices that are reached or never to be reached
-  Letter *letters;  // dynamic shared: of even and of odd levels, one from each block
-  i32 *boxes;       // dynamic shared: received ends, of even and odd levels, per sender; then their
-                    // sources
+  Letter *letters;  // dynamic shared: one letter from each block, for even and for odd levels
+  i32 *boxes;       // dynamic shared: received ends per sender, for even and odd levels; then the
+                    // sources of these ends
   u32 *sent;  // shared: ends sent to each block; vertices found; failure flag; number of long rows
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
-  u32 *ends;       // shared: inclusive prefix sums of their degrees
+  u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // shared: WARP + 1 words for a block scan
   u32 room;        // capacity of a box
   u32 rank;        // number of this block in the cluster

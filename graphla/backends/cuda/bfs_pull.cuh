@@ -17,7 +17,7 @@
 namespace graphla {
 
 constexpr int PULL_WORDS = 4;                  // words of the map that a warp processes at a time
-constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices in these words
+constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices in PULL_WORDS words
 constexpr int PULL_FAR = 256;                  // most rows that wait for the whole block
 
 template <class S> struct Pull {
@@ -97,7 +97,7 @@ template <class S> struct Pull {
         }
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
-          if (p + k < begin) u[k] = -1;  // an entry of the row before
+          if (p + k < begin) u[k] = -1;  // this entry belongs to the row before
         }
         is_found = meets<0, NEAR / 2>(u, by) || meets<NEAR / 2, NEAR>(u, by);
         if (is_found) {

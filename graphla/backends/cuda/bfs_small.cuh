@@ -45,13 +45,13 @@ struct SmallLimits {
 
 /// The static shared memory of a block: long rows, which all threads of the block follow.
 struct SmallMemory {
-  i32 *far;        // the vertices of these rows
+  i32 *far;        // the vertices of long rows
   i32 *far_by;     // the neighbor that a pull has found, or -1
-  u32 *far_begin;  // the first entries of the rows
-  u32 *far_end;    // the lengths of the rows; later their ends in the run of all rows
+  u32 *far_begin;  // the first entries of long rows
+  u32 *far_end;    // the lengths of long rows; later the end of each row in the run of all rows
   i32 *row_by;     // like far_by, for the row of each thread when a warp reads rows
   u32 *scratch;    // WARP + 1, for a block scan
-  u32 *totals;     // 5 of even and 5 of odd levels
+  u32 *totals;     // 5 totals of even and 5 of odd levels
   u32 *far_count, *listed;
 };
 

@@ -15,7 +15,7 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.convert import add_up_sizes, chunks, move, repeated, room_for_counts
+from graphla.backends.cuda.convert import add_up_sizes, chunks, move, repeat_iso, room_for_counts
 from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, number, offset_dtype, size
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.select import scan_and_count
@@ -55,7 +55,7 @@ def build_vector(
         raise duplicate_entry(_first_duplicate(keys))
     needs_starts = _needs_starts(values, dup_op)
     places, starts = _unpack_runs(keys.view(xp.uint32), ends, runs, INDEX_BITS, NULL, needs_starts)
-    folded = repeated(values, runs) if starts is None else fold(values, order, starts, dup_op)
+    folded = repeat_iso(values, runs) if starts is None else fold(values, order, starts, dup_op)
     return SparseVector(length, places, folded)
 
 
@@ -127,7 +127,7 @@ def _fold_sorted(
     indices, starts = _unpack_runs(keys, ends, runs, bits, sizes, _needs_starts(values, dup_op))
     del keys, ends
     add_up_sizes(sizes)
-    folded = repeated(values, runs) if starts is None else fold(values, order, starts, dup_op)
+    folded = repeat_iso(values, runs) if starts is None else fold(values, order, starts, dup_op)
     return Csr(nrows, ncols, sizes, indices, folded)
 
 

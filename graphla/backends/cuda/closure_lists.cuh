@@ -59,7 +59,7 @@ template <class Span> struct Waiting {
 /// The shared memory in which a block and a warp hold vertices.
 template <class Key> struct Held {
   i32 *ids;     // two lists of HELD vertices, for the block
-  u64 *rows;    // the rows of these vertices: begin << 8 | number of edges
+  u64 *rows;    // the rows of the vertices in `ids`: begin << 8 | number of edges
   u32 *counts;  // three counts, used round-robin; three flags: a list of all blocks was written
   u32 *gathered_ids;  // 2 * WARP vertices of the warp: vertex << 1 | is_new
   Key *gathered_keys;

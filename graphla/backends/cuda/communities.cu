@@ -21,7 +21,7 @@ namespace graphla {
 /// Makes the choices for vertices whose rows have at most `thread_entries` entries. One thread
 /// reads each row.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void choose_by_threads(Launched<Offset> all, Step step) {
+__global__ void choose_by_threads(RowBatch<Offset> all, Step step) {
   constexpr int ROOM = Layout::thread_entries;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
@@ -50,7 +50,7 @@ __global__ void choose_by_threads(Launched<Offset> all, Step step) {
 
 /// Makes the choices for vertices whose rows have at most 32 entries. One warp reads each row.
 template <class Op, class Offset, int KEPT, int RULE>
-__global__ void choose_by_lanes(Launched<Offset> all, Step step) {
+__global__ void choose_by_lanes(RowBatch<Offset> all, Step step) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   double linked = 0;
@@ -93,7 +93,7 @@ __global__ void choose_by_lanes(Launched<Offset> all, Step step) {
 /// each row, with a table of its own.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::table_block)
-    choose_by_tables(Launched<Offset> all, Step step) {
+    choose_by_tables(RowBatch<Offset> all, Step step) {
   constexpr int SLOTS = 2 * Layout::table_entries;
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(Layout::table_block)
 /// `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::long_block)
-    choose_by_blocks(Launched<Offset> all, Step step, i64 slots) {
+    choose_by_blocks(RowBatch<Offset> all, Step step, i64 slots) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   SHARED_BYTES(shared);
@@ -208,7 +208,7 @@ DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hu
 /// per part.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::hub_block)
-    sum_parts(Launched<Offset> all, Step step, Hubs hubs) {
+    sum_parts(RowBatch<Offset> all, Step step, Hubs hubs) {
   constexpr int BITS = Layout::part_bits;
   static_assert(1 << BITS >= 2 * Layout::part, "a table has two slots per entry");
   typedef Vertex<Offset, KEPT, RULE> Row;
@@ -270,7 +270,7 @@ DEVICE bool finish_part(Tally *tally, u32 parts) {
 /// The last block of a row to finish chooses among the choices of all blocks.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::hub_block)
-    choose_for_hubs(Launched<Offset> all, Step step, Hubs hubs) {
+    choose_for_hubs(RowBatch<Offset> all, Step step, Hubs hubs) {
   typedef Vertex<Offset, KEPT, RULE> Row;
   typedef typename Row::Sum Sum;
   typedef typename Row::Score Score;

@@ -34,7 +34,7 @@ struct Step {
 };
 
 /// The vertices of a launch, and the data that all of them read.
-template <class Offset> struct Launched {
+template <class Offset> struct RowBatch {
   Csr<Offset, double> links;
   const i32 *rows;  // the vertices of the launch
   i64 count;
@@ -88,17 +88,17 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   static constexpr bool COUNTS = KEPT == ISO;
   typedef typename SumOf<COUNTS>::type Sum;
   typedef typename SumOf<COUNTS && RULE == POPULAR>::type Score;
-  const Launched<Offset> &all;
+  const RowBatch<Offset> &all;
   const Step &step;
   i32 v, own;
   bool may_move;  // if false, only the weight that links v to its own community is needed
   i64 begin, end;
   double out, into;
-  double stay;  // a move needs a gain above this; `expect` sets it, before that it is very low
+  double stay;  // a move needs a gain above this; very low until `expect` sets it
   Choice<Score> best;
 
-  DEVICE Vertex(const Launched<Offset> &launched, const Step &round, i64 k)
-      : all(launched), step(round), may_move(true) {
+  DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k)
+      : all(batch), step(round), may_move(true) {
     v = all.rows[k];
     own = all.labels[v];
     begin = all.links.begin(v);

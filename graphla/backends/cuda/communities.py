@@ -22,7 +22,7 @@ from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, is_iso, remember
 
 POPULAR, GAINING = enumeration("communities.cuh", "Rule")
-LAUNCHED, STEP = Struct("communities.cuh", "Launched"), Struct("communities.cuh", "Step")
+ROW_BATCH, STEP = Struct("communities.cuh", "RowBatch"), Struct("communities.cuh", "Step")
 GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
 
 
@@ -32,10 +32,10 @@ class Layout:
 
     thread_entries: int = 4  # the longest row that one thread reads
     table_entries: int = 256  # the longest row that one warp reads
-    table_block: int = 128  # threads of a block of such warps
+    table_block: int = 128  # threads of a block in which each warp reads a row
     long_block: int = 256  # the most threads of a block that reads a row
     part: int = 1024  # entries of a part of a hub's row
-    part_bits: int = 11  # log2 of the number of slots of its table
+    part_bits: int = 11  # log2 of the number of slots of a part's table
     hub_block: int = 256  # threads of a block that reads a part
 
 
@@ -182,7 +182,7 @@ def _prepare(
         kernel = load("communities.cu", name, NOTHING, *types, constants=LAYOUT)
         if shared:
             kernel.resident(block, shared)
-        packed = LAUNCHED(
+        packed = ROW_BATCH(
             links=matrix, rows=rows, count=rows.size, labels=labels, next=chosen, gain=gain
         )
         found.append(Launch(kernel, blocks(items, block), block, packed, more, shared))

@@ -110,7 +110,7 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
     if isinstance(v, FullVector):
         return BitmapVector(v.size, xp.ones(v.size, bool), v.values, v.size)
     present, has_values = xp.zeros(v.size, bool), not is_iso(v.values)
-    values = xp.zeros(v.size, v.values.dtype) if has_values else repeated(v.values, v.size)
+    values = xp.zeros(v.size, v.values.dtype) if has_values else repeat_iso(v.values, v.size)
     if v.nvals:
         kernel = load("convert.cu", "spread_entries", NOTHING, v.values.dtype, has_values)
         spread = values if has_values else NULL
@@ -138,12 +138,12 @@ def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
     Iso values are reused.
     """
     if is_iso(a.values):
-        return repeated(a.values, count), NULL, False
+        return repeat_iso(a.values, count), NULL, False
     values = xp.empty(count, a.values.dtype)
     return values, values, True
 
 
-def repeated(values: Array, count: int) -> Array:
+def repeat_iso(values: Array, count: int) -> Array:
     """Return iso-valued `values` with `count` entries."""
     return values[:count] if count <= values.size else repeat_value(values[:1], count)
 
@@ -155,4 +155,4 @@ def add_up_sizes(sizes: Array) -> None:
 
 def move(values: Array, places: Array) -> Array:
     """Return values[places]; iso-valued arrays stay iso-valued."""
-    return repeated(values, places.size) if is_iso(values) else values[places]
+    return repeat_iso(values, places.size) if is_iso(values) else values[places]

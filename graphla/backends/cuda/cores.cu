@@ -195,7 +195,7 @@ template <class Offset> struct Peeling {
     for (u32 spent = 0; own.count && spent < own_edges;) {
       __syncwarp();  // all lanes have written their rows
       const u64 row = u32(lane()) < own.count ? own.rows[lane()] : 0;
-      __syncwarp();  // all lanes have read theirs, so that the list can be overwritten
+      __syncwarp();  // all lanes have read their rows, so that the list can be overwritten
       own.count = 0;
       const u32 after = warp_inclusive_sum(u32(row)), before = after - u32(row),
                 total = shuffle(after, WARP - 1);

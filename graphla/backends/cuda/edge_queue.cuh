@@ -64,9 +64,9 @@ struct Share {
 
 /// The counts of a round, in control memory.
 struct RoundCounts {
-  u64 queued;  // rows of the next round, and their entries
+  u64 queued;  // number of rows of the next round, and of the entries in these rows
   u64 alive;   // vertices that stay in the list
-  u64 lowest;  // ~0 minus a least number
+  u64 lowest;  // ~0 minus the least number that was found
   u64 at;      // the queue's position after rounds of block 0 alone
 };
 

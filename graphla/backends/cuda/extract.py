@@ -14,7 +14,7 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.build import build_matrix, is_increasing
-from graphla.backends.cuda.convert import move, repeated, sort, to_sparse
+from graphla.backends.cuda.convert import move, repeat_iso, sort, to_sparse
 from graphla.backends.cuda.launch import (
     BLOCK,
     NULL,
@@ -112,7 +112,7 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
     indptr, count = scan_offsets(ends)
     indices = xp.empty(count, xp.int32)
     has_values = not is_iso(a.values)
-    values = xp.empty(count, a.values.dtype) if has_values else repeated(a.values, count)
+    values = xp.empty(count, a.values.dtype) if has_values else repeat_iso(a.values, count)
     if count:
         types = (a.indptr.dtype, indptr.dtype, a.values.dtype, has_values)
         kernel = load("extract.cu", "gather_rows", NOTHING, *types)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from functools import cache
 from itertools import cycle
@@ -181,8 +182,12 @@ ANSWERS = 256
 """Answers per thread. An interrupted launch may still write to its own answer much later."""
 
 
+WORDS = 8
+"""Words of an answer."""
+
+
 class Answer:
-    """Two words of host memory. Pass `pointer` to a kernel, which stores one or two values there.
+    """Words of host memory. Pass `pointer` to a kernel, which stores up to 8 values there.
 
     This takes half the time of a copy from device memory.
     """
@@ -199,6 +204,11 @@ class Answer:
         xp.cuda.get_current_stream().synchronize()
         return int(self._words[0])
 
+    def numbers(self, count: int) -> list[int]:
+        """Wait for the current stream, and return the first `count` words as integers."""
+        xp.cuda.get_current_stream().synchronize()
+        return self._words[:count].tolist()
+
     def value(self, word: int, dtype: np.dtype[Any]) -> Any:
         """Return a word as a NumPy scalar. Call `wait` first."""
         return self._words[word : word + 1].view(dtype)[0]
@@ -209,9 +219,10 @@ class _Answers(local):
 
     def __init__(self) -> None:
         # With unified addressing, pinned memory has one address for the host and every card.
-        self.memory = xp.cuda.alloc_pinned_memory(16 * ANSWERS)
-        words = np.frombuffer(self.memory, np.int64, 2 * ANSWERS).reshape(-1, 2)
-        self.turns = cycle([Answer(each, self.memory.ptr + 16 * k) for k, each in enumerate(words)])
+        self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS * ANSWERS)
+        words = np.frombuffer(self.memory, np.int64, WORDS * ANSWERS).reshape(-1, WORDS)
+        first, each = self.memory.ptr, 8 * WORDS
+        self.turns = cycle([Answer(row, first + each * k) for k, row in enumerate(words)])
 
 
 _answers: _Answers | None = None
@@ -223,6 +234,68 @@ def next_answer() -> Answer:
     if _answers is None:
         _answers = _Answers()
     return next(_answers.turns)
+
+
+UNCOUNTED = -1
+"""In a word of `_Words` until its launch stores a count there."""
+
+Word = tuple[memoryview, int, int]
+"""A word of host memory: the memory, the position in it, and the address."""
+
+
+class _Words:
+    """Words of host memory for the counts of all threads and cards."""
+
+    def __init__(self) -> None:
+        self.free: deque[Word] = deque()
+        self.late: deque[Word] = deque()  # nobody reads these, but their launch may still store
+
+    def more(self) -> Word:
+        """Return a word that no launch stores into, if `free` has none."""
+        for _ in range(len(self.late)):
+            words, k, _ = word = self.late.popleft()
+            (self.late if words[k] == UNCOUNTED else self.free).append(word)
+        if not self.free:
+            # With unified addressing, pinned memory has one address for the host and every card.
+            memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
+            words = np.frombuffer(memory, np.int64, ANSWERS).data
+            self.free.extend((words, k, memory.ptr + 8 * k) for k in range(ANSWERS))
+        return self.free.popleft()
+
+
+_words = _Words()
+
+
+class PendingCount:
+    """A number of at least zero that a launch stores in host memory, to be read at any time later.
+
+    Pass `address` to the kernel, which stores one int64 there.
+    """
+
+    __slots__ = ("_device", "_word", "address")
+
+    def __init__(self) -> None:
+        try:
+            word = _words.free.popleft()
+        except IndexError:
+            word = _words.more()
+        words, k, self.address = self._word = word
+        words[k] = UNCOUNTED
+        self._device = xp.cuda.runtime.getDevice()
+
+    def __int__(self) -> int:
+        words, k, _ = self._word
+        if words[k] == UNCOUNTED:
+            xp.cuda.get_current_stream().synchronize()
+        if words[k] == UNCOUNTED:  # the launch was on another stream, or another card is current
+            xp.cuda.Device(self._device).synchronize()
+        return words[k]
+
+    def __del__(self, free: Any = _words.free, late: Any = _words.late) -> None:
+        word = getattr(self, "_word", None)  # None if there is no memory for more words
+        if word is not None:
+            words, k, _ = word
+            (late if words[k] == UNCOUNTED else free).append(word)
 
 
 def number(scalar: Array) -> int:

@@ -36,7 +36,7 @@ struct Searches {
   i64 n;
   i32 count;
   i32 limit;    // the greatest level
-  i32 towards;  // as in Towards
+  i32 towards;  // one of `Towards`
   float favor;  // a search pulls if the edges out of its frontier, times `favor`, exceed
                 // the edges out of the vertices that are still to be reached
 };
@@ -57,8 +57,8 @@ struct Words {
 /// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
 /// times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;  // sums of three levels, used round-robin, zero at first: see Tally
-  i64 *totals;   // per search the vertices reached, the sum of their levels, and the greatest level
+  u64 *tallies;   // sums of three levels, used round-robin, zero at first: see Tally
+  i64 *totals;    // per search: number of vertices reached, sum of levels, greatest level
   Level *levels;  // null if levels are not wanted
   i64 pitch;
   i32 width;

@@ -44,7 +44,7 @@ class PersistentTuning:
     most_blocks: int = 1 << 16  # most blocks of a grid, even if the card holds more
     launches: int = 128  # number of launches whose counters are zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
-    nap: float = 20e-6  # seconds between two polls after that
+    nap: float = 20e-6  # seconds between two polls after `spin` seconds
     check: float = 1e-3  # seconds between two checks whether the card has failed
 
 

@@ -37,7 +37,7 @@ class PlanTuning:
     per_entry: float = 1e-11  # seconds of a full plan per entry
     most: float = 1.5  # most bytes of a plan per byte of the patterns that it is made of
     long: int = 12  # whole blocks take the rows of vertices whose degrees have more bits than this
-    wide_block: int = 1024  # threads of these blocks
+    wide_block: int = 1024  # threads of a block that takes a long row
 
 
 TUNING = PlanTuning()
@@ -68,7 +68,8 @@ def plan_cost(out: Csr, into: Csr) -> float:
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
     forms = 1 if out is into else 2
-    held = numbers + n // 8 + forms * (pattern + 2 * first)  # both directions, for the transpose
+    # The plan of the transpose has its own `first`.
+    held = numbers + n // 8 + forms * (pattern + 2 * first)
     if not entries or held > current(TUNING).most * forms * pattern:
         return inf
     tuning = current(TUNING)

@@ -1,6 +1,7 @@
 """Keep the flagged entries, in order: select and keep. Kernels: select.cu, flags.cuh.
 
-Waits: once for the number of flagged entries, in `keep` and `select`.
+Waits: once for the number of flagged entries, in `keep` and `select`; a `select` from a vector of
+few entries does not.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from graphla.backends.cuda.launch import (
     NULL,
     WARP,
     WIDEST_BLOCK,
+    PendingCount,
     blocks,
     next_answer,
     number,
@@ -32,7 +34,7 @@ from graphla.backends.values import scalar
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
-from graphla.formats import Array, Csr, SparseVector, is_iso
+from graphla.formats import Array, Csr, PendingVector, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
@@ -87,16 +89,13 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
     indices, new = xp.empty(v.nvals, np.int32), v.values
     if has_values:
         new = xp.empty(v.nvals, v.values.dtype)
-    answer, spec = next_answer(), (cuda_ops.mapping, op)
+    count, spec = PendingCount(), (cuda_ops.mapping, op)
     kernel = load("select.cu", "select_few", spec, stored, kept, word, has_values)
-    outputs = (indices, new if has_values else NULL, answer.pointer)
+    outputs = (indices, new if has_values else NULL, np.uint64(count.address))
     thunk = scalar(thunk, op.thunk_type.np_type)
     values = v.values if has_values else NULL
     kernel(1, WIDEST_BLOCK, v.indices, x, thunk, values, size(v.nvals), *outputs)
-    count = answer.wait()
-    if count == v.nvals:
-        return v
-    return SparseVector(v.size, indices[:count], new[:count], v.is_sorted)
+    return PendingVector(v.size, indices, new, v.is_sorted, count, (v.indices, v.values))
 
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:

@@ -33,9 +33,9 @@ from graphla.backends.cuda.launch import (
     WARP,
     blocks,
     csr,
+    next_answer,
     size,
     tiles,
-    to_numbers,
 )
 from graphla.backends.cuda.select import add_up, scan_and_count, scan_offsets
 from graphla.backends.cuda.spgemm_terms import Terms, terms_of
@@ -68,6 +68,8 @@ class SpgemmTuning:
     """Tiles that a warp counts at a time."""
     scratch: int = 1 << 30
     """Bytes in which rows of few terms may be computed before their sizes are known."""
+    few_rows: int = 1 << 12
+    """The most rows of A that one block lists after all blocks have counted terms."""
     sorted: int = 1 << 26
     """Terms that are sorted at a time: at most 2.5 GB of scratch memory."""
 
@@ -75,6 +77,7 @@ class SpgemmTuning:
 TUNING = SpgemmTuning()
 Bin = enumeration("spgemm_plan.cu", "Bin")
 Drop = enumeration("spgemm.cuh", "Drop")
+LISTS = Struct("spgemm_plan.cu", "Lists")
 MADE, FEW_ROWS = Struct("spgemm.cuh", "Made"), Struct("spgemm_hash.cu", "FewRows")
 NO_MASK = CSR(indptr=None, indices=None, values=None, nrows=0, ncols=0)
 
@@ -147,10 +150,10 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     operands = _Operands(a, b, outside, terms)
     tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
     tile_count = -(-b.ncols // (1 << tile_bits))
-    zeros = xp.zeros(2 * a.nrows + 1 + 2 * Bin.BINS, xp.int64)
-    ends_of_rows, sizes = zeros[: a.nrows + 1], zeros[1 : a.nrows + 1]
-    of_rows, counts = zeros[a.nrows + 1 : 2 * a.nrows + 1], zeros[2 * a.nrows + 1 :]
-    lists = _list_rows(a, b, tile_count, of_rows, counts)
+    zeros = xp.zeros(2 * a.nrows + 2 + 2 * Bin.BINS, xp.int64)
+    ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
+    of_rows = zeros[a.nrows + 1 :]  # the terms of each row; behind them, what `Lists` counts
+    lists = _list_rows(a, b, tile_count, of_rows)
     made = _few_at_once(operands, lists, sizes)
     if made is None:
         for few in lists.few:
@@ -161,7 +164,7 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     if lists.counts[Bin.BY_SORTING]:
         runs = _sorted_runs(operands, lists.rows(Bin.BY_SORTING), of_rows, sizes)
     indptr, nvals = scan_offsets(ends_of_rows)
-    c = (indptr, xp.empty(nvals, xp.int32), terms.room(nvals))
+    c = (indptr, xp.ndarray(nvals, np.int32), terms.room(nvals))
     if made is not None:
         _move_few(terms, lists, made, c)
     else:
@@ -188,37 +191,38 @@ class _Lists(NamedTuple):
         return [few for few in range(len(MOST)) if self.counts[few]]
 
 
-def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array, counts: Array) -> _Lists:
-    """List the rows by their numbers of terms, kept in `of_rows`; both arrays are zero at first."""
-    kernel = load("spgemm_plan.cu", "count_terms", NOTHING, a.indptr.dtype, b.indptr.dtype)
-    kernel(
-        tiles(a.nvals),
-        BLOCK,
-        *(a.indptr, size(a.nrows), a.indices, size(a.nvals), b.indptr, of_rows),
+def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
+    """List the rows by their numbers of terms, kept in `of_rows`.
+
+    `of_rows` is zero at first, with room for a number per row, 12 counts and a ticket counter.
+    """
+    tuning, nrows = current(TUNING), a.nrows
+    room, answer = min(nrows, a.nvals), next_answer()
+    rows, counts = xp.ndarray((Bin.BINS, room), np.int32), of_rows.data.ptr + 8 * nrows
+    lists = LISTS(
+        rows=rows,
+        counts=counts,
+        tickets=counts + 16 * Bin.BINS,
+        told=answer.address,
+        room=room,
+        tiles=tile_count,
+        most_sorted=tuning.sorted,
     )
-    room = min(a.nrows, a.nvals)
-    rows = xp.empty((Bin.BINS, room), xp.int32)
-    kernel = load("spgemm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
-    kernel(
-        blocks(a.nrows),
-        BLOCK,
-        *(
-            a.indptr,
-            size(a.nrows),
-            of_rows,
-            size(tile_count),
-            size(current(TUNING).sorted),
-            size(room),
-        ),
-        *(rows, counts),
-    )
-    return _Lists(rows, to_numbers(counts)[: Bin.BINS])
+    is_at_once = nrows <= tuning.few_rows
+    types = (a.indptr.dtype, b.indptr.dtype, is_at_once)
+    kernel = load("spgemm_plan.cu", "count_terms", NOTHING, *types)
+    pattern = (a.indptr, size(nrows), a.indices, size(a.nvals), b.indptr)
+    kernel(tiles(a.nvals), BLOCK, *pattern, of_rows, lists)
+    if not is_at_once:
+        kernel = load("spgemm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
+        kernel(blocks(nrows), BLOCK, a.indptr, size(nrows), of_rows, lists)
+    return _Lists(rows, answer.numbers(Bin.BINS))
 
 
 # --- rows of few terms --------------------------------------------------------------------------
 
 
-def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Array, Array] | None:
+def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array, Array] | None:
     """Compute the rows of few terms in scratch memory of the most that they may need.
 
     Also store their sizes. Return None if that is too much memory, or if there are no such rows.
@@ -228,10 +232,10 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Array) -> tuple[Arra
     width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
     if not lists.few or sum(places) * width > current(TUNING).scratch:
         return None
-    indices, sums = xp.empty(sum(places), xp.int32), terms.room(sum(places))
+    indices, sums = xp.ndarray(sum(places), np.int32), terms.room(sum(places))
     for few in lists.few:
         begin = sum(places[:few])
-        scratch = (NULL, indices[begin:], sums[begin:])
+        scratch = (NULL, indices[begin:], sums[begin:]) if begin else (NULL, indices, sums)
         _make_few(operands, few, lists.rows(few), scratch, MOST[few], sizes)
     return indices, sums
 
@@ -244,7 +248,7 @@ def _few_shape(few: int, rows: Array) -> tuple[int, int]:
     return blocks(rows.size * group, block), block
 
 
-def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None:
+def _count_few(operands: _Operands, few: int, rows: Array, sizes: Any) -> None:
     tuning = current(TUNING)
     types = (*operands.pattern_types, *tuning.few[few])
     kernel = load("spgemm_hash.cu", "count_few", NOTHING, *types, constants=tuning)
@@ -252,7 +256,7 @@ def _count_few(operands: _Operands, few: int, rows: Array, sizes: Array) -> None
 
 
 def _make_few(
-    operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Array
+    operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Any
 ) -> None:
     """Compute rows into `c`: from its indptr on, or into `room` places each, with their sizes."""
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
@@ -290,7 +294,7 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
 
 
 def _count_tiles(
-    operands: _Operands, rows: Array, tile_count: int, tile_bits: int, sizes: Array
+    operands: _Operands, rows: Array, tile_count: int, tile_bits: int, sizes: Any
 ) -> Array:
     """Count the entries in each tile of each row; return the running sums."""
     tuning = current(TUNING)
@@ -345,7 +349,7 @@ class _Runs(NamedTuple):
     sums: Array
 
 
-def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Array) -> list[_Runs]:
+def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Any) -> list[_Runs]:
     """Compute rows by sorting, in batches of `sorted` terms."""
     ends = xp.zeros(rows.size + 1, xp.int64)
     xp.cumsum(of_rows[rows], out=ends[1:])
@@ -361,7 +365,7 @@ def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Array)
     return runs
 
 
-def _sort_batch(operands: _Operands, rows: Array, starts: Array, total: int, sizes: Array) -> _Runs:
+def _sort_batch(operands: _Operands, rows: Array, starts: Array, total: int, sizes: Any) -> _Runs:
     terms = operands.terms
     bits = max(operands.b.ncols - 1, 1).bit_length()
     keys, values = xp.empty(total, xp.int64), terms.room(total)

@@ -72,7 +72,7 @@ DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   Sought row{table, places, a.begin(i), a.count(i), 0};
   if (row.count > (1 << (BITS - 1))) return row;
   row.bits = bits_for(i64(4) * row.count, 5, BITS);
-  __syncwarp();  // all lanes have finished with the row before
+  __syncwarp();  // all lanes have finished with the previous row
   for (int slot = lane(); slot < (1 << row.bits); slot += WARP) table[slot] = FREE;
   __syncwarp();
   for (i32 t = lane(); t < row.count; t += WARP) {

@@ -32,7 +32,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
   /// Hashes the listed columns. Every lane of the warp must call this.
   DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
-    __syncwarp();  // all lanes have finished with the row before
+    __syncwarp();  // all lanes have finished with the previous row
     for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
     for (int word = lane(); word * WARP < listed; word += WARP) found[word] = 0;
     __syncwarp();

@@ -1,15 +1,80 @@
 // The cost of a product: the number of terms of each row of A B, lists of the rows by this number,
 // and the steps of a masked product as dots and by rows of B. All counts are exact, in 64 bits.
+#include "persistent.cuh"
 #include "spgemm.cuh"
 
 namespace graphla {
 
+/// The bins of rows, by their number of terms and by how they are computed.
+enum Bin {
+  FEW_24 = 0,
+  FEW_96 = 1,
+  FEW_384 = 2,
+  FEW_1536 = 3,
+  BY_TILES = 4,
+  BY_SORTING = 5,
+  BINS = 6
+};
+
+/// The lists of rows. `counts` and `tickets` are zero at first.
+struct Lists {
+  i32 *rows;        // the rows of each bin, from bin * room on
+  u64 *counts;      // the number of rows of each bin, then the number of terms of each bin
+  u64 *tickets;     // counts the blocks that are done
+  i64 *told;        // host memory for the number of rows of each bin
+  i64 room;         // places of each list
+  i64 tiles;        // number of tiles that the columns are cut into
+  i64 most_sorted;  // the most terms of a row that is computed by sorting
+
+  /// Lists the rows begin, begin + step, ...; whole warps call, with consecutive rows. A row is
+  /// computed by tiles if the search for each tile in each row of B costs little compared with its
+  /// terms, or if it has too many terms to sort.
+  template <class Offset>
+  DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
+                  i64 step) const {
+    const i64 limit = (nrows + WARP - 1) / WARP * WARP;
+    for (i64 i = begin; i < limit; i += step) {
+      const i64 count = i < nrows ? i64(load_relaxed(terms + i)) : 0;
+      int bin = -1;
+      if (count > MOST_1536) {
+        const i64 searches = tiles * i64(indptr[i + 1] - indptr[i]);
+        bin = searches <= 4 * count || count > most_sorted ? BY_TILES : BY_SORTING;
+      } else if (count) {
+        bin = count <= MOST_24    ? FEW_24
+              : count <= MOST_96  ? FEW_96
+              : count <= MOST_384 ? FEW_384
+                                  : FEW_1536;
+      }
+      for (int each = 0; each < BINS; each++) {
+        if (!__any_sync(ALL_LANES, bin == each)) continue;
+        const u64 place = claim(counts + each, bin == each);
+        if (bin == each) rows[each * room + i64(place)] = i32(i);
+        warp_add(counts + BINS + each, bin == each ? count : i64(0));
+      }
+    }
+  }
+
+  /// Returns whether all other blocks are done; each block calls once.
+  DEVICE bool are_complete() const {
+    Grid grid(tickets);
+    grid.begin(0);
+    return is_last_block(grid);
+  }
+
+  /// Tells the host how many rows each bin has, by one block.
+  DEVICE void tell() const {
+    __syncthreads();
+    if (threadIdx.x < BINS) told[threadIdx.x] = i64(load_relaxed(counts + threadIdx.x));
+  }
+};
+
 /// terms[i] += the number of terms A(i, k) B(k, :) for all k, which bounds the size of row i of C.
-/// `terms` must be zero at first. A warp adds up the entries that belong to one row.
-template <class Op, class OffsetA, class OffsetB>
+/// `terms` must be zero at first. A warp adds up the entries that belong to one row. With LISTS,
+/// the last block lists all rows; this is for few rows.
+template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
-                            const OffsetB *__restrict__ b_indptr, u64 *__restrict__ terms) {
+                            const OffsetB *__restrict__ b_indptr, u64 *terms, Lists lists) {
   SHARED(i64, span, 2);
   const i64 limit = (nvals + WARP - 1) / WARP * WARP;
   each_entry<BY_ROWS, true>(a_indptr, nrows, a_indices, nvals, limit, span,
@@ -27,46 +92,19 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
     const i64 of_row = before ? sum - sum_before : sum;
     if (is_last && i >= 0 && of_row) atomicAdd(terms + i, u64(of_row));
   });
+  if constexpr (LISTS) {
+    if (!lists.are_complete()) return;
+    lists.add(a_indptr, nrows, terms, threadIdx.x, blockDim.x);
+    lists.tell();
+  }
 }
 
-/// The bins of rows, by their number of terms and by how they are computed.
-enum Bin {
-  FEW_24 = 0,
-  FEW_96 = 1,
-  FEW_384 = 2,
-  FEW_1536 = 3,
-  BY_TILES = 4,
-  BY_SORTING = 5,
-  BINS = 6
-};
-
-/// Lists the rows of each bin from lists[bin * room] on; adds their number to counts[bin] and their
-/// terms to counts[BINS + bin]. A row is computed by tiles if the search for each tile in each row
-/// of B costs little compared with its terms, or if it has too many terms to sort.
+/// Lists the rows by their number of terms.
 template <class Op, class OffsetA>
-__global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows,
-                          const u64 *__restrict__ terms, i64 tiles, i64 most_sorted, i64 room,
-                          i32 *__restrict__ lists, u64 *__restrict__ counts) {
-  const i64 limit = (nrows + WARP - 1) / WARP * WARP;
-  for (i64 i = thread_in_grid(); i < limit; i += threads_in_grid()) {
-    const i64 count = i < nrows ? i64(terms[i]) : 0;
-    int bin = -1;
-    if (count > MOST_1536) {
-      const i64 searches = tiles * i64(a_indptr[i + 1] - a_indptr[i]);
-      bin = searches <= 4 * count || count > most_sorted ? BY_TILES : BY_SORTING;
-    } else if (count) {
-      bin = count <= MOST_24    ? FEW_24
-            : count <= MOST_96  ? FEW_96
-            : count <= MOST_384 ? FEW_384
-                                : FEW_1536;
-    }
-    for (int each = 0; each < BINS; each++) {
-      if (!__any_sync(ALL_LANES, bin == each)) continue;
-      const u64 place = claim(counts + each, bin == each);
-      if (bin == each) lists[each * room + i64(place)] = i32(i);
-      warp_add(counts + BINS + each, bin == each ? count : i64(0));
-    }
-  }
+__global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const u64 *terms,
+                          Lists lists) {
+  lists.add(a_indptr, nrows, terms, thread_in_grid(), threads_in_grid());
+  if (lists.are_complete()) lists.tell();
 }
 
 /// steps[0] += the steps of lanes for dots: for each entry (i, j) of the pattern, the length of the

@@ -111,12 +111,27 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
+/// Claims the outputs that a mask given as a list does not let through; the other bits are zero.
+template <class Op, int WAY>
+DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
+                         i64 length) {
+  if (!outputs.complement) {
+    for (i64 word = threadIdx.x; word * WARP < outputs.size; word += blockDim.x)
+      outputs.claimed[word] = ~u32(0);
+    __syncthreads();
+  }
+  for (i64 k = threadIdx.x; k < length; k += blockDim.x)
+    atomicXor(&outputs.claimed[listed[k] / WARP], 1u << (listed[k] % WARP));
+  __syncthreads();
+}
+
 /// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The
-/// block prepares the outputs, and stores in *count how many it has claimed.
+/// block prepares the outputs, and stores in *count how many it has claimed. The mask may be a list
+/// of `length` outputs instead of flags; a negative length means that there is no list.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
-               Outputs<Op, WAY, MASKED> outputs) {
+               Outputs<Op, WAY, MASKED> outputs, const i32 *__restrict__ listed, i64 length) {
   SHARED(u32, claimed, SpmspvTuning::alone_outputs / WARP);
   SHARED(u64, total, 1);
   for (i64 o = threadIdx.x; o < outputs.size; o += blockDim.x) {
@@ -130,6 +145,9 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
   __syncthreads();
   u64 *const count = outputs.count;
   outputs.claimed = claimed, outputs.count = total;
+  if constexpr (!MASKED) {
+    if (length >= 0) claim_masked(outputs, listed, length);
+  }
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
   __syncthreads();
   if (threadIdx.x == 0) *count = total[0];
@@ -145,14 +163,14 @@ constexpr int TILE = SpmspvTuning::tile;
 struct Tile {
   i64 *range;   // the entries of u that the tile begins and ends in
   i32 *ends;    // where the edges of each entry end, within the tile
-  i64 *shifts;  // the difference between the number of an edge and that of its entry of A
+  i64 *shifts;  // difference between the number of an edge and the number of its entry of A
 
   /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them; if they have
   /// not, most of these columns are empty. Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
-    __syncthreads();  // all threads have finished with the tile before
+    __syncthreads();  // all threads have finished with the previous tile
     if (warp_in_block() < 2) {
       const i64 edge = warp_in_block() == 0 ? begin : end - 1;
       const i64 at = warp_upper_bound<i64, i64>(u_ends, 0, entries, edge);

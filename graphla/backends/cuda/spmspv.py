@@ -2,7 +2,8 @@
 
 Kernels: spmspv.cu, matvec.cu. Terms are folded with atomics. If the order could change the bits,
 and `config.deterministic` is set, edges are sorted by output and folded in order.
-Waits: for the number of entries of a sparse result; if deterministic, also for the number of edges.
+Waits: for the number of entries of a sparse result, unless one block pushes all edges; if
+deterministic, also for the number of edges.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from graphla.backends.cuda import matvec
 from graphla.backends.cuda.convert import to_bitmap
 from graphla.backends.cuda.launch import (
     BLOCK,
-    CSR,
     INT32_END,
     NOT_READ,
+    NULL,
     WARP,
     WIDEST_BLOCK,
+    PendingCount,
     blocks,
     counter,
-    next_answer,
+    csr,
     number,
     read,
     size,
@@ -50,7 +52,17 @@ from graphla.backends.cuda.transpose import transpose
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration
-from graphla.formats import Array, BitmapVector, Counted, Csr, FullVector, SparseVector, VectorMask
+from graphla.formats import (
+    Array,
+    BitmapVector,
+    Counted,
+    Csr,
+    FullVector,
+    PendingVector,
+    SparseVector,
+    VectorMask,
+    is_iso,
+)
 from semirings import binary
 from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
@@ -79,6 +91,9 @@ class SpmspvTuning:
 
 TUNING = SpmspvTuning()
 
+NO_LIST = np.int64(-1)
+"""The length of the mask's list where there is none."""
+
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
 
@@ -91,28 +106,23 @@ def push(
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
         return nothing(n, plan.dtype)
-    if mask is not None and mask.indices is not None and allows_none(mask):
+    if mask is not None and not mask.complement and allows_none(mask):
         return nothing(n, plan.dtype)
     constant = constant_of(plan, columns.values, u.values) if plan.may_be_constant else None
     edges = _Edges(columns, u, plan, mask, current(TUNING))
     if not edges.most:
         return nothing(n, plan.dtype)
     if constant is not None:
-        indices, count = edges.claim(Way.CLAIM_ALONE, None)
-        return SparseVector(n, indices, xp.broadcast_to(constant, (count,)), False)
+        return edges.list_outputs(Way.CLAIM_ALONE, xp.broadcast_to(constant, (edges.room,)))
     if not plan.is_exact and settings.current().deterministic:
         return _push_in_order(edges, semiring)
     if plan.is_any:
-        values = xp.ndarray(edges.room, plan.dtype)
-        indices, count = edges.claim(Way.CLAIM, values)
-        values = values[:count] if edges.room < edges.tuning.large else _cut(values, count)
-        return SparseVector(n, indices, values, False)
+        return edges.list_outputs(Way.CLAIM, xp.ndarray(edges.room, plan.dtype))
     if edges.expected * edges.tuning.dense >= n:
         return _push_dense(edges, semiring.monoid)
     if n > current(matvec.TUNING).huge and edges.most * 16 < n:
         return _push_in_order(edges, semiring)
     whole, w = _cells(n, plan.dtype)
-    edges.is_alone = False  # the bits must be in global memory, because FOLD reads them
     indices, count = edges.claim(Way.CLAIM_IDENTITY, whole)
     edges.run(Way.FOLD, w=whole)
     values = xp.empty(count, plan.dtype)
@@ -187,12 +197,7 @@ class _Edges:
         self.most = min(entries * self.longest, nvals)
         self.expected = min(self.most, -(-entries * nvals // columns.nrows))
         self.room = min(self.most, self.n)
-        self.flags, self.complement = None, False
-        self.is_masked = mask is not None
-        if mask is not None:
-            self.flags, self.complement = mask.present, mask.complement
-            if self.flags is None:
-                self.flags = presence(mask)
+        self.flags = None if mask is None else mask.present
         self.bits: Any = None
         self.ends, total = None, 0
         if measured.last is not None:
@@ -212,47 +217,53 @@ class _Edges:
             values = self.u.values
             values = values if values.strides[0] == 0 else values[order]
             self.u = SparseVector(self.u.size, self.u.indices[order], values)
-        self.ends = edge_ends(self.columns, self.u.indices)
+        self.ends, self.is_alone = edge_ends(self.columns, self.u.indices), False
         return number(self.ends[-1])
 
-    def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """Return the outputs that the edges reach, each once and in any order, and their number."""
-        indices = xp.ndarray(self.room, np.int32)
+    def list_outputs(self, way: int, values: Array) -> SparseVector:
+        """Return the outputs that the edges reach, each once and in any order, with `values`.
+
+        `values` has room for the terms. If all outputs have the same value, it holds that value.
+        """
+        w = values if way == Way.CLAIM else None
         if self.is_alone:
-            answer = next_answer()
-            self.run(way, w=w, indices=indices, count=answer.address)
-            found = answer.wait()
-        else:
-            self.bits, count = xp.zeros(-(-self.n // WARP), xp.uint32), counter()
-            self.run(way, w=w, indices=indices, count=count)
-            found = number(count)
-        return indices[:found] if self.room < self.tuning.large else _cut(indices, found), found
+            indices, count = xp.ndarray(self.room, np.int32), PendingCount()
+            self.run(way, w=w, indices=indices, count=count.address)
+            return PendingVector(self.n, indices, values, False, count)
+        indices, found = self.claim(way, w)
+        return SparseVector(self.n, indices, _cut(values, found, self.tuning.large), False)
+
+    def claim(self, way: int, w: Any) -> tuple[Array, int]:
+        """The outputs that the edges reach, and how many, by many blocks; `bits` has their bits."""
+        self.is_alone = False
+        indices = xp.ndarray(self.room, np.int32)
+        self.bits, count = xp.zeros(-(-self.n // WARP), xp.uint32), counter()
+        self.run(way, w=w, indices=indices, count=count)
+        found = number(count)
+        return _cut(indices, found, self.tuning.large), found
 
     def run(
         self, way: int, *, w: Any, indices: Any = None, present: Any = None, count: Any = None
     ) -> None:
-        columns, u, plan = self.columns, self.u, self.plan
+        columns, u, plan, mask = self.columns, self.u, self.plan, self.mask
         has_terms = way not in (Way.CLAIM_ALONE, Way.CLAIM_IDENTITY)
-        a = v = None
+        a, v = NULL, None
         _, a_type, a_kept = _, u_type, u_kept = NOT_READ
         if plan.reads_a and has_terms:
             a, a_type, a_kept = read(columns.values)
         if plan.reads_u and has_terms:
             v, u_type, u_kept = read(u.values)
-        types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, self.is_masked, way)
+        if mask is not None and self.flags is None and not self.is_alone:
+            self.flags = presence(mask)
+        is_flagged = self.flags is not None
+        types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = CSR(  # `csr` would take one more Python call
-            indptr=columns.indptr,
-            indices=columns.indices,
-            values=a,
-            nrows=columns.nrows,
-            ncols=columns.ncols,
-        )
+        matrix = csr(columns, a)  # packed once per matrix
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
-            complement=self.complement,
+            complement=mask is not None and mask.complement,
             claimed=self.bits,
             present=present,
             indices=indices,
@@ -266,10 +277,15 @@ class _Edges:
             kernel(grid, BLOCK, frontier, matrix, outputs)
             return
         threads = min(WARP, 1 << max(0, self.longest // 2).bit_length())
-        name = "push_alone" if self.is_alone else "push_columns"
-        shape = (1, WIDEST_BLOCK) if self.is_alone else (blocks(entries * threads), BLOCK)
-        kernel = load("spmspv.cu", name, plan.spec, *types, constants=tuning)
-        kernel(*shape, frontier, np.int32(threads), matrix, outputs)
+        if not self.is_alone:
+            kernel = load("spmspv.cu", "push_columns", plan.spec, *types, constants=tuning)
+            kernel(blocks(entries * threads), BLOCK, frontier, np.int32(threads), matrix, outputs)
+            return
+        listed, length = NULL, NO_LIST
+        if mask is not None and not is_flagged:
+            listed, length = mask.indices, np.int64(mask.indices.size)  # pyright: ignore[reportOptionalMemberAccess]
+        kernel = load("spmspv.cu", "push_alone", plan.spec, *types, constants=tuning)
+        kernel(1, WIDEST_BLOCK, frontier, np.int32(threads), matrix, outputs, listed, length)
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
@@ -282,6 +298,9 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
     return whole, whole if whole.size == n else whole[:n]
 
 
-def _cut(array: Array, count: int) -> Array:
-    """Return the first `count` elements of a large array, as a copy if they are few."""
-    return array[:count].copy() if count * 8 < array.size else array[:count]
+def _cut(array: Array, count: int, large: int) -> Array:
+    """Return the first `count` elements; of a large array, as a copy if they are few."""
+    if count == array.size:
+        return array
+    is_few = array.size >= large and count * 8 < array.size and not is_iso(array)
+    return array[:count].copy() if is_few else array[:count]

@@ -25,10 +25,10 @@ constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk
 
 /// The rest of a long row, which waits to be folded in chunks.
 struct Long {
-  i64 place;  // place of its result
+  i64 place;  // place of the row's result
   i64 row;
   i64 begin, end;
-  i64 chunks;  // the first of its chunks, which are consecutive
+  i64 chunks;  // the first of the row's chunks, which are consecutive
 };
 
 /// The number of long rows, and of their chunks.

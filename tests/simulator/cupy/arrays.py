@@ -1,6 +1,6 @@
-"""The look-alike of cupy.ndarray: a NumPy array in the memory of a simulated device, held inside.
+"""The look-alike of cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
 
-It is no subclass and gives its values to nobody: NumPy refuses it just as it refuses CuPy's.
+It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it refuses CuPy's arrays.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def by_levels(graph, kept_paths, source):
 
 
 def by_distance(graph, kept_paths, source):
-    """Queue the same by distance (Dijkstra, with weights); `place` becomes -2 - place in queue."""
+    """Queue them by distance (Dijkstra); place[v] becomes -2 - v's place in the queue."""
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
     distance[source] = 0.0

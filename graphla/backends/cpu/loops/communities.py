@@ -23,7 +23,7 @@ class Moves(NamedTuple):
 
     degrees: Any  # [2, n]: the weights of the edges out of and into each vertex
     totals: Any  # [n, 2]: the sums of the degrees over each community
-    rates: Any  # the factor and the margin
+    rates: Any  # `factor` and `margin` of the request
     sums: Any  # per community: the weight that links the current vertex to it
     met: Any  # the communities around the current vertex; has room for the longest row
     queue: Any  # a ring buffer of n vertices, which holds all of them at first

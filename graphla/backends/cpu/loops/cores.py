@@ -35,7 +35,7 @@ def peel(
     kept_stop,
     both,
 ):
-    """Turn degrees into core numbers. `both`: b holds the edges' other ends, which are read too."""
+    """Turn degrees into core numbers. If `both`, the edges in b count as well as those in a."""
     n = kept_order.size
     for v in range(n):
         degree = np.uint64(kept_degrees[v])

@@ -35,10 +35,11 @@ def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop
 
 
 def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step, start, stop):
-    """Write rows start..stop of the intersection; row i begins at indptr[i]."""
+    """Write rows start..stop of the intersection; row i begins at indptr[i]. Return the end."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
+    t = np.uint64(0)
     for row in range(np.uint64(start), np.uint64(stop)):
         t = np.uint64(indptr[row])
         p, a_end = np.uint64(a_indptr[row]), np.uint64(a_indptr[row + ONE])
@@ -52,18 +53,20 @@ def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step,
                 t += ONE
             p += np.uint64(x <= y)
             q += np.uint64(y <= x)
+    return t
 
 
 def unite(
     a: Rows, b: Rows, left, right, indptr, out_indices, out_values, a_step, b_step, start, stop
 ):
-    """Write rows start..stop of the union; row i begins at indptr[i].
+    """Write rows start..stop of the union; row i begins at indptr[i]. Return the end.
 
     left[0] and right[0] replace the entries that the left or the right operand lacks.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
+    t = np.uint64(0)
     for row in range(np.uint64(start), np.uint64(stop)):
         t = np.uint64(indptr[row])
         p, a_end = np.uint64(a_indptr[row]), np.uint64(a_indptr[row + ONE])
@@ -83,3 +86,4 @@ def unite(
             t += ONE
             p += np.uint64(in_a)
             q += np.uint64(in_b)
+    return t

@@ -27,7 +27,7 @@ def product(x, y, i, k, j):
 
 
 def term(a, u, o, k):
-    """Return the term that matrix entry a, between k and o, and u(k) contribute to output o."""
+    """Return the term that u(k) and the matrix entry `a` between k and o contribute to output o."""
     return a * u
 
 

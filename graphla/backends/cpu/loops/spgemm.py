@@ -1,7 +1,8 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
-Both loops fold the products of an entry in order of k. `saxpy` reads the rows of B that a row of A
-lists; `dot` reads the rows of B's transpose that a row of P lists.
+All loops fold the products of an entry in order of k. `saxpy` reads the rows of B that a row of A
+lists; `dot` reads the rows of B's transpose that a row of P lists. `multiply_small` needs no
+pattern: it is for a C with few places, and looks at each of them.
 """
 
 from typing import Any, NamedTuple
@@ -123,4 +124,33 @@ def dot(
                 count += 1
         for p in range(begin, end):
             kept_places[np.uint64(a_indices[p])] = 0
+    return count
+
+
+def multiply_small(
+    a: Rows, b: Rows, out_indptr, out_indices, out_values, a_step, b_step, nrows, ncols
+):
+    """All rows of C, for which `out` has room; returns the number of entries."""
+    a_indptr, a_indices, a_values = a
+    b_indptr, b_indices, b_values = b
+    a_step, b_step = np.uint64(a_step), np.uint64(b_step)
+    is_reached, sums = np.zeros(ncols, np.bool_), np.empty(ncols, out_values.dtype)
+    count = np.uint64(0)
+    out_indptr[0] = 0
+    for i in range(np.uint64(nrows)):
+        for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):
+            k = np.uint64(a_indices[p])
+            for q in range(np.uint64(b_indptr[k]), np.uint64(b_indptr[k + ONE])):
+                j = np.uint64(b_indices[q])
+                if IS_ANY and is_reached[j]:
+                    continue
+                value = product(a_values[p * a_step], b_values[q * b_step], i, k, j)
+                sums[j] = add(sums[j], value) if is_reached[j] else value
+                is_reached[j] = True
+        for j in range(np.uint64(ncols)):
+            if is_reached[j]:
+                out_indices[count], out_values[count] = j, sums[j]
+                is_reached[j] = False
+                count += ONE
+        out_indptr[i + ONE] = count
     return count

@@ -50,6 +50,15 @@ def bisect(indices, begin, end, least):
     return begin
 
 
+def count_edges(indptr, u_indices):
+    """The entries of the rows that u names."""
+    edges = 0
+    for t in range(np.uint64(u_indices.size)):
+        k = np.uint64(u_indices[t])
+        edges += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+    return edges
+
+
 def push_sparse(
     a: Rows,
     u: Sparse,
@@ -73,10 +82,7 @@ def push_sparse(
     u_indices, u_values = u
     kept_bits, kept_summary, kept_values = kept
     if limit > 0:
-        edges = 0
-        for t in range(np.uint64(u_indices.size)):
-            k = np.uint64(u_indices[t])
-            edges += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+        edges = count_edges(indptr, u_indices)
         if edges > limit:
             return -edges
     count = 0
@@ -149,4 +155,36 @@ def push_bitmap(
                 out_present[o] = True
                 out_values[o] = term(values[p * step], u_values[t * u_step], o, k)
                 count += 1
+    return count
+
+
+def push_small(
+    a: Rows,
+    u: Sparse,
+    mask,
+    out_indices,
+    out_present,
+    out_values,
+    step,
+    u_step,
+    mask_step,
+    forbidden,
+    size,
+    most,
+):
+    """Push into a bitmap, and move its entries together if u has at most `most` edges.
+
+    Returns the number of entries; of a bitmap that stays one, minus that number, minus 1.
+    """
+    out_present[:] = False
+    count = push_bitmap(
+        a, u, mask, out_present, out_values, step, u_step, mask_step, forbidden, size, 0, size
+    )
+    if count_edges(a.indptr, u.indices) > most:
+        return -count - 1
+    t = np.uint64(0)
+    for o in range(np.uint64(size)):
+        if out_present[o]:
+            out_indices[t], out_values[t] = np.int32(o), out_values[o]
+            t += ONE
     return count

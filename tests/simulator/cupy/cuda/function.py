@@ -151,7 +151,7 @@ def _digest(pairs: Iterable[tuple[Any, _Parameter]]) -> int:
 
 
 def _check(what: str, argument: Any, size: int, taken: tuple[_Parameter, list[Any]]) -> None:
-    """Refuses an argument of so many bytes, or a field of one, that the kernel would misread."""
+    """Refuse an argument of `size` bytes, or a field of it, that the kernel would misread."""
     parameter, fields = taken
     if size != parameter.size:
         raise SimulatorFault(f"{what} has {size} bytes, but the parameter has {parameter.size}")

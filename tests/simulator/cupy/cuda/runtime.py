@@ -74,7 +74,7 @@ def memcpy(dst: int, src: int, size: int, kind: int) -> None:
 
 
 def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
-    """Copies. It is told pointers alone, and checks no order."""
+    """Copy bytes. Only pointers are known here, so the order of streams is not checked."""
     ctypes.memmove(dst, src, size)
 
 

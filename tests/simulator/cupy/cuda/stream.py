@@ -212,7 +212,7 @@ def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
 
 
 def freed(track: Any) -> None:
-    """The pool gives memory to whoever asks next on the stream that it was taken on."""
+    """Check that no other stream uses the memory: the pool gives it to `taken_on` next."""
     with lock:
         clock = _clock(track.taken_on)
         users = dict(track.readers)

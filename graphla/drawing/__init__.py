@@ -1,0 +1,6 @@
+"""Pictures of graphs and matrices, by matplotlib: `draw` and `spy`."""
+
+from graphla.drawing.density import spy
+from graphla.drawing.network import draw
+
+__all__ = ["draw", "spy"]

@@ -1,0 +1,70 @@
+"""A Graph that knows the name of its values refuses another name."""
+
+from __future__ import annotations
+
+import pickle
+
+import networkx as nx
+import pandas as pd
+import pytest
+
+from graphla import Graph
+from graphla.algorithms import closeness, pagerank, sssp
+from semirings.exceptions import InvalidValue
+
+pytestmark = pytest.mark.cpu
+
+
+def roads() -> nx.Graph:
+    return nx.Graph([("a", "b", {"length": 3}), ("b", "c", {"length": 5})])
+
+
+def table() -> pd.DataFrame:
+    return pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "length": [3, 5]})
+
+
+GRAPHS = {
+    "from_networkx": lambda: Graph.from_networkx(roads(), weight="length"),
+    "from_pandas": lambda: Graph.from_pandas(table(), weight="length"),
+}
+
+
+@pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
+def test_a_graph_keeps_the_name_of_its_values(make):
+    G = make()
+    others = [G.to("cpu"), G.subgraph("abc"), G.to_undirected(), G.transpose]
+    others += [G.add_edges([("c", "d", 1)]), pickle.loads(pickle.dumps(G))]
+    assert {each.weight_name for each in (G, *others)} == {"length"}
+    assert list(G.edges(data=True)) == [("a", "b", {"length": 3}), ("b", "c", {"length": 5})]
+    assert nx.utils.graphs_equal(G.to_networkx(), roads())
+
+
+@pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
+def test_a_misspelt_weight_is_refused_and_the_known_name_is_named(make):
+    G, said = make(), "is 'lenght', but the values of the graph are 'length'"
+    with pytest.raises(InvalidValue, match=f"weight {said}"):
+        sssp(G, "a", weight="lenght")
+    with pytest.raises(InvalidValue, match=f"weight {said}"):
+        pagerank(G, weight="lenght")
+    with pytest.raises(InvalidValue, match=f"distance {said}"):
+        closeness(G, distance="lenght")
+    with pytest.raises(InvalidValue, match=f"data {said}"):
+        G.edges(data="lenght")
+    assert sssp(G, "a", weight="length").distances.to_dict() == {"a": 0, "b": 3, "c": 8}
+
+
+def test_a_graph_that_does_not_know_the_name_of_its_values_accepts_any():
+    G = Graph.from_edges([("a", "b", 3)])
+    assert G.weight_name is None and Graph(G.matrix).weight_name is None
+    assert Graph.from_networkx(roads(), weight=None).weight_name is None
+    assert sssp(G, "a", weight="length").distances.to_dict() == {"a": 0, "b": 3}
+    assert G.to_networkx().edges["a", "b"] == {"weight": 3}
+    assert G.to_networkx(None).edges["a", "b"] == {} == G.to_networkx(False).edges["a", "b"]
+
+
+def test_a_graph_of_a_file_with_attributes_knows_the_name_of_its_values(tmp_path):
+    path = tmp_path / "roads.graphml"
+    nx.write_graphml(roads(), path)
+    G = Graph.read(path, weight="length")
+    assert G.weight_name == "length" and Graph.read(path).weight_name == "weight"
+    assert list(G.edges(data="length")) == [("a", "b", 3), ("b", "c", 5)]
