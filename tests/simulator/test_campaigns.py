@@ -56,5 +56,6 @@ def test_no_access_out_of_bounds_and_nothing_undefined():
     run("asan", 4, f"tests/{BFS}", "-k", FEW)
 
 
+@pytest.mark.full
 def test_no_race_that_is_not_meant():
     run("tsan", 5, f"tests/{BFS}", "-k", FEW)
