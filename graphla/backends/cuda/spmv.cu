@@ -150,13 +150,13 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
 /// Threads of a block, and the least number of blocks per multiprocessor: as many as the registers
 /// allow without spilling.
 template <int HELD> constexpr int THREADS = int(HELD == WITH_HUBS ? WIDEST_BLOCK : BLOCK_THREADS);
-template <class Offset, class Z, int HELD, int MASK>
+template <class Offset, class A, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM =
-    HELD == IN_FULL && MASK != MASK_LIST && sizeof(Offset) == 4 && sizeof(Z) <= 4;
-template <class Offset, class Z, int HELD, int MASK, int ENDS>
+    HELD == IN_FULL && MASK != MASK_LIST && sizeof(Offset) == 4 && sizeof(A) <= 4 && sizeof(Z) <= 4;
+template <class Offset, class A, class Z, int HELD, int MASK, int ENDS>
 constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : ENDS != AT_LAST                         ? 6
-                       : IS_SLIM<Offset, Z, HELD, MASK>          ? 5
+                       : IS_SLIM<Offset, A, Z, HELD, MASK>       ? 5
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
                                                                  : 4;
 
@@ -202,7 +202,8 @@ DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place,
 
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int MASK,
           int ENDS>
-__global__ void __launch_bounds__(THREADS<HELD>, BLOCKS<Offset, typename Op::Z, HELD, MASK, ENDS>)
+__global__ void __launch_bounds__(THREADS<HELD>,
+                                  BLOCKS<Offset, A, typename Op::Z, HELD, MASK, ENDS>)
     pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wanted wants,
               Result<typename Op::Z> result, Queue queue) {
   constexpr int SPAN = MASK == MASK_FLAGS  ? SpmvTuning::span
