@@ -316,7 +316,7 @@ class Graph:
         """
         A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
         graph = cls(A, directed=G.is_directed(), labels=G)
-        # BOOL values are joined by "or", which is not a sum.
+        # The values of parallel BOOL edges are joined by "or", not added.
         if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
             graph._multigraph_weight = multigraph_weight
         return graph._with_weight_name(weight)
@@ -586,7 +586,7 @@ class Graph:
 
     @property
     def degrees(self) -> LabelledVector:
-        """The number of ends of edges at each vertex, as in NetworkX; a self-loop has two."""
+        """The degree of each vertex, as in NetworkX: a self-loop counts twice."""
         A = self._matrix
         other = (
             cached_properties.degrees(A.T.new()) if self.directed else cached_properties.loops(A)

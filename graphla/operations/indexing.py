@@ -19,7 +19,7 @@ Places = np.ndarray | None  # the chosen rows or columns; None for all, in order
 
 
 def locate(device: str, indices: Any) -> Any:
-    """Return indices as an array of the device, from any device."""
+    """Return indices, which may be on any device, as an array on this device."""
     return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
 
@@ -202,10 +202,13 @@ def renumber(labels: VectorStore) -> tuple[VectorStore, int]:
 
 
 def selection(labels: VectorStore, ncols: int) -> MatrixStore:
-    """S(i, l(i)) = true, where l is full and has numbers below `ncols`: uS adds u(i) at l(i)."""
+    """S(i, l(i)) = true, where l is full and has numbers below `ncols`.
+
+    The product uS adds the values u(i) of equal l(i).
+    """
     values = labels.dense().values
     indices = np.empty_like(values, np.int32, shape=labels.size)
-    indices[:] = values  # equal labels are one element of stride 0, which kernels cannot read
+    indices[:] = values  # an iso-valued array has stride 0, but kernels need contiguous indices
     narrow = np.int32 if labels.size < 1 << 31 else np.int64
     indptr = np.arange(labels.size + 1, dtype=narrow, like=indices)
     true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)

@@ -12,7 +12,10 @@ from semirings.exceptions import DomainMismatch
 
 
 def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any, ...]) -> Any:
-    """Return op(a, b); in a union a missing value is replaced by its default, or left out."""
+    """Return op(a, b).
+
+    In a union, a default replaces a missing value; without defaults the other value is returned.
+    """
     x, y = a.value, b.value
     if how == "union":
         if x is None and y is None:

@@ -52,7 +52,7 @@ class Mask:
 
     @property
     def value(self) -> bool:
-        """Whether the values of entries matter, too: not `structure`."""
+        """Whether the mask depends on the values of entries; the opposite of `structure`."""
         return not self.structure
 
     def __invert__(self) -> Mask:
@@ -139,7 +139,7 @@ class Mask:
                 f"the masks have {describe(self.shape)} and {describe(other.shape)}, "
                 "which should be the same"
             )
-        if how == "or":  # by De Morgan
+        if how == "or":  # by De Morgan's law
             return ~((~self)._join(~other, "and"))
         if self.complement and other.complement:
             either = (~self)._as_true() + (~other)._as_true()

@@ -22,8 +22,8 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 
 PARTS = 16
-"""Number of parts in which entries are folded, so that a part's memory is small compared with the
-result."""
+"""Number of parts in which entries are folded: enough that the scratch memory of one part is small
+compared with the result."""
 
 
 def build_vector(

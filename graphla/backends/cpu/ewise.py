@@ -25,10 +25,11 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""Loops need SIMPLE times `config.compile_threshold` entries to pay off, as NumPy is fast here."""
+"""Compiled loops pay off from SIMPLE times `config.compile_threshold` entries on, because NumPy is
+fast at these operations."""
 SHORT = 1 << 15
-"""The result of two vectors with at most this many entries gets room for all of them, because
-counting them first would take longer than the loop."""
+"""If two vectors have at most this many entries together, the result arrays have room for all of
+them, because counting the result first would take longer than the loop."""
 FROM_ZERO = np.zeros(1, np.int32)
 """Row offsets of a vector, which is treated as a single row: it begins at 0."""
 V = TypeVar("V", SparseVector, Csr)

@@ -17,8 +17,8 @@ from graphla.settings import config
 from semirings.structures import TypedMonoid
 
 STRETCH = 1 << 14
-"""Values that `_reduce_numba` folds in order; it is constant, so the number of threads does not
-change the result."""
+"""Number of consecutive values that `_reduce_numba` folds into one. It is constant, so the result
+does not depend on the number of threads."""
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     from graphla.backends import Side
 
 PRESENCE = any_pair["BOOL"]
-"""The semiring of products whose value is known, so that only their pattern is computed."""
+"""The semiring for products whose values are all known to be equal, so that only the pattern of the
+result is computed."""
 
 
 @dataclass(frozen=True, slots=True)

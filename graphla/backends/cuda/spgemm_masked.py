@@ -1,9 +1,12 @@
-"""C⟨M⟩ = A ⊕.⊗ B at the entries of M only: as dots or by rows of B, whichever takes fewer steps.
+"""C⟨M⟩ = A ⊕.⊗ B, computed only at the entries of M.
 
-Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu. The device counts the steps first.
+The product is computed either as one dot product per entry of M, or by rows of B, whichever takes
+fewer steps. The device counts the steps first.
 
-Waits: for the numbers of steps; again after a transpose of B that was made for dots; for the number
-of entries, in `keep`.
+Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
+
+Waits: for the number of steps, and again if B is transposed for dot products; for the number of
+entries of the result, in `keep`.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
-/// Sets the bits of the outputs that the mask forbids, so that no edge can claim them, and clears
-/// the other bits. The mask is a list of outputs.
+/// Sets the bits of the outputs that the mask forbids, so that no edge can claim them. The mask is a
+/// list of outputs. All bits must be zero at first.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {
@@ -190,7 +190,7 @@ struct Tile {
   }
 };
 
-/// Pushes tiles of edges; a block reads a tile.
+/// Pushes tiles of edges; each block reads one tile at a time.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
