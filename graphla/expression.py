@@ -81,7 +81,7 @@ class Operand:
 
     @property
     def device(self) -> str:
-        """The device of the entries: "cpu", or a card such as "cuda:0"."""
+        """The device of the entries: "cpu", or a GPU such as "cuda:0"."""
         return self._read().device
 
 

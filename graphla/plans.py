@@ -77,7 +77,7 @@ class Plans:
         self.has_run[tier] = True
 
     def wants_full(self, price: float) -> bool:
-        """Return whether traversals have taken `price` seconds, the cost of a full plan, or more."""
+        """Return whether traversals have taken at least `price`, the seconds of a full plan."""
         return not self.is_settled and self.seconds[0] >= price
 
     def keep(self, plan: Plan, way: int) -> None:

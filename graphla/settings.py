@@ -135,8 +135,8 @@ class Config:
     An assignment refuses a wrong value with InvalidValue, and an unknown name with AttributeError.
 
     Attributes:
-        device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current card at the
-            time), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a card and CuPy
+        device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current GPU at the
+            time), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a GPU and CuPy
             is installed, otherwise "cpu".
         compiled: whether Numba compiles the hot loops on the CPU: "auto" (if Numba is installed and
             the operands have at least `compile_threshold` entries), True or False.

@@ -436,7 +436,7 @@ class Graph:
 
     @property
     def device(self) -> str:
-        """The device of the adjacency matrix: "cpu", or a card such as "cuda:0"."""
+        """The device of the adjacency matrix: "cpu", or a GPU such as "cuda:0"."""
         return self._matrix.device
 
     @property
@@ -630,7 +630,7 @@ class Graph:
         """Return the same graph on another device.
 
         Args:
-            device: "cpu", "cuda", or one card such as "cuda:1".
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
             A Graph; if it is already on the device, it shares the arrays.

@@ -68,7 +68,7 @@ class _Labelled(Indexed):
         """Return the same entries and labels on another device.
 
         Args:
-            device: "cpu", "cuda", or one card such as "cuda:1".
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
             A LabelledVector or LabelledMatrix.

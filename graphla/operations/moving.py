@@ -68,12 +68,12 @@ def send(array: Array, device: str) -> Array:
 
 
 def on_host(array: Any) -> Any:
-    """Return an array on a card, of any library, as a NumPy array."""
+    """Return an array on a GPU, of any library, as a NumPy array."""
     return backend("cuda").to_host(streams("cuda").adopt(array))
 
 
 def on_device(array: Any, device: str) -> Any:
-    """Return an array on a card as one on `device`; the array itself if it is there already."""
+    """Return an array on a GPU as one on `device`; the array itself if it is there already."""
     if device == "cpu":
         return on_host(array)
     return array if f"cuda:{array.device.id}" == device else send(array, device)

@@ -370,7 +370,7 @@ def infix(symbol: str, a: Any, b: Any) -> Any:
 
 
 def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
-    """Return the expression `A & x`, `x & A`, `A | x` or `x | A`, without operator; x is a scalar."""
+    """Return the expression `A & x`, `x & A`, `A | x` or `x | A` of a scalar x; no operator yet."""
     is_left = isinstance(left, Operand) and left.ndim > 0
     noun = left if is_left else right
     sides = (operand_forms(noun), Bound(right)) if is_left else (Bound(left), operand_forms(noun))

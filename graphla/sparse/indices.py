@@ -18,7 +18,7 @@ Axis = int | np.ndarray | None
 """A resolved subscript of one axis: an int (which removes the axis), an array of int64 indices, or
 None for all indices in order.
 
-Indices that are given on a card stay there.
+Indices that are given on a GPU stay there.
 """
 
 

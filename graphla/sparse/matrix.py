@@ -633,7 +633,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         """Return a Matrix with the same entries on another device.
 
         Args:
-            device: "cpu", "cuda", or one card such as "cuda:1".
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
             A new Matrix; if the entries are already on the device, it shares their arrays.
@@ -702,7 +702,7 @@ class Matrix(ReadableMatrix, Indexed):
         Build a Matrix from rows, columns and values.
 
         Args:
-            rows: a list or array of integers from 0 to nrows - 1, in any order. Arrays on a card
+            rows: a list or array of integers from 0 to nrows - 1, in any order. Arrays on a GPU
                 (CuPy, DLPack) give a Matrix on that card.
             columns: a list or array of integers from 0 to ncols - 1, of the same length.
             values: a list or array of the same length, or one value for all.

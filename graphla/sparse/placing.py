@@ -21,7 +21,7 @@ from graphla.operations.values import is_on_card
 
 
 def locate(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
-    """Return the target device and the inputs; arrays on a card are converted to CuPy.
+    """Return the target device and the inputs; arrays on a GPU are converted to CuPy.
 
     Unless the arrays may be `shared`, BOOL values are normalized to the bytes 0 and 1.
     """
@@ -52,7 +52,7 @@ def put(device: str, array: Any) -> Any:
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """Like `put`, but store each element on a card, because kernels read indices one by one."""
+    """Like `put`, but store each element on a GPU, because kernels read indices one by one."""
     return put(device, array.copy() if device != "cpu" and is_iso(array) else array)
 
 

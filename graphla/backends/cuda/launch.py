@@ -290,7 +290,7 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        if words[k] == UNCOUNTED:  # the launch was on another stream, or another card is current
+        if words[k] == UNCOUNTED:  # the launch was on another stream, or another GPU is current
             xp.cuda.Device(self._device).synchronize()
         return words[k]
 

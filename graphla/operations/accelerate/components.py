@@ -48,7 +48,7 @@ class CoreNumbers:
 
 @dataclass(frozen=True, slots=True)
 class SpanningForest:
-    """F ⊆ U: the edges of a forest of least, or of greatest, weight."""
+    """F ⊆ U: the edges of a spanning forest of minimum, or of maximum, weight."""
 
     U: Any
     is_maximum: bool
@@ -66,7 +66,7 @@ def _find_components(a: MatrixStore) -> VectorStore | None:
 
 def _find_strong(a: MatrixStore) -> VectorStore | None:
     do = backend(a.device)
-    if a.is_symmetric:  # each path has its reverse
+    if a.is_symmetric:  # then the reverse of each path is a path
         return full(a.device, INT64, do.components(a.csr, a.csr))
     return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
 
