@@ -13,7 +13,7 @@ from graphla.formats import FullVector
 from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, lookup_dtype
 
 DLPACK_CUDA = 2
-"""DLPack's code for the memory of an NVIDIA card."""
+"""DLPack's code for the memory of an NVIDIA GPU."""
 
 WIDE = 1 << 63
 """The least integer that does not fit INT64."""

@@ -703,7 +703,7 @@ class Matrix(ReadableMatrix, Indexed):
 
         Args:
             rows: a list or array of integers from 0 to nrows - 1, in any order. Arrays on a GPU
-                (CuPy, DLPack) give a Matrix on that card.
+                (CuPy, DLPack) give a Matrix on that GPU.
             columns: a list or array of integers from 0 to ncols - 1, of the same length.
             values: a list or array of the same length, or one value for all.
             dtype: the dtype of the entries; by default that of the values.

@@ -3,7 +3,7 @@
 GPU arrays (of CuPy, or with `__cuda_array_interface__` or DLPack) stay on their GPU, and the result
 is there as well. All other input goes to `graphla.config.device`.
 
-Waits: for the minimum and maximum of indices that are on a card.
+Waits: for the minimum and maximum of indices that are on a GPU.
 """
 
 from __future__ import annotations

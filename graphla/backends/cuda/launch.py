@@ -220,7 +220,7 @@ class _Answers(local):
     """The answers of one thread, reused in round-robin order."""
 
     def __init__(self) -> None:
-        # With unified addressing, pinned memory has one address for the host and every card.
+        # With unified addressing, pinned memory has one address for the host and every GPU.
         self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS * ANSWERS)
         words = np.frombuffer(self.memory, np.int64, WORDS * ANSWERS).reshape(-1, WORDS)
         first, each = self.memory.ptr, 8 * WORDS
@@ -258,7 +258,7 @@ class _Words:
             words, k, _ = word = self.late.popleft()
             (self.late if words[k] == UNCOUNTED else self.free).append(word)
         if not self.free:
-            # With unified addressing, pinned memory has one address for the host and every card.
+            # With unified addressing, pinned memory has one address for the host and every GPU.
             memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
             words = np.frombuffer(memory, np.int64, ANSWERS).data
             self.free.extend((words, k, memory.ptr + 8 * k) for k in range(ANSWERS))

@@ -51,8 +51,8 @@ class MoveCommunities:
     """The community of each vertex after moves that raise the modularity.
 
     `out` and `into` are the total weights of the edges out of and into each vertex. The gain of
-    vertex v in community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). Vertex
-    v moves only if this gain exceeds that of staying by more than margin·(out(v) + into(v)).
+    vertex v in community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)).
+    It moves only if this gain exceeds that of staying by more than margin·(out(v) + into(v)).
     """
 
     L: Any
