@@ -80,7 +80,7 @@ class Rows:
         return self._do.reduce_rows(given, op[lookup_dtype(values.dtype)]).values
 
     def spread(self, results: Any) -> Any:
-        """Repeat the value of each row for each of its entries.
+        """Return an array that repeats the value of each row for each entry of the row.
 
         Args:
             results: one value per row.
@@ -363,7 +363,7 @@ aggregate_or_identity = Operation("reduce", _scalar_or_identity)
 _given = Operation("given", lambda forms: forms)
 
 
-# --- the functions of rows, in the order of the catalogue `graphla.agg` ---
+# --- the functions of rows, in the order of the catalog `graphla.agg` ---
 
 
 def same_dtype(dtype: DataType) -> DataType:

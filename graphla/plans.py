@@ -55,7 +55,7 @@ class Plans:
     def __init__(self, device: str) -> None:
         self.device = device
         self.ways: list[Plan | None] = [None, None]  # of the matrix, of the transpose
-        self.seconds = [0.0, 0.0]  # without a full plan, and with it
+        self.seconds = [0.0, 0.0]  # spent in traversals without a full plan, and with one
         self.counts = [0, 0]
         self.has_run = [False, False]
         self.is_settled = False  # a full plan has been made, or could not be made

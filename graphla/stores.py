@@ -496,7 +496,7 @@ class MatrixStore:
 
 
 class ScalarStore:
-    """One value, or none."""
+    """Holds one value, or none if the scalar is empty."""
 
     __slots__ = ("device", "dtype", "value")
     shape = ()
@@ -547,7 +547,7 @@ class _Pair(Remembering):
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
         self.abroad: tuple[Csr, ...] = ()
-        # None until `find_symmetry` has compared the forms
+        # None means unknown: `find_symmetry` has not compared the forms yet.
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def keep(self, form: Any) -> None:
@@ -588,7 +588,7 @@ class _Pair(Remembering):
             made = self.form(by_columns)
             if made is None:
                 other = self.form(not by_columns)
-                if self.stamps:  # there are none on the CPU, which has no streams
+                if self.stamps:  # always empty on the CPU, which has no streams
                     streams(self.device).wait_for(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.has_symmetric_pattern:

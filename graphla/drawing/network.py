@@ -108,7 +108,7 @@ def draw(
         ax.set_title(title, size=11, color=INK)
     if not n:
         return ax
-    area = float(np.clip(12_000 / n, 12, 240))  # of a dot, in points²
+    area = float(np.clip(12_000 / n, 12, 240))  # the area of a dot, in points²
     rows, columns, values = graph._matrix.to("cpu").to_coo()
     if not graph.directed:
         once = rows <= columns

@@ -88,7 +88,7 @@ class Graph:
         self._multigraph_weight: str | None = None
         self._weight_name: str | None = None
 
-    # --- from and to elsewhere --------------------------------------------------------------------
+    # --- conversions and files --------------------------------------------------------------------
 
     @classmethod
     def from_edges(
@@ -376,12 +376,12 @@ class Graph:
         if named or io.has_labels(path, format):
             A, labels = io.read_labelled(path, **options)
             graph = cls(A, directed=directed, labels=labels)
-            if io.has_labels(path, format):  # the formats of NetworkX, with edge attributes
+            if io.has_labels(path, format):  # a format of NetworkX, which has edge attributes
                 graph._weight_name = options.get("weight", "weight")
             return graph
         return cls(io.read(path, **options), directed=directed)
 
-    # --- what it is -------------------------------------------------------------------------------
+    # --- the matrix, the labels and the edges -----------------------------------------------------
 
     @property
     def matrix(self) -> Matrix:
@@ -572,7 +572,7 @@ class Graph:
     def _repr_html_(self) -> str:
         return html(self.labelled(self._matrix), repr(self))
 
-    # --- computed once, and cached with the Matrix ------------------------------------------------
+    # --- properties that are computed once and cached with the Matrix -----------------------------
 
     @property
     def out_degrees(self) -> LabelledVector:
@@ -603,11 +603,11 @@ class Graph:
         """Whether each edge has its opposite, of any weight."""
         return cached_properties.is_symmetric(self._matrix)
 
-    # --- other graphs -----------------------------------------------------------------------------
+    # --- graphs derived from this one -------------------------------------------------------------
 
     @property
     def transpose(self) -> Graph:
-        """The Graph with every edge reversed, in O(1): it shares arrays and cached properties."""
+        """The Graph with every edge reversed; it takes O(1) time and shares the arrays."""
         return self._like(self._matrix.T.new(), self.directed)
 
     def to_undirected(self) -> Graph:

@@ -173,7 +173,7 @@ def assign_column(
 
 
 def set_vector_element(owner: Any, i: int, value: Any) -> None:
-    """w(i) = value, a scalar of the dtype of w; None deletes."""
+    """w(i) = value, where value has the dtype of w; None deletes the entry."""
     if not owner._store.has_dense:
         if value is not None and not owner._store.nvals:
             v: VectorStore = owner._store
@@ -192,7 +192,7 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
 
 
 def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
-    """C(i, j) = value, a scalar of the dtype of C; None deletes."""
+    """C(i, j) = value, where value has the dtype of C; None deletes the entry."""
     c: MatrixStore = owner._store
     if not c.has_csr:
         flipped = Box(c.T)

@@ -37,7 +37,7 @@ whatever the unknown numbers are."""
 def choose(
     m: MatrixStore, u: VectorStore, semiring: TypedSemiring, mask: VectorMask | None
 ) -> Choice:
-    """Return the direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k), and the reason."""
+    """Choose the direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k); return it and the reason."""
     forced = forced_direction()
     if forced != "auto":
         return forced, "forced"
@@ -138,15 +138,15 @@ def _price_of_pull(
 ) -> float:
     """Return the cost of a pull: the entries that it is expected to read, and the rows it visits.
 
-    Of all entries of m, `reached` meet an entry of u. If rows stop early, each reads about
-    nvals / reached entries.
+    `reached` is the number of entries of m whose column has an entry in u. If rows stop early, each
+    row reads about nvals / reached entries.
     """
     nrows, nvals = m.nrows, m.nvals
     left = visited = nrows
     filled = do.nonempty_rows(m.csr) if has_csr else nrows
     if mask is not None:
         listed = mask.nvals
-        if listed is None:  # if the number is unknown, assume half
+        if listed is None:  # unknown; assume half of all rows
             listed = mask.size // 2 if mask.indices is None else mask.indices.size
         left = int(listed)
         if mask.complement:

@@ -145,7 +145,7 @@ def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Map each value by a function that also depends on its position."""
+    """Apply to each value a function that also depends on its position."""
     if isinstance(a, VectorStore):
         return VectorStore(a.device, dtype, compute(a.sparse(), *args))
     return MatrixStore(a.device, dtype, compute(a.csr, *args))

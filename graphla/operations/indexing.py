@@ -63,13 +63,13 @@ def _extract_column(a: MatrixStore, rows: Places, j: int) -> VectorStore:
 
 
 def _vector_element(v: VectorStore, i: int) -> ScalarStore:
-    """s = v(i), or nothing."""
+    """s = v(i); s is empty if v has no entry at i."""
     stored = v.at_hand if v.has_dense else v.sparse()
     return ScalarStore(v.device, v.dtype, backend(v.device).element(stored, i))
 
 
 def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
-    """s = A(i, j), or nothing."""
+    """s = A(i, j); s is empty if A has no entry at (i, j)."""
     if not a.has_csr:
         return _matrix_element(a.T, j, i)
     return ScalarStore(a.device, a.dtype, backend(a.device).element(a.csr, i, j))
@@ -170,7 +170,7 @@ def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> Mat
 
 
 def _shift(a: MatrixStore, down: int, right: int) -> tuple[Any, Any]:
-    """Return the new row and column of each entry."""
+    """Return the row and column of each entry after the shift."""
     rows, columns, _ = coordinates(a)
     return rows.astype("int64") + down, columns.astype("int64") + right
 

@@ -1,4 +1,4 @@
-"""Products of a matrix and a vector (by push or pull), of two matrices, and of two vectors."""
+"""Products of a matrix and a vector (by push or pull), of two matrices, or of two vectors."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any,
 
 
 def apply(a: ScalarStore, op: Any) -> ScalarStore:
-    """op(a)."""
+    """s = op(a), or empty if a is empty."""
     if a.value is None:
         return _scalar(a, op.return_type)
     _refuse_positional(op)
@@ -39,13 +39,13 @@ def apply(a: ScalarStore, op: Any) -> ScalarStore:
 
 
 def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
-    """op(scalar, a) or op(a, scalar)."""
+    """s = op(scalar, a) or op(a, scalar), or empty if a is empty."""
     b = ScalarStore(a.device, a.dtype, scalar)
     return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
 
 
 def by_place(a: ScalarStore, op: Any, thunk: Any) -> Any:
-    """op(a, 0, 0, thunk)."""
+    """Return the value op(a, 0, 0, thunk), or None if a is empty."""
     if a.value is None:
         return None
     zero = np.int64(0)

@@ -43,8 +43,8 @@ class Arithmetic(Operand, Generic[Result, Joined]):
 
         Combine two operands over the union of their entries, in O(A.nvals + B.nvals) time.
 
-        A Vector and a Matrix can be combined: a Vector on the left is repeated along the columns,
-        one on the right along the rows.
+        A Vector and a Matrix can be combined: a Vector on the left is used as every column, and a
+        Vector on the right as every row.
 
         Args:
             other: B, an operand of the same shape, or a Vector or Matrix that fits.

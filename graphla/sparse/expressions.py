@@ -522,7 +522,7 @@ def _length(place: Axis, size: int) -> int:
 
 
 def _common_shape(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """Return the common shape; a Vector on the left repeats along columns, else along rows."""
+    """Return the common shape; a Vector on the left is every column, one on the right every row."""
     if left == right:
         return left
     if len(left) == 1 and len(right) == 2:

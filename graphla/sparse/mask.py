@@ -106,7 +106,7 @@ class Mask:
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
         """Return the storage of the mask for an output of this shape; None if it selects all.
 
-        The caller has entered `DeviceScope`.
+        The caller must have entered `DeviceScope`.
         """
         forms = self.parent._store or self.parent._read()
         own = forms.shape

@@ -144,7 +144,7 @@ def _merge_sort_numpy(
 def _count_before(
     values: Array, x: Array, right: Array, limit: Array, width: int, op: TypedBinaryOp
 ) -> Array:
-    """Return how many values of the sorted range right..limit precede each x."""
+    """Return for each x how many values of its sorted range right..limit precede it."""
     low, high = right.copy(), limit
     for _ in range(width.bit_length()):
         middle = (low + high) >> 1

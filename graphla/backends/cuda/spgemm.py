@@ -362,7 +362,7 @@ class _Runs(NamedTuple):
 
 
 def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Any) -> list[_Runs]:
-    """Compute rows by sorting, in batches of `sorted` terms."""
+    """Compute the listed rows by sorting, in batches of `sorted` terms."""
     ends = xp.zeros(rows.size + 1, xp.int64)
     xp.cumsum(of_rows[rows], out=ends[1:])
     known = xp.asnumpy(ends)

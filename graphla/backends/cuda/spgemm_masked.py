@@ -61,7 +61,7 @@ def product(
 ) -> Csr | None:
     """Return C at the entries of `pattern`.
 
-    Return None if B is stored by columns only, and its rows would take fewer steps.
+    Return None if B is stored only by columns, but the product by rows of B would take fewer steps.
     """
     tuning = current(TUNING)
     if b is None:

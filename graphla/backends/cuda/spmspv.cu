@@ -14,7 +14,7 @@ enum Way {
   CLAIM = 0,           // list each output once, with the term that claims it
   CLAIM_ALONE = 1,     // list each output once, without a term; all values are known to be equal
   CLAIM_IDENTITY = 2,  // list each output once, and store the identity for the fold
-  FOLD = 3,            // fold the terms of outputs that are claimed already
+  FOLD = 3,            // fold terms into outputs that an earlier launch has claimed
   FOLD_DENSE = 4,      // claim and fold together; every output holds the identity already
   EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
@@ -27,7 +27,7 @@ template <class U> struct Frontier {
   const i64 *ends;  // ends[i]: number of edges of entries 0..i; null for push_columns, push_alone
 };
 
-/// Where the terms are stored.
+/// The outputs of a push, and the arrays that hold them.
 template <class Op, int WAY, bool MASKED> struct Outputs {
   typedef typename Op::Z Z;
   i64 size;
@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
-/// Sets the bits of the outputs that the mask forbids, so that no edge can claim them. The mask is a
-/// list of outputs. All bits must be zero at first.
+/// Sets the bits of the outputs that the mask forbids, so that no edge can claim them. The mask is
+/// a list of outputs. All bits must be zero at first.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {

@@ -29,7 +29,7 @@ class Degrees:
     of_columns: bool = False
 
     def run(self) -> Any:
-        """Return d as a full Vector of FP64."""
+        """Return the degree of each vertex as a full Vector of FP64."""
         return lift(self.A, perform("degree", _count_entries, self.A._read(), self.of_columns))
 
 

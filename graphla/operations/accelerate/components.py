@@ -19,7 +19,7 @@ class Components:
     A: Any
 
     def run(self) -> Any:
-        """Return f as a full Vector."""
+        """Return the component of each vertex as a full Vector."""
         return lift(self.A, perform("components", _find_components, self.A._read()))
 
 
@@ -30,7 +30,7 @@ class StrongComponents:
     A: Any
 
     def run(self) -> Any:
-        """Return f as a full Vector."""
+        """Return the component of each vertex as a full Vector."""
         return lift(self.A, perform("strong_components", _find_strong, self.A._read()))
 
 
@@ -42,7 +42,7 @@ class CoreNumbers:
     is_directed: bool
 
     def run(self) -> Any:
-        """Return c as a full Vector."""
+        """Return the core number of each vertex as a full Vector."""
         return lift(self.A, perform("cores", _find_cores, self.A._read(), self.is_directed))
 
 

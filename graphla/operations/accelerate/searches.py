@@ -98,7 +98,7 @@ class _Count:
     """The number of reached vertices, which is set when the search has ended."""
 
     __slots__ = ("value",)
-    array = None  # as in Counted: no device holds the count
+    array = None  # as in `Counted`, if the count is not in device memory
 
     def __int__(self) -> int:
         return self.value

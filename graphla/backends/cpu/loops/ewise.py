@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 
 class Rows(NamedTuple):
-    """A matrix by rows, or a vector whose stretches are the rows."""
+    """A matrix by rows, or a vector that is cut into stretches, each of which counts as a row."""
 
     indptr: Any
     indices: Any
