@@ -607,7 +607,7 @@ class Graph:
 
     @property
     def transpose(self) -> Graph:
-        """The Graph with every edge reversed; it takes O(1) time and shares the arrays."""
+        """The Graph with every edge reversed, in O(1) time; it shares arrays and cached results."""
         return self._like(self._matrix.T.new(), self.directed)
 
     def to_undirected(self) -> Graph:
