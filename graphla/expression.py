@@ -116,7 +116,7 @@ class Expression(Operand, Generic[Noun]):
     )
     noun: ClassVar[type]
     _args: Any
-    _scalar: Any  # the scalar as given, if the expression applies an operator with a bound scalar
+    _scalar: Any  # the scalar as the caller gave it, if the expression is op(A, scalar)
     _origin: Any  # the matrix that is transposed, if the expression is a transpose
 
     def __init__(
@@ -220,9 +220,8 @@ class Expression(Operand, Generic[Noun]):
     def _empty(self, dtype: Any, name: str | None) -> Any:
         """Return an empty Matrix, Vector or Scalar with the shape of the result."""
         args = (self.dtype if dtype is None else dtype, *self._shape)
-        if (
-            self.device == default_device()
-        ):  # a setting costs as much as the rest of a small operation
+        # `config.set` takes as long as the rest of a small operation, so use it only if necessary.
+        if self.device == default_device():
             return self.noun(*args, name=name)
         with config.set(device=self.device):
             return self.noun(*args, name=name)

@@ -269,7 +269,7 @@ def _draw_edges(
     known = set(zip(i.tolist(), j.tolist(), strict=True))
     shrink = area**0.5 / 2 + 1
     for u, v in zip(i.tolist(), j.tolist(), strict=True):
-        bend = 0.15 if (v, u) in known else 0.0  # opposite edges are drawn apart
+        bend = 0.15 if (v, u) in known else 0.0  # curve opposite edges, so that both are visible
         ax.add_patch(
             FancyArrowPatch(
                 (points[u, 0], points[u, 1]),

@@ -15,7 +15,7 @@ from graphla.stores import HUGE, MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import BOOL, INT32
 from semirings.operators import TypedBinaryOp
 
-Places = np.ndarray | None  # the chosen rows or columns; None for all, in order
+Places = np.ndarray | None  # the selected rows or columns; None selects all in order
 
 
 def locate(device: str, indices: Any) -> Any:

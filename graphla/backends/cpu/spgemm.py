@@ -48,7 +48,7 @@ class SpgemmTuning:
 
     dot: int = 4  # one term of a dot product costs as much as this many expanded terms
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
-    few: int = 1 << 18  # sorting this many terms of a chunk takes negligible time
+    few: int = 1 << 18  # sorting this many terms or fewer takes negligible time
     room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
     products: int = 4  # number of products that cost as much as one column of the pattern
     places: int = 1 << 12  # a result with at most this many positions is computed in one pass

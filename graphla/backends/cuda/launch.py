@@ -51,7 +51,7 @@ class Card:
     """The properties of a GPU that determine how kernels are launched."""
 
     multiprocessors: int
-    shared: int  # most bytes of shared memory per block
+    shared: int  # maximum number of bytes of shared memory per block
     is_cooperative: bool  # whether all blocks of a launch may wait for one another
     has_clusters: bool
 

@@ -21,7 +21,7 @@ enum Bin {
 struct Lists {
   i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
   u64 *counts;      // the number of rows of each bin, then the number of terms of each bin
-  u64 *tickets;     // counts the blocks that are done
+  u64 *tickets;     // counter of the blocks that are done
   i64 *told;        // host memory that gets the number of rows of each bin
   i64 room;         // places of each list
   i64 tiles;        // number of tiles that the columns are cut into

@@ -33,7 +33,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   i64 size;
   const bool *flags;  // the mask
   bool complement;
-  u32 *claimed;   // one bit per output
+  u32 *claimed;   // one bit per output: whether it is claimed
   bool *present;  // FOLD_DENSE only
   i32 *indices;   // the listed outputs; with EXPAND the output of each edge (`size` if masked out)
   Z *w;           // one value per listed output (CLAIM), per edge (EXPAND), or per output (others)
@@ -157,8 +157,8 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
 
 // --- tiles of edges ---------------------------------------------------------------------------
 
-constexpr int THREADS = BLOCK_THREADS;                     // threads of a block
-constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile
+constexpr int THREADS = BLOCK_THREADS;                     // number of threads of a block
+constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile per thread
 constexpr int TILE = SpmspvTuning::tile;
 
 /// The shared memory of a block for its tile, which has the edges begin..end - 1.

@@ -151,7 +151,7 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
 def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | BitmapVector:
     """Sort the edges by output, and fold the terms of each output in the order of u's entries."""
     total = edges.in_order()
-    if total >= INT32_END:  # places of terms are int32
+    if total >= INT32_END:  # too many terms for int32 positions
         rows, u = transpose(edges.columns), to_bitmap(edges.u)
         return pull(rows, u, semiring, edges.plan.spec[2], edges.mask)
     keys, terms = xp.empty(total, xp.int32), xp.empty(total, edges.plan.dtype)
@@ -264,7 +264,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = csr(columns, a)  # packed once per matrix
+        matrix = csr(columns, a)  # cached on the matrix
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
