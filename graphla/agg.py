@@ -1,8 +1,8 @@
 """The aggregators: `agg.mean(A)`, `A.reduce_rowwise(agg.argmax)`, `v.reduce("stdp")`.
 
-They reduce rows, columns, or a whole Vector or Matrix. A string such as "min", which also names a
-monoid, means the monoid. A row without entries has no result. Counts and indices are INT64 for
-every dtype of entries, and a sum of BOOL counts the true entries.
+They reduce rows, columns, or a whole Vector or Matrix. A string that names both an aggregator and a
+monoid, such as "min", means the monoid. A row without entries has no result. Counts and indices are
+INT64 for every dtype of entries, and a sum of BOOL counts the true entries.
 """
 
 import copyreg as _copyreg
@@ -43,7 +43,7 @@ mean = Aggregator("mean", _of.mean, _of.average_dtype)
 varp = Aggregator("varp", _of.variance(0), _of.average_dtype)
 vars = Aggregator("vars", _of.variance(1), _of.average_dtype)
 stdp = Aggregator("stdp", _of.deviation(0), _of.average_dtype)
-var, std = varp, stdp  # of the population, as in NumPy
+var, std = varp, stdp  # those of a population, as in NumPy
 stds = Aggregator("stds", _of.deviation(1), _of.average_dtype)
 geometric_mean = Aggregator("geometric_mean", _of.geometric_mean, _of.average_dtype)
 harmonic_mean = Aggregator("harmonic_mean", _of.harmonic_mean, _of.floats_of)

@@ -1,7 +1,8 @@
-"""Aggregators: reductions that are more than a monoid, such as a mean.
+"""Aggregators: reductions that a monoid alone cannot compute, such as a mean.
 
-Each is written once, as a function of rows. A column is a row of the transpose; a vector is one
-row; a whole matrix is one row of all its entries. A row without entries has no result.
+Each aggregator is written once, as a function of rows. Columns are reduced as the rows of the
+transpose, a vector as a single row, and a whole matrix as a single row with all of its entries. A
+row without entries has no result.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from semirings.structures import Monoid
 
 
 class Rows:
-    """The entries of the rows that have any; a result has one value per such row.
+    """The entries of the nonempty rows of a matrix; a result has one value per nonempty row.
 
     Args:
         device: the device of the entries.
@@ -60,7 +61,7 @@ class Rows:
         Returns:
             An array with one value per entry.
         """
-        # By the backend: CuPy's own casts and comparisons take subnormal floats for zero.
+        # The backend casts, because CuPy's own casts and comparisons treat subnormals as zero.
         a = self.csr if dtype is None else self._do.cast(self.csr, dtype.np_type)
         return a.values
 
@@ -79,7 +80,7 @@ class Rows:
         return self._do.reduce_rows(given, op[lookup_dtype(values.dtype)]).values
 
     def spread(self, results: Any) -> Any:
-        """Repeat the value of each row for each of its entries.
+        """Return an array that repeats the value of each row for each entry of the row.
 
         Args:
             results: one value per row.
@@ -336,7 +337,10 @@ def _compose(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Cal
 def _type_of(
     composite: tuple[Aggregator, ...], join: Callable[..., Any]
 ) -> Callable[[DataType], DataType]:
-    """Return a function that finds the dtype of `join`'s result, by joining empty vectors."""
+    """Return a function from the dtype of entries to the dtype of `join`'s result.
+
+    The function joins empty vectors to find it.
+    """
 
     def result(dtype: DataType) -> DataType:
         types = [each._result(dtype) for each in composite]
@@ -346,7 +350,7 @@ def _type_of(
 
 
 def _one_row(device: str, values: Any) -> Csr:
-    """Return one row with these values; its column indices are not read."""
+    """Return a matrix of one row with these values; its column indices must not be read."""
     do, size = backend(device), values.size
     indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
     return Csr(1, size, indptr, repeat_value(do.asarray([0], np.int32), size), values)
@@ -359,7 +363,7 @@ aggregate_or_identity = Operation("reduce", _scalar_or_identity)
 _given = Operation("given", lambda forms: forms)
 
 
-# --- the functions of rows, in the order of the catalogue `graphla.agg` ---
+# --- the functions of rows, in the order of the catalog `graphla.agg` ---
 
 
 def same_dtype(dtype: DataType) -> DataType:
@@ -393,7 +397,7 @@ def product(rows: Rows) -> Any:
 
 
 def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
-    """⊕ x, by a monoid, over the values cast to `dtype`."""
+    """⊕ x: return the fold by a monoid of the values cast to `dtype`."""
     return lambda rows: rows.fold(op, rows.values(dtype))
 
 
@@ -524,7 +528,10 @@ def last_index(rows: Rows) -> Any:
 
 
 def index_of(op: Any) -> Callable[[Rows], Any]:
-    """Return the least index of the value that the monoid keeps; of the first NaN, if any."""
+    """Return a function for the index of the value that the monoid op (min or max) selects.
+
+    The index is the least one of equal values, or that of the first NaN if there is one.
+    """
 
     def compute(rows: Rows) -> Any:
         values = rows.values()

@@ -58,7 +58,7 @@ replace = Replace()
 
 
 class Operand:
-    """A Matrix, Vector or Scalar, or an Expression of one: the operands of operations."""
+    """An operand of an operation: a Matrix, Vector or Scalar, or an Expression of one."""
 
     __slots__ = ("__weakref__", "_store")
     ndim: ClassVar[int]
@@ -66,7 +66,7 @@ class Operand:
     __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
 
     def _read(self) -> Any:
-        """Return the storage. It is immutable, so that later changes of the operand do not show."""
+        """Return the storage, which never changes: a change of the operand replaces its storage."""
         return self._store
 
     @property
@@ -81,14 +81,14 @@ class Operand:
 
     @property
     def device(self) -> str:
-        """The device of the entries: "cpu", or a card such as "cuda:0"."""
+        """The device of the entries: "cpu", or a GPU such as "cuda:0"."""
         return self._read().device
 
 
 class Expression(Operand, Generic[Noun]):
     """T = operation(operands).
 
-    Hold an operation that has not run yet. Its shape and dtype are known and checked.
+    Represent an operation that has not run yet. The shape and dtype of T are known and checked.
 
     Expressions are made by operations such as `A.mxm(B)` or `A @ B`, not by calling this class.
 
@@ -116,7 +116,7 @@ class Expression(Operand, Generic[Noun]):
     )
     noun: ClassVar[type]
     _args: Any
-    _scalar: Any  # the scalar as given, if the expression applies an operator with a bound scalar
+    _scalar: Any  # the scalar as the caller gave it, if the expression is op(A, scalar)
     _origin: Any  # the matrix that is transposed, if the expression is a transpose
 
     def __init__(
@@ -220,9 +220,8 @@ class Expression(Operand, Generic[Noun]):
     def _empty(self, dtype: Any, name: str | None) -> Any:
         """Return an empty Matrix, Vector or Scalar with the shape of the result."""
         args = (self.dtype if dtype is None else dtype, *self._shape)
-        if (
-            self.device == default_device()
-        ):  # a setting costs as much as the rest of a small operation
+        # `config.set` takes as long as the rest of a small operation, so use it only if necessary.
+        if self.device == default_device():
             return self.noun(*args, name=name)
         with config.set(device=self.device):
             return self.noun(*args, name=name)
@@ -239,7 +238,7 @@ class Expression(Operand, Generic[Noun]):
         return forms
 
     def _compute(self) -> Any:
-        """Return the storage, computed at the first call, even if `config.autocompute` is False."""
+        """Return the storage. The first call computes it, even if `config.autocompute` is False."""
         forms = self._store
         if forms is None:
             operation = self._operation or self._resolve()._operation
@@ -262,7 +261,7 @@ class Expression(Operand, Generic[Noun]):
         return f"{kind} of {size}, {self._dtype}: {self._operation.name}, not yet computed"
 
     def _resolve(self) -> Expression:
-        """This expression with its operator; one that waits takes the default of its symbol."""
+        """Return this expression with an operator; one without takes the default of its symbol."""
         if self._operation is not None:
             return self
         symbol, left, right, default = self._args
@@ -329,7 +328,7 @@ classes: list[Any] = []
 
 
 def hand_in(scalar: type[Expression], vector: type[Expression], matrix: type[Expression]) -> None:
-    """Set `classes`."""
+    """Register the expression classes in `classes`."""
     classes[:] = [scalar, vector, matrix]
 
 
@@ -494,7 +493,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
-    pending: Any = x  # if it is an expression
+    pending: Any = x  # may be an expression that is not computed yet
     if ndim:
         forms: Any = x._store
         shape = pending._shape if forms is None else forms.shape
@@ -505,15 +504,15 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         if forms is None and pending._operation is None:
             pending._resolve()
         device = pending._device if forms is None else forms.device
-        del forms  # see below
+        del forms  # a reference would prevent the write in place below
         if device != target._store.device:
             refuse_mixed(target.device, device, "the output and the expression")
-    # First, as x may be the parent of its mask, which this computes.
+    # The parent of the mask is computed first, because it may be x itself.
     parent = () if mask is None else (mask.parent._store or mask.parent._read(),)
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
-        if operation is not None and not ndim:  # a scalar may be elsewhere than the operands
+        if operation is not None and not ndim:  # operands may be on another device
             device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
@@ -551,7 +550,10 @@ def assign(
     *,
     submask: bool = False,
 ) -> None:
-    """C⟨mask, replace⟩(I, J) = accum(C(I, J), x). A submask has the shape of the region."""
+    """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
+
+    If `submask`, the mask has the shape of the region, otherwise that of C.
+    """
     shape, device, sizes = target._store.shape, target._store.device, target._store.shape
     if sizes and not (axes[0] is None and axes[-1] is None):
         axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
@@ -652,7 +654,10 @@ nothing = object()
 
 
 def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
-    """Return the storage of a value for a region of these sizes: of the same shape, or a scalar."""
+    """Return the storage of a value that is assigned to a region of these sizes.
+
+    The value has the shape of the region, or is a scalar.
+    """
     dtype = target.dtype
     if is_scalar(x):
         return ScalarStore(target.device, dtype, fit(x, dtype))
@@ -706,7 +711,10 @@ def _mask_shape(
 
 
 def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
-    """Refuse an index that occurs twice, because it would have two values; name the first one."""
+    """Refuse indices if one occurs twice, because its position would get two values.
+
+    The error names the first such index.
+    """
     if indices.size < 2 or bool((indices[1:] > indices[:-1]).all()):
         return
     order = indices.argsort(kind="stable")

@@ -52,9 +52,9 @@ class Relabeled:
     """The pattern of a square matrix with its vertices renumbered by decreasing class of degree.
 
     The class of a vertex is the bit length of its degree. Within a class the vertices keep the
-    user's order, so mapping results back reads a few ascending streams. Hubs are at the front, and
-    idle vertices (without any edge) at the end. Rows are sorted, so each begins with its largest
-    hubs.
+    user's order, so mapping results back reads memory in a few ascending sequences. Hubs come
+    first, and idle vertices (those without edges) last. Rows are sorted, so each row begins with
+    its neighbors of highest degree.
     """
 
     new: Array  # int32[n]: the new number of the user's vertex v is new[v]
@@ -77,7 +77,7 @@ class Plan(Remembering):
     first: Array  # int32[n]: an in-neighbor of v, if possible with many edges; -1 if there is none
     relabeled: Relabeled | None  # only in full plans on a GPU
     nbytes: int  # on the device, in addition to the forms of the matrix
-    seconds: float  # time to build it, both tiers together
+    seconds: float  # time it took to build, including the light plan in a full one
     is_full: bool = False  # a full plan; on the CPU, whether `first` is the best neighbor
 
 
@@ -97,11 +97,11 @@ class SparseVector:
 
 
 class PendingVector(SparseVector):
-    """A SparseVector whose number of entries a device still counts.
+    """A SparseVector whose entries a device is still counting.
 
-    The arrays have more room than entries. When `indices` or `values` is first read, the host
-    waits for the number, and they are cut to it. If no room is left over, `whole` replaces them:
-    arrays with the same entries, which other vectors hold already.
+    The arrays are larger than the number of entries. When `indices` or `values` is first read, the
+    host waits for this number, and the arrays are cut to it. If the entries fill the arrays,
+    `whole` replaces them: arrays with the same entries, which other vectors share.
     """
 
     __slots__ = ("_count", "_made", "_room", "_whole")
@@ -146,14 +146,14 @@ class PendingVector(SparseVector):
 
     def _cut(self) -> tuple[Array, Array]:
         count = self._count
-        if count is not None:  # else another thread has just counted
+        if count is not None:  # otherwise another thread has just read the count
             indices, values = self._room
             entries = int(count)
             made = indices[:entries], values[:entries]
             if entries == indices.size:
                 made = self._whole or self._room
             object.__setattr__(self, "_made", made)
-            object.__setattr__(self, "_count", None)  # frees the memory that the device counts in
+            object.__setattr__(self, "_count", None)  # frees the memory of the count
         return self._made
 
 
@@ -164,7 +164,7 @@ class BitmapVector:
     size: int
     present: Array  # bool
     values: Array
-    count: SupportsInt  # number of entries: an int, or a `Counted` that can be converted to one
+    count: SupportsInt  # number of entries: an int, or a `Counted` that converts to one
 
     @property
     def nvals(self) -> int:
@@ -263,7 +263,7 @@ def bytes_of(*arrays: Array | None) -> int:
 
 
 def is_iso(values: Array) -> bool:
-    """Return whether the values are equal and stored once."""
+    """Return whether all values are equal and stored as one element."""
     return values.size > 0 and values.strides[0] == 0
 
 

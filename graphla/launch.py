@@ -16,7 +16,7 @@ _MESSAGE = "graphla: interrupted\n"
 
 
 def interrupted() -> int:
-    """Print the line of an interrupted command, and return its exit status."""
+    """Print that the command was interrupted, and return the exit status."""
     if sys.stderr is not None:
         sys.stderr.write(_MESSAGE)
         sys.stderr.flush()
@@ -48,7 +48,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def _is_command() -> bool:
     """Return whether this process is `graphla ...` or `python -m graphla ...`."""
     first = getattr(sys, "argv", [""])[:1]
-    if first == ["-m"]:  # as long as Python has not found the module
+    if first == ["-m"]:  # the value before Python has found the module
         words = sys.orig_argv
         return words[words.index("-m") + 1 :][:1] == ["graphla"] if "-m" in words else False
     name = "".join(first).replace("\\", "/").rpartition("/")[2]

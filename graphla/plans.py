@@ -1,8 +1,8 @@
 """The traversal plan of a square matrix, and the account that decides when to make a full one.
 
-The first traversal makes a light plan. A full plan costs many times as much and may never be
-needed. As in the ski rental problem, we make it once traversals have taken as long as making it
-would take; so it costs at most as much as they did.
+The first traversal makes a light plan. A full plan costs many times as much and may never pay off.
+As in the ski rental problem, we make it once traversals have taken as long as making it would take.
+So making it at most doubles the time spent.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Plans:
     def __init__(self, device: str) -> None:
         self.device = device
         self.ways: list[Plan | None] = [None, None]  # of the matrix, of the transpose
-        self.seconds = [0.0, 0.0]  # without a full plan, and with it
+        self.seconds = [0.0, 0.0]  # spent in traversals without a full plan, and with one
         self.counts = [0, 0]
         self.has_run = [False, False]
         self.is_settled = False  # a full plan has been made, or could not be made
@@ -77,7 +77,7 @@ class Plans:
         self.has_run[tier] = True
 
     def wants_full(self, price: float) -> bool:
-        """Return whether traversals have taken as long as making a full plan (`price`) would."""
+        """Return whether traversals have taken at least `price`, the seconds of a full plan."""
         return not self.is_settled and self.seconds[0] >= price
 
     def keep(self, plan: Plan, way: int) -> None:

@@ -41,7 +41,7 @@ class _Settings:
     autocompute: bool = True
 
     def but(self, **options: Any) -> _Settings:
-        """Return these settings with some of them replaced, after checking each."""
+        """Return a copy of these settings with some of them replaced, after checking the values."""
         for name, value in options.items():
             if name not in _checks:
                 _refuse_name(name)
@@ -54,7 +54,7 @@ _process = _Settings()
 _override: ContextVar[_Settings] = ContextVar("graphla_settings", default=_process)
 
 current: Callable[[], _Settings] = _override.get
-"""Return the settings in force here, all at once: for code that reads several of them."""
+"""Return all settings that are in force here, for code that reads several of them."""
 
 
 def _assign(name: str, value: Any) -> None:
@@ -123,7 +123,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {"device": check_device}
 def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
     """Return a property of `Config` that reads the setting in force and assigns a checked one.
 
-    It is Any to a type checker, so that the annotation in `Config` gives the type.
+    Its return type is Any, so that type checkers use the annotation in `Config`.
     """
     _checks[name] = check
     return property(lambda _: getattr(current(), name), lambda _, new: _assign(name, new), doc=doc)
@@ -135,15 +135,15 @@ class Config:
     An assignment refuses a wrong value with InvalidValue, and an unknown name with AttributeError.
 
     Attributes:
-        device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current card at the
-            time), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a card and CuPy
+        device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current GPU at the
+            time), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a GPU and CuPy
             is installed, otherwise "cpu".
         compiled: whether Numba compiles the hot loops on the CPU: "auto" (if Numba is installed and
             the operands have at least `compile_threshold` entries), True or False.
         compile_threshold: the number of entries from which "auto" compiles; 10,000 by default.
         threads: the maximum number of threads of a compiled loop; by default the number of cores.
         push_cost: the cost of scattering one entry by push, relative to gathering one by pull. It
-            decides the direction of products; traversals decide by themselves. None uses the
+            affects the direction of products, but not that of traversals. None uses the
             measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
         debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
         autocompute: whether an expression computes itself when it is used as an operand or when its

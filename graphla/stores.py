@@ -1,10 +1,11 @@
-"""The stores of matrices, vectors and scalars: their forms, each made on first use and kept.
+"""The stores of matrices, vectors and scalars. A store keeps forms, each made on first use.
 
 Forms are frozen, except for `take_in_place`. A matrix or vector changes by replacing its forms, so
 an object that refers to the old forms keeps seeing the same entries.
 
-On a GPU forms have stamps (see `graphla.backends.cuda.streams`), for which every reader waits. So
-the stamp of a form is stored before the form, and a reader reads the form before the stamps.
+On a GPU forms have stamps (see `graphla.backends.cuda.streams`), and every reader of a form waits
+for its stamp. Therefore a writer stores the stamp before the form, and a reader reads the form
+before the stamps.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
-"""From this size on, no array of that length is made for only a few entries."""
+"""A vector of at least this size is not made dense if it has only a few entries."""
 
 
 class VectorStore:
-    """A sparse form, a bitmap, or both, which agree; or only a full form."""
+    """Holds a sparse form, a bitmap, or both, which have the same entries; or only a full form."""
 
     __slots__ = (
         "_abroad",
@@ -114,7 +115,7 @@ class VectorStore:
         """A form that exists already: full, else bitmap, else sparse."""
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
-        # Retry if no form was found, since another thread may be inside `full`.
+        # Retry if there is no form: another thread may be replacing the forms in `full`.
         v = self._full or self._bitmap or self._sparse or self.at_hand
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
@@ -181,7 +182,7 @@ class VectorStore:
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
             with self._lock:
-                # The other forms can be made from this one cheaply, and would share its values.
+                # Drop the other forms: they can be made cheaply from this one, sharing its values.
                 self._full = FullVector(values.size, values)
                 self._bitmap = self._sparse = None
         return self._full and self._ready(self._full)
@@ -204,7 +205,10 @@ class VectorStore:
         return not self.has_dense and self.size > HUGE and self.nvals * 16 < self.size
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
-        """Return the mask of the entries (`structural`) or true entries; None allows everything."""
+        """Return the mask of the entries, or of the true entries if not `structural`.
+
+        None stands for a mask that allows everything.
+        """
         has_dense = self._bitmap is not None or self._full is not None
         v = self.dense() if has_dense else self.sparse(sorted=False)
         if not structural and is_iso(v.values):
@@ -233,10 +237,11 @@ class VectorStore:
     def base_for_write(self, entries: int) -> AnyVector:
         """Return the form into which to merge `entries` new entries.
 
-        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; then
-        `take_in_place` lets a write cost O(entries). So we make it dense when the entries rewritten
-        so far reach a quarter of the size (the ski rental rule). This happens earlier on a device
-        on which every merge has a fixed price. Huge, nearly empty vectors stay sparse.
+        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; after that
+        a write in place (`take_in_place`) costs O(entries). So we make the vector dense when the
+        merges so far have rewritten a quarter of its size in entries (the ski rental rule). This
+        happens earlier on a device on which each merge has a fixed cost. Huge, nearly empty vectors
+        stay sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -247,8 +252,8 @@ class VectorStore:
     def _ready(self, form: Any) -> Any:
         """Return the form after making the current stream wait for it.
 
-        A form of another stream is kept as long as this store, even if the store replaces it: its
-        memory must not be freed before its own stream waits for this use.
+        This store keeps a form of another stream even after replacing it, because the memory must
+        not be freed before the other stream has waited for this use.
         """
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(form)
@@ -270,7 +275,7 @@ class VectorStore:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorStore:
-        """Return the store of the same vector after its storage was replaced by `storage`."""
+        """Return a new store of the same vector with `storage` as its storage."""
         forms = VectorStore(self.device, self.dtype, storage)
         forms._merged = self._merged
         return forms
@@ -398,10 +403,10 @@ class MatrixStore:
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
-        """Add the cost that an operation lost because a form is missing; return the total.
+        """Add the additional cost of an operation that lacked a form, and return the total.
 
-        Costs are in entries gathered by pull. The caller makes the missing form once the total has
-        reached its price.
+        The unit of cost is one entry gathered by pull. The caller makes the missing form once the
+        total reaches the cost of making it.
         """
         self._pair.owed += amount
         return self._pair.owed
@@ -435,11 +440,11 @@ class MatrixStore:
     # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
 
     def plan_now(self) -> Plan | None:
-        """Return the plan for a traversal that begins.
+        """Return the plan for a traversal that is about to begin.
 
-        The plan is light at first, and full once the time of earlier traversals justifies its cost.
-        Return None if a form is missing and the pattern is not symmetric: this method makes no
-        form, and a pull needs both.
+        The plan is light at first, and full once earlier traversals have taken enough time to
+        justify its cost. A pull needs both forms, and this method makes none. So it returns None if
+        a form is missing and the pattern is not symmetric.
         """
         pair, way = self._pair, int(self._flipped)
         is_symmetric = self.find_symmetry()
@@ -471,7 +476,7 @@ class MatrixStore:
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
-        """Return the seconds that a full plan would take; infinity if none is to be made."""
+        """Return the seconds that making a full plan would take; infinity if it cannot pay off."""
         return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
     def _wait_for_plan(self, plan: Plan) -> Plan:
@@ -491,7 +496,7 @@ class MatrixStore:
 
 
 class ScalarStore:
-    """One value, or none."""
+    """Holds one value, or none if the scalar is empty."""
 
     __slots__ = ("device", "dtype", "value")
     shape = ()
@@ -542,20 +547,21 @@ class _Pair(Remembering):
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
         self.abroad: tuple[Csr, ...] = ()
-        # None until `find_symmetry` has compared the forms
+        # None means unknown: `find_symmetry` has not compared the forms yet.
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def keep(self, form: Any) -> None:
-        """Keep a form that another stream made as long as the matrix, even if it is replaced.
+        """Keep a form that another stream made for as long as the matrix exists.
 
-        The stream that made the form may reuse its memory before the current stream has read it.
+        If a replaced form were freed, the stream that made it could reuse its memory before the
+        current stream has read it.
         """
         with self.lock:
             if all(form is not each for each in self.abroad):
                 self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
-        """Compare the matrix with its transpose once, and let both forms share equal arrays."""
+        """Compare the matrix with its transpose once; equal arrays of the forms are then shared."""
         with self.lock:
             if self.has_symmetric_pattern is not None:
                 return self.has_symmetric_pattern
@@ -582,7 +588,7 @@ class _Pair(Remembering):
             made = self.form(by_columns)
             if made is None:
                 other = self.form(not by_columns)
-                if self.stamps:  # there are none on the CPU, which has no streams
+                if self.stamps:  # always empty on the CPU, which has no streams
                     streams(self.device).wait_for(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.has_symmetric_pattern:
@@ -639,25 +645,26 @@ def _mask_of_none(v: AnyVector, complement: bool) -> VectorMask:
 
 
 class Owner(Protocol):
-    """An object that holds a vector store under this name."""
+    """An object with a vector store in its attribute `_store`."""
 
     _store: VectorStore
 
 
 def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
-    """Return the dense storage of `owner` for writing in place; None if others could see the write.
+    """Return the dense storage of `owner` to be written in place, or None if it is shared.
 
     A vector may be written in place only if no other object refers to its store, its storage or its
     arrays, and each array owns its memory. CPython counts references, so this can be checked: a
     second vector (`dup`), an expression, a mask, an exported array or a view of it, an imported
     array that its source still holds, and a local variable of another thread each add a reference.
-    The expected counts are measured once on a store without other references, so they do not depend
-    on how a Python version counts local variables. Without such counts (a build without the GIL,
-    another Python), the result is always None. See docs/decisions/003-writing-in-place.md.
+    The expected counts are measured once, on a store without other references, because Python
+    versions differ in how they count local variables. Where Python has no such counts (a build
+    without the GIL, or another implementation), the result is always None. See
+    docs/decisions/003-writing-in-place.md.
 
-    Until the owner gets its new store, the old one stays valid: it has dropped its sparse form, and
-    recounts its entries if necessary. So a write that is interrupted leaves the vector as
-    consistent as a half-assigned NumPy array.
+    The old store stays valid until the owner gets its new store: this function drops the sparse
+    form of the old store and marks its entry count as unknown. So an interrupted write leaves a
+    valid vector with some of the new values, like an interrupted NumPy assignment.
     """
     if not owner._store.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
         return None
@@ -675,7 +682,7 @@ def _is_alone(owner: Owner) -> bool:
 
 
 def _is_of_other_streams(owner: Owner) -> bool:
-    """Return whether a form was made on another stream, which then orders the use of its memory."""
+    """Return whether a form was made on another stream, which may still use its memory."""
     device = owner._store.device
     return device != "cpu" and bool(streams(device).foreign_stamps((owner._store,)))
 
@@ -693,7 +700,10 @@ def _references(owner: Owner) -> tuple[int, ...]:
 
 @cache
 def _references_when_alone(kinds: int) -> tuple[int, ...]:
-    """Return `_references` of a full (3) or bitmap (4) vector without other references."""
+    """Return `_references` for a vector without other references.
+
+    `kinds` is 3 for a full vector, and 4 for a bitmap.
+    """
     if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return ()
     return _references(_Lone(_lone_full() if kinds == 3 else _lone_bitmap()))

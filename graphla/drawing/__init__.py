@@ -1,4 +1,4 @@
-"""Pictures of graphs and matrices, by matplotlib: `draw` and `spy`."""
+"""Pictures of graphs and matrices, drawn with matplotlib: `draw` and `spy`."""
 
 from graphla.drawing.density import spy
 from graphla.drawing.network import draw

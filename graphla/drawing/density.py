@@ -22,7 +22,7 @@ ENTRIES = 1 << 24
 """Number of entries that are binned at a time; it bounds the extra memory."""
 
 LABELS = 30
-"""Up to this many vertices of a Graph with labels, the axes show the labels."""
+"""If a Graph has at most this many vertices, the axes show their labels."""
 
 
 def spy(
@@ -92,7 +92,7 @@ def count_in_bins(A: ReadableMatrix, rows: int, columns: int) -> np.ndarray:
     row_edges, column_edges = _edges(A.nrows, rows), _edges(A.ncols, columns)
     with config.set(device=A.device, autocompute=True):
         into_columns = _membership(column_edges).T.new()  # Q(j, c) = true if column j is in bin c
-        step = max(1, rows * ENTRIES // nvals)  # bins of rows at a time
+        step = max(1, rows * ENTRIES // nvals)  # number of bins of rows that are counted at a time
         for first in range(0, rows, step):
             edges = row_edges[first : first + step + 1]
             is_all = first == 0 and step >= rows

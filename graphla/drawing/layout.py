@@ -1,4 +1,4 @@
-"""Positions of vertices in the plane, such that distances show the distances in the graph.
+"""Positions of vertices in the plane, whose distances approximate the distances in the graph.
 
 Each component is laid out by minimizing the stress: the sum over all pairs of vertices of
 (|p(i) - p(j)| - d(i, j))² / d(i, j)², where d is the number of edges on a shortest path. The
@@ -16,7 +16,7 @@ import numpy as np
 
 STEPS = 100
 CHANGE = 1e-4
-"""The relative decrease of the stress in one step below which the minimization ends."""
+"""The minimization ends when a step decreases the stress by less than this fraction."""
 
 GAP = 1.0
 """The distance between components, in edges."""
@@ -69,7 +69,7 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
 
 
 def _scale_classically(distances: np.ndarray) -> np.ndarray:
-    """Return the two main axes of classical scaling, with a little noise against equal points."""
+    """Return positions by classical scaling, with a little noise to keep all points distinct."""
     n = len(distances)
     squares = distances**2
     means = squares.mean(0)
@@ -81,14 +81,14 @@ def _scale_classically(distances: np.ndarray) -> np.ndarray:
 
 
 def _level(points: np.ndarray) -> np.ndarray:
-    """Return the points turned such that they extend most in the horizontal direction."""
+    """Return the points rotated so that their greatest extent is horizontal."""
     centered = points - points.mean(0)
     _, _, axes = np.linalg.svd(centered, full_matrices=False)
     return centered @ axes.T if len(points) > 2 else centered
 
 
 def _pack(positions: np.ndarray, boxes: list[np.ndarray]) -> None:
-    """Move the components, the largest first, into rows below each other."""
+    """Arrange the components in rows, one row below the other, the largest component first."""
     lows = [positions[vertices].min(0) for vertices in boxes]
     sizes = [positions[vertices].max(0) - low for vertices, low in zip(boxes, lows, strict=True)]
     area = sum(float(np.prod(size + GAP)) for size in sizes)

@@ -25,7 +25,7 @@ VERTICES, EDGES = 1000, 5000
 """The largest graph that is drawn."""
 
 LABELS, WEIGHTS = 60, 40
-"""The most vertices whose labels, and the most edges whose weights, are shown by default."""
+"""By default labels are shown up to LABELS vertices, and weights up to WEIGHTS edges."""
 
 COLORS = (
     "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1",
@@ -108,7 +108,7 @@ def draw(
         ax.set_title(title, size=11, color=INK)
     if not n:
         return ax
-    area = float(np.clip(12_000 / n, 12, 240))  # of a dot, in points²
+    area = float(np.clip(12_000 / n, 12, 240))  # the area of a dot, in points²
     rows, columns, values = graph._matrix.to("cpu").to_coo()
     if not graph.directed:
         once = rows <= columns
@@ -163,7 +163,7 @@ def _refuse_strange(name: str, given: Mapping[Any, Any], graph: Graph) -> None:
 
 
 class _Shades(NamedTuple):
-    """The values that become colors: `values[k]` belongs to vertex `vertices[k]`."""
+    """The values to show as colors: `values[k]` belongs to vertex `vertices[k]`."""
 
     vertices: np.ndarray
     values: list[Any]
@@ -269,7 +269,7 @@ def _draw_edges(
     known = set(zip(i.tolist(), j.tolist(), strict=True))
     shrink = area**0.5 / 2 + 1
     for u, v in zip(i.tolist(), j.tolist(), strict=True):
-        bend = 0.15 if (v, u) in known else 0.0  # opposite edges are drawn apart
+        bend = 0.15 if (v, u) in known else 0.0  # curve opposite edges, so that both are visible
         ax.add_patch(
             FancyArrowPatch(
                 (points[u, 0], points[u, 1]),
@@ -290,7 +290,10 @@ def _loop_radius(points: np.ndarray) -> float:
 
 
 def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
-    """Return the unit vector from the center of the picture to v, or level below a label."""
+    """Return the unit vector from the center of the picture to v, in which a self-loop is drawn.
+
+    The vector never points upward, because labels are above the vertices.
+    """
     x, y = points[v] - points.mean(0)
     direction = np.array([x, min(y, 0.0)])
     length = float(np.hypot(*direction))
@@ -300,7 +303,7 @@ def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
 def _draw_weights(
     ax: Axes, points: np.ndarray, rows: Any, columns: Any, values: Any, directed: bool
 ) -> None:
-    share = 0.4 if directed else 0.5  # opposite edges show their values apart
+    share = 0.4 if directed else 0.5  # opposite edges show their values at different points
     for u, v, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
         x, y = points[u] + share * (points[v] - points[u])
         if u == v:

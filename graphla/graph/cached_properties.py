@@ -1,6 +1,6 @@
 """Properties of an adjacency matrix that are computed once and cached with it.
 
-Algorithms and Graphs that ask the same Matrix again get the cached value.
+All algorithms and Graphs that use the same Matrix get the same cached value.
 """
 
 from __future__ import annotations
@@ -43,14 +43,17 @@ def extent(A: Matrix) -> tuple[Any, Any]:
 
 
 def values_differ(A: Matrix) -> bool:
-    """Return whether weights may distinguish edges: False if all have one finite value above 0."""
+    """Return whether edges differ in weight: False if all weights are one finite value above 0."""
     if not is_iso(_values(A._store)):
         return True
     return not 0 < float(perform("weights", _first_value, A._store)) < math.inf
 
 
 def are_multiples(A: Matrix, unit: float) -> bool:
-    """Return whether each weight of A is a multiple of `unit`, which is a function of A."""
+    """Return whether each weight of A is a multiple of `unit`.
+
+    The result is cached per matrix, so `unit` must always be computed from A in the same way.
+    """
     return A._store.fact("multiples", lambda: perform("multiples", _are_multiples, A._store, unit))
 
 
@@ -70,7 +73,7 @@ def self_loops(A: Matrix) -> int:
 
 
 def both_ways(A: Matrix) -> Matrix:
-    """Return A min Aᵀ over the union of their edges; it is stored as its own transpose."""
+    """Return A min Aᵀ over the union of their edges; the result is known to be symmetric."""
     given = A._store
     with config.set(device=A.device):
         forms = binary.min(A | A.T).new()._store

@@ -26,7 +26,7 @@ class Edges:
     weights: np.ndarray | None
 
     def places(self, number: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return sources and targets as vertex numbers; `number` maps a label to its vertex."""
+        """Return the sources and the targets as vertices; `number` maps a label to its vertex."""
         position = np.fromiter(map(number, self.labels), np.int32, len(self.labels))
         return position[self.sources], position[self.targets]
 
@@ -70,7 +70,7 @@ def from_table(table: Any, source: Any, target: Any, weight: Any) -> Edges:
     if ends[0].dtype != ends[1].dtype:  # otherwise `concat` could turn integers into floats
         ends = [values.astype(object) for values in ends]
     codes, labels = pd.factorize(pd.concat(ends, ignore_index=True))
-    # The order is row by row, with the source of a row before its target.
+    # Labels are ordered row by row, with the source of a row before its target.
     ends_in_order = codes.reshape(2, -1).T.ravel()
     _, first = np.unique(ends_in_order, return_index=True)
     order = first.argsort()

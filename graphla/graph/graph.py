@@ -88,7 +88,7 @@ class Graph:
         self._multigraph_weight: str | None = None
         self._weight_name: str | None = None
 
-    # --- from and to elsewhere --------------------------------------------------------------------
+    # --- conversions and files --------------------------------------------------------------------
 
     @classmethod
     def from_edges(
@@ -316,7 +316,7 @@ class Graph:
         """
         A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
         graph = cls(A, directed=G.is_directed(), labels=G)
-        # BOOL values are joined by "or", which is not a sum.
+        # The values of parallel BOOL edges are joined by "or", not added.
         if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
             graph._multigraph_weight = multigraph_weight
         return graph._with_weight_name(weight)
@@ -376,12 +376,12 @@ class Graph:
         if named or io.has_labels(path, format):
             A, labels = io.read_labelled(path, **options)
             graph = cls(A, directed=directed, labels=labels)
-            if io.has_labels(path, format):  # the formats of NetworkX, with edge attributes
+            if io.has_labels(path, format):  # a format of NetworkX, which has edge attributes
                 graph._weight_name = options.get("weight", "weight")
             return graph
         return cls(io.read(path, **options), directed=directed)
 
-    # --- what it is -------------------------------------------------------------------------------
+    # --- the matrix, the labels and the edges -----------------------------------------------------
 
     @property
     def matrix(self) -> Matrix:
@@ -436,7 +436,7 @@ class Graph:
 
     @property
     def device(self) -> str:
-        """The device of the adjacency matrix: "cpu", or a card such as "cuda:0"."""
+        """The device of the adjacency matrix: "cpu", or a GPU such as "cuda:0"."""
         return self._matrix.device
 
     @property
@@ -572,7 +572,7 @@ class Graph:
     def _repr_html_(self) -> str:
         return html(self.labelled(self._matrix), repr(self))
 
-    # --- computed once, and cached with the Matrix ------------------------------------------------
+    # --- properties that are computed once and cached with the Matrix -----------------------------
 
     @property
     def out_degrees(self) -> LabelledVector:
@@ -586,7 +586,7 @@ class Graph:
 
     @property
     def degrees(self) -> LabelledVector:
-        """The number of ends of edges at each vertex, as in NetworkX; a self-loop has two."""
+        """The degree of each vertex, as in NetworkX: a self-loop counts twice."""
         A = self._matrix
         other = (
             cached_properties.degrees(A.T.new()) if self.directed else cached_properties.loops(A)
@@ -603,11 +603,11 @@ class Graph:
         """Whether each edge has its opposite, of any weight."""
         return cached_properties.is_symmetric(self._matrix)
 
-    # --- other graphs -----------------------------------------------------------------------------
+    # --- graphs derived from this one -------------------------------------------------------------
 
     @property
     def transpose(self) -> Graph:
-        """The Graph with every edge reversed, in O(1): it shares arrays and cached properties."""
+        """The Graph with every edge reversed, in O(1) time; it shares arrays and cached results."""
         return self._like(self._matrix.T.new(), self.directed)
 
     def to_undirected(self) -> Graph:
@@ -630,7 +630,7 @@ class Graph:
         """Return the same graph on another device.
 
         Args:
-            device: "cpu", "cuda", or one card such as "cuda:1".
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
             A Graph; if it is already on the device, it shares the arrays.

@@ -16,9 +16,9 @@ def labelled(
 ) -> Any:
     """Return the result of an algorithm with the labels of its vertices.
 
-    `gives` names the parts whose values are vertices: "" is the only or the first part, other names
-    are fields, or positions in a tuple. `rows` are the labels of the rows of a Matrix, if these are
-    not all vertices.
+    A result may be a tuple of several parts. `gives` names the parts whose values are vertices: a
+    field, a position in the tuple, or "" for the first or only part. `rows` has the labels of the
+    rows of a Matrix whose rows are not all vertices.
     """
     if isinstance(found, tuple):
         names = getattr(found, "_fields", map(str, range(len(found))))
@@ -45,9 +45,9 @@ def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> 
 
 
 class _Labelled(Indexed):
-    """A Vector or Matrix with the labels of its axes, and of its values if they are vertices.
+    """A Vector or Matrix with labels of its indices, and of its values if these are vertices.
 
-    Results computed from it are plain Vectors and Matrices.
+    Whatever is computed from it is a plain Vector or Matrix.
     """
 
     __slots__ = ()
@@ -68,7 +68,7 @@ class _Labelled(Indexed):
         """Return the same entries and labels on another device.
 
         Args:
-            device: "cpu", "cuda", or one card such as "cuda:1".
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
             A LabelledVector or LabelledMatrix.

@@ -22,7 +22,7 @@ _AT: ContextVar[Labels | None] = ContextVar("labels", default=None)
 
 @contextmanager
 def naming_scope(labels: Labels) -> Iterator[None]:
-    """Let messages name vertices by these labels."""
+    """Use these labels for vertices in error messages inside a `with` block."""
     token = _AT.set(None if labels.are_numbers else labels)
     try:
         yield
@@ -31,7 +31,7 @@ def naming_scope(labels: Labels) -> Iterator[None]:
 
 
 def vertex_name(vertices: Any) -> str:
-    """Return a vertex, or a list of vertices, for a message: labels in a Graph, else numbers."""
+    """Return the text for one or more vertices in a message: labels if known, otherwise numbers."""
     labels = _AT.get()
     if labels is None or not isinstance(vertices, (Integral, list)):
         return str(vertices)
@@ -203,13 +203,13 @@ class Labels:
         return self.names[vertices]
 
     def select(self, vertices: Any) -> Labels:
-        """Return the labels of some vertices, in that order.
+        """Return the labels of some vertices, in the given order.
 
         Args:
             vertices: a list or array of vertices.
 
         Returns:
-            Labels, which map positions in `vertices` to labels.
+            A `Labels` object, which maps a position in `vertices` to its label.
         """
         listed = np.asarray(vertices).ravel().tolist()
         chosen = object.__new__(Labels)
@@ -218,7 +218,7 @@ class Labels:
 
 
 def to_list(items: Iterable[Any]) -> list[Any]:
-    """Return the items as a list; those of an array become Python objects, in one transfer."""
+    """Return the items as a list; an array is copied to the host at once, as Python objects."""
     tolist = getattr(items, "tolist", None)
     return list(items) if tolist is None else tolist()
 

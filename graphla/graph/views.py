@@ -58,7 +58,7 @@ class NodeView(_View):
 
 
 class EdgeView(_View):
-    """The edges (u, v) between labels, each once. Call the view with `data` to add the weights.
+    """The edges (u, v) as pairs of labels, each once. Call the view with `data` to add weights.
 
     The edges are in row order. An edge of an undirected graph appears as (u, v) with weight
     A(u, v), where u has the smaller vertex number; `(v, u) in view` is True as well.
@@ -78,8 +78,8 @@ class EdgeView(_View):
         """Return the same edges with their weights.
 
         Args:
-            data: True yields (u, v, {"weight": w}), with the graph's `weight_name` as the key if it
-                is known. A name yields (u, v, w). False yields (u, v).
+            data: True yields (u, v, {"weight": w}); the key is the graph's `weight_name` if it is
+                known. A name yields (u, v, w). False yields (u, v).
 
         Returns:
             A view.

@@ -1,7 +1,7 @@
 """Assign and subassign: write T to a region of C only.
 
 - assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z equals C outside of the region, and A (or
-  accum(C, A)) inside. The mask, of the shape of C, and replace then apply to all of C.
+  accum(C, A)) inside. The mask has the shape of C; mask and replace apply to all of C.
 - subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule applies to C(I, J) only, with a
   mask of the shape of the region. The rest of C does not change.
 - a row or a column: the mask is a vector of the length of the row, and applies to that row only.
@@ -68,7 +68,7 @@ def assign_vector(
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
         return
-    if mask is None and t.nvals == indices.size:  # t has all entries, so none is deleted
+    if mask is None and t.nvals == indices.size:  # t is full: no entry is deleted
         within: Any = t.mask(True, False)
     else:
         within = _within(owner._store.device, places, is_sorted, size, mask)
@@ -173,7 +173,7 @@ def assign_column(
 
 
 def set_vector_element(owner: Any, i: int, value: Any) -> None:
-    """w(i) = value, a scalar of the dtype of w; None deletes."""
+    """w(i) = value, where value has the dtype of w; None deletes the entry."""
     if not owner._store.has_dense:
         if value is not None and not owner._store.nvals:
             v: VectorStore = owner._store
@@ -192,7 +192,7 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
 
 
 def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
-    """C(i, j) = value, a scalar of the dtype of C; None deletes."""
+    """C(i, j) = value, where value has the dtype of C; None deletes the entry."""
     c: MatrixStore = owner._store
     if not c.has_csr:
         flipped = Box(c.T)
@@ -221,7 +221,7 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
 def _fill_vector(
     value: VectorStore | ScalarStore, size: int, mask: VectorMask | None
 ) -> VectorStore:
-    """Return T for a whole vector; a scalar is repeated wherever the mask may allow it."""
+    """Return T for a whole vector; a scalar is repeated at every index that the mask may allow."""
     if isinstance(value, VectorStore):
         return value
     if value.value is None:
@@ -262,7 +262,7 @@ def _place_vector(
 def _within(
     device: str, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
 ) -> VectorMask:
-    """Return a mask of those of the places that `mask` allows."""
+    """Return a mask of the indices in `places` that `mask` allows."""
     if mask is not None:
         true = _repeat(device, np.bool_(True), places.size)
         listed = SparseVector(size, places, true, is_sorted)
@@ -286,7 +286,10 @@ def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Pla
 def _fill_matrix(
     value: ScalarStore, c: MatrixStore, rows: Places, columns: Places, mask: MatrixMask | None
 ) -> tuple[MatrixStore, bool]:
-    """Return T with a scalar wherever the mask may allow it, and whether T honors the mask."""
+    """Return T with the scalar at every position of the region that the mask may allow.
+
+    Also return whether all entries of T are allowed by the mask.
+    """
     device, dtype, do = value.device, value.dtype, backend(value.device)
     if value.value is None:
         return MatrixStore.empty(device, dtype, c.nrows, c.ncols), True
@@ -362,7 +365,7 @@ def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
 
 
 def _repeat(device: str, value: Any, size: int) -> Any:
-    """Return one value as an iso array."""
+    """Return an iso-valued array of `size` copies of one value."""
     return repeat_value(backend(device).full(1, value, value.dtype), size)
 
 

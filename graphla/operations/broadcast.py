@@ -1,4 +1,4 @@
-"""Ewise operations of a matrix and a vector.
+"""Ewise operations on a matrix and a vector.
 
 A vector on the right is used as every row, a vector on the left as every column.
 """

@@ -1,16 +1,18 @@
 """Choose between push and pull for a matrix-vector product, and give the reason.
 
-Push scatters along the entries of u: it reads as many matrix entries as the degrees of u's entries
-add up to. Pull gathers the outputs that the mask allows. If the monoid may stop early, a row is
-expected to end at the first neighbor that is an entry of u: after nvals / reached entries, where
-`reached` counts the matrix entries that meet one of u. The costs of an entry, a row and a start are
-those of the backend (`Backend.costs`). The choice takes O(entries of u or of the mask), never O(n),
-so that a thousand small levels stay cheap. On a device where the host has to wait for a number, it
-reads one only if the numbers known without waiting do not settle the choice.
+Push scatters along the entries of u: the number of matrix entries that it reads is the sum of the
+degrees of these entries. Pull gathers the outputs that the mask allows. If the monoid may stop
+early, a row is expected to stop at its first entry whose column has an entry in u. On average that
+is after nvals / reached entries, where `reached` is the number of such matrix entries. The backend
+provides the costs of an entry, of a row and of a start (`Backend.costs`).
 
-A direction may need a form of the matrix that does not exist yet. As in the ski rental problem, the
-other direction is taken, and its additional costs are added up, until they reach the cost of making
-the form.
+The choice takes O(entries of u or of the mask), never O(n), so that a thousand small levels stay
+cheap. On a device where the host has to wait for a number, the choice reads such a number only if
+the numbers that are known without waiting do not decide.
+
+A direction may need a form of the matrix that does not exist yet. As in the ski rental problem, we
+take the other direction and add up its additional costs, until they reach the cost of making the
+form.
 """
 
 from __future__ import annotations
@@ -28,19 +30,20 @@ Choice = tuple[Any, ...]
 """The direction, a template of the reason, and the numbers for the template."""
 
 SURE = 1.25
-"""A choice by numbers known without waiting may cost at most SURE times the best choice."""
+"""The choice is made without a wait if the chosen direction costs at most SURE times the other one,
+whatever the unknown numbers are."""
 
 
 def choose(
     m: MatrixStore, u: VectorStore, semiring: TypedSemiring, mask: VectorMask | None
 ) -> Choice:
-    """Return the direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k), and the reason."""
+    """Choose the direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k); return it and the reason."""
     forced = forced_direction()
     if forced != "auto":
         return forced, "forced"
     settings, do, monoid = current(), backend(m.device), semiring.monoid
     costs = do.costs
-    if settings.push_cost is not None:  # only the numbers of entries count
+    if settings.push_cost is not None:  # then start-up costs are ignored
         costs = _by_entries(costs, settings.push_cost)
     if settings.deterministic and monoid.type.is_float:
         return _fixed(costs, u)
@@ -86,7 +89,7 @@ def choose(
 
 @lru_cache(maxsize=64)
 def _by_entries(costs: Costs, cost: float) -> Costs:
-    """Return the costs if `config.push_cost` is set."""
+    """Return the costs for a given `config.push_cost`: no start-up costs, `cost` per entry."""
     return costs._replace(
         push_entry=cost,
         push_first=cost,
@@ -98,7 +101,10 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 
 
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
-    """Choose by the sizes only, not by forms: the direction changes how sums of floats round."""
+    """Choose by sizes alone, for `config.deterministic`: the direction affects rounding.
+
+    So the choice must not depend on which forms exist.
+    """
     push = costs.push_ordered * u.nvals
     if push <= u.size:
         return "push", "deterministic: push {:,.0f} <= {:,}", push, u.size
@@ -108,7 +114,10 @@ def _fixed(costs: Costs, u: VectorStore) -> Choice:
 def _unless_paid(
     wanted: str, at_hand: str, push: float, pull: float, m: MatrixStore, costs: Costs
 ) -> Choice:
-    """Return the wanted direction once its lost savings reach the cost of the form it needs."""
+    """Choose between the wanted direction, whose form is missing, and the one at hand.
+
+    The wanted direction is chosen once the savings lost so far reach the cost of making the form.
+    """
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
     paid = m.add_loss(abs(push - pull))
@@ -129,19 +138,19 @@ def _price_of_pull(
 ) -> float:
     """Return the cost of a pull: the entries that it is expected to read, and the rows it visits.
 
-    Of all entries of m, `reached` meet an entry of u. If rows stop early, each reads about
-    nvals / reached entries.
+    `reached` is the number of entries of m whose column has an entry in u. If rows stop early, each
+    row reads about nvals / reached entries.
     """
     nrows, nvals = m.nrows, m.nvals
     left = visited = nrows
     filled = do.nonempty_rows(m.csr) if has_csr else nrows
     if mask is not None:
         listed = mask.nvals
-        if listed is None:  # if the number is unknown, assume half
+        if listed is None:  # unknown; assume half of all rows
             listed = mask.size // 2 if mask.indices is None else mask.indices.size
         left = int(listed)
         if mask.complement:
-            # A search never reaches rows without entries, so these are left in the end.
+            # A search never reaches rows without entries, so these rows remain among those left.
             left = nrows - left
             left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
         elif mask.indices is not None:

@@ -38,7 +38,7 @@ def cast(forms: Forms, dtype: DataType) -> Forms:
 
 
 def _ewise_add(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
-    """T = op(A, B) where both have an entry; if only one has, its entry."""
+    """T = op(A, B) where both have an entry; where only one has an entry, T takes it."""
     return _join("union", a, b, op)
 
 
@@ -81,7 +81,10 @@ def _join_vectors(
 
 
 def _near(v: VectorStore, w: VectorStore) -> SparseVector:
-    """Return the entries of v; if v is dense and w has few entries, only those that w meets."""
+    """Return the entries of v for an intersection with w.
+
+    If v is dense and w has few entries, return only the entries at indices of w.
+    """
     if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
         return v.sparse()
     indices = w.sparse().indices
@@ -131,7 +134,7 @@ def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
 
 
 def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Map each value, in any form that exists."""
+    """Apply `compute` to the values in a form that exists already."""
     if isinstance(a, VectorStore):
         v = a.at_hand
         return VectorStore(a.device, dtype, compute(v, *args))
@@ -142,7 +145,7 @@ def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Map each value by a function that also depends on its position."""
+    """Apply to each value a function that also depends on its position."""
     if isinstance(a, VectorStore):
         return VectorStore(a.device, dtype, compute(a.sparse(), *args))
     return MatrixStore(a.device, dtype, compute(a.csr, *args))

@@ -1,7 +1,8 @@
-"""Random numbers that are a function of a seed and a vertex: the same on every device.
+"""Random numbers that depend only on a seed and a vertex, so they are the same on every device.
 
-They are counters put through the finalizer of splitmix64 (G. Steele, D. Lea and C. Flood, *Fast
-Splittable Pseudorandom Number Generators*, 2014), so that all numbers can be computed at once.
+A number is a counter to which the finalizer of splitmix64 is applied (G. Steele, D. Lea and
+C. Flood, *Fast Splittable Pseudorandom Number Generators*, 2014). So all numbers can be computed at
+once.
 Arrays are created on the device of the array `like`, or on the host.
 """
 
@@ -22,7 +23,7 @@ WORD = (1 << 64) - 1
 
 
 def mix(x: int) -> int:
-    """Return the finalizer of one number."""
+    """Apply the finalizer to one number."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & WORD
     return x ^ (x >> 31)
@@ -34,25 +35,25 @@ def first_counter(seed: int) -> int:
 
 
 def words(n: int, seed: int, like: Any = None) -> Array:
-    """Return a hash of the seed and of each of the vertices 0..n-1, uint64."""
+    """Return for each vertex 0..n-1 a hash of the seed and the vertex, as uint64."""
     return stream(n, first_counter(seed), like)
 
 
 def stream(n: int, first: int, like: Any = None) -> Array:
-    """Return the words of the vertices 0..n-1, uint64, where vertex 0 has the counter `first`."""
+    """Return a random uint64 word for each vertex 0..n-1; vertex 0 has the counter `first`."""
     counters = np.arange(n, dtype=np.uint64, like=like)
     return finalize(counters * np.uint64(GOLDEN) + np.uint64(first))
 
 
 def finalize(x: Array) -> Array:
-    """Return the finalizer of each word."""
+    """Apply the finalizer to each word."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 def ranks(n: int, seed: int, like: Any = None) -> Array:
-    """Return distinct numbers above 0 in random order, int64, one per vertex."""
+    """Return one positive int64 number per vertex: distinct numbers in random order."""
     high = (words(n, seed, like) >> np.uint64(33)).astype(np.int64) << 32
     return high + np.arange(1, n + 1, dtype=np.int64, like=like)
 
@@ -64,21 +65,21 @@ def priorities(a: MatrixStore, seed: int) -> VectorStore:
 
 
 def random_order(a: MatrixStore, seed: int) -> VectorStore:
-    """Return the position of each vertex of A in the order of the ranks, as a full vector."""
+    """Return a random permutation of the vertices of A as a full vector: positions by rank."""
     return rank_entries(priorities(a, seed), are_distinct=True)
 
 
 def coins(a: MatrixStore, first: int) -> VectorStore:
-    """Return the highest bit of the word of each vertex of A, as a full vector of BOOL."""
+    """Return one random BOOL value per vertex of A: the highest bit of its word."""
     bits = stream(a.nrows, first, like=_indptr(a)) >> np.uint64(63) != 0
     return VectorStore(a.device, BOOL, FullVector(a.nrows, bits))
 
 
 def edge_order(a: MatrixStore, is_weighted: bool, seed: int) -> MatrixStore:
-    """Return the position of each edge {i, j}, at (i, j) with i < j, among all edges of A.
+    """Return the position of each edge {i, j} in an order of all edges, at (i, j) with i < j.
 
-    Edges are in ascending order of their weights, if `is_weighted`, and then of a hash of the seed
-    and both vertices. Of two equal edges the first in A comes last.
+    The order is by weight, if `is_weighted`, and then by a hash of the seed and both vertices. Of
+    edges with equal weight and hash, the first in A comes last.
     """
     do, csr = backend(a.device), a.csr
     flags = do.row_of_entry(csr) < csr.indices

@@ -15,11 +15,11 @@ from graphla.stores import HUGE, MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import BOOL, INT32
 from semirings.operators import TypedBinaryOp
 
-Places = np.ndarray | None  # the chosen rows or columns; None for all, in order
+Places = np.ndarray | None  # the selected rows or columns; None selects all in order
 
 
 def locate(device: str, indices: Any) -> Any:
-    """Return indices as an array of the device, from any device."""
+    """Return indices, which may be on any device, as an array on this device."""
     return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
 
@@ -63,13 +63,13 @@ def _extract_column(a: MatrixStore, rows: Places, j: int) -> VectorStore:
 
 
 def _vector_element(v: VectorStore, i: int) -> ScalarStore:
-    """s = v(i), or nothing."""
+    """s = v(i); s is empty if v has no entry at i."""
     stored = v.at_hand if v.has_dense else v.sparse()
     return ScalarStore(v.device, v.dtype, backend(v.device).element(stored, i))
 
 
 def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
-    """s = A(i, j), or nothing."""
+    """s = A(i, j); s is empty if A has no entry at (i, j)."""
     if not a.has_csr:
         return _matrix_element(a.T, j, i)
     return ScalarStore(a.device, a.dtype, backend(a.device).element(a.csr, i, j))
@@ -170,7 +170,7 @@ def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> Mat
 
 
 def _shift(a: MatrixStore, down: int, right: int) -> tuple[Any, Any]:
-    """Return the new row and column of each entry."""
+    """Return the row and column of each entry after the shift."""
     rows, columns, _ = coordinates(a)
     return rows.astype("int64") + down, columns.astype("int64") + right
 
@@ -202,10 +202,13 @@ def renumber(labels: VectorStore) -> tuple[VectorStore, int]:
 
 
 def selection(labels: VectorStore, ncols: int) -> MatrixStore:
-    """S(i, l(i)) = true, where l is full and has numbers below `ncols`: uS adds u(i) at l(i)."""
+    """S(i, l(i)) = true, where l is full and has numbers below `ncols`.
+
+    The product uS adds the values u(i) of equal l(i).
+    """
     values = labels.dense().values
     indices = np.empty_like(values, np.int32, shape=labels.size)
-    indices[:] = values  # equal labels are one element of stride 0, which kernels cannot read
+    indices[:] = values  # an iso-valued array has stride 0, but kernels need contiguous indices
     narrow = np.int32 if labels.size < 1 << 31 else np.int64
     indptr = np.arange(labels.size + 1, dtype=narrow, like=indices)
     true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)

@@ -15,7 +15,7 @@ from semirings.dtypes import DataType
 def masked_pattern(
     mask: VectorMask | MatrixMask | None, beside: VectorStore | MatrixStore, dtype: DataType
 ) -> Any:
-    """C⟨mask⟩ = true, with the shape and the device of `beside`."""
+    """C⟨mask⟩ = true, where C has the shape and the device of `beside`."""
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
     if isinstance(beside, VectorStore):
@@ -28,7 +28,10 @@ def masked_pattern(
 
 
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
-    """Return the entries of T that the mask allows; None allows all. T is a view of `parent`."""
+    """Return the entries of T that the mask allows; a mask of None allows all of them.
+
+    T is a view of `parent`.
+    """
     if mask is None:
         return forms
     do, dtype = backend(forms.device), forms.dtype

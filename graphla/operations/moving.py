@@ -1,4 +1,4 @@
-"""Copy entries to another device: each array once, and iso values as one element."""
+"""Copy entries to another device; each array is copied once, and iso values as one element."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semirings.dtypes import DataType
 
 
 def move_store(forms: Any, device: str) -> Any:
-    """Return a store of the device with the same entries; the same store if it is there already."""
+    """Return a store with the same entries on the device: the same one if it is there already."""
     device = resolve_device(device)
     if forms.device == device:
         return forms
@@ -58,7 +58,7 @@ def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> Matrix
 
 
 def send(array: Array, device: str) -> Array:
-    """Return a copy, on a device, of an array of the host or of the current card; iso stays iso."""
+    """Return a copy on `device` of an array on the host or the current GPU; iso stays iso."""
     one = array[:1] if is_iso(array) else array
     if device == "cpu":
         on_host = backend("cuda").to_host(one) if _is_on_card(one) else one
@@ -68,12 +68,12 @@ def send(array: Array, device: str) -> Array:
 
 
 def on_host(array: Any) -> Any:
-    """Return an array on a card, of any library, as a NumPy array."""
+    """Return an array on a GPU, of any library, as a NumPy array."""
     return backend("cuda").to_host(streams("cuda").adopt(array))
 
 
 def on_device(array: Any, device: str) -> Any:
-    """Return an array on a card as one on `device`; the array itself if it is there already."""
+    """Return an array on a GPU as one on `device`; the array itself if it is there already."""
     if device == "cpu":
         return on_host(array)
     return array if f"cuda:{array.device.id}" == device else send(array, device)

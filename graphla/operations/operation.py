@@ -43,7 +43,7 @@ class Operation:
         self.records_itself = records_itself
 
     def record(self, *args: Any) -> Any:
-        """Return compute(*args), and tell the recorders that the operation ran."""
+        """Return compute(*args), and add an event to the active recorders."""
         if self.records_itself:
             return self.compute(*args)
         start = perf_counter()
@@ -56,7 +56,7 @@ class Operation:
 
 
 class MemoryFreed(OutOfMemory):
-    """Memory ran out, and some has been freed since, so that another try may succeed."""
+    """Memory ran out, but some of it has been freed, so another attempt may succeed."""
 
 
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
@@ -76,7 +76,7 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
 
 
 def perform(name: str, find: Callable[..., T], *args: Any) -> T:
-    """Return find(*args), where `find` is not an Operation: an export, a cast, or a lookup."""
+    """Return find(*args) for work that is not an Operation: an export, a cast, or a lookup."""
     try:
         with DeviceScope(name, args) as running:
             return running.gives(find(*args))
@@ -89,7 +89,7 @@ def perform(name: str, find: Callable[..., T], *args: Any) -> T:
 def device_of(args: tuple[Any, ...]) -> str:
     """Return the device of the vectors and matrices; refuse those of different devices.
 
-    The value of a scalar is on the host, so a scalar can be used with any device.
+    Scalars are ignored: their values are on the host, so they can be used with any device.
     """
     device = ""
     for x in args:
@@ -110,9 +110,9 @@ def refuse_mixed(one: str, other: str, what: str = "the operands") -> NoReturn:
 class DeviceScope:
     """Make a device current and translate its errors: `with DeviceScope(name, operands) as s`.
 
-    On a GPU, the current stream waits for each form that is read. Afterwards the streams that own
-    the memory of these forms wait for the current one, and a result that shares this memory takes
-    over the stamps.
+    On a GPU, the current stream waits for each form that is read. When the block ends, the streams
+    that own the memory of these forms wait for the current stream. A result that shares this memory
+    takes over the stamps of the forms.
     """
 
     __slots__ = ("_away", "_before", "_device", "_name", "_order", "_owner", "_read", "_results")
@@ -133,11 +133,11 @@ class DeviceScope:
         return self
 
     def writes(self, owner: Any, t: Any = None) -> None:
-        """Record that `owner` will get other forms, and that T, if given, has been computed.
+        """Record that the forms of `owner` will be replaced, and that T, if given, is computed.
 
-        No reference is kept to the old forms, nor to operands that have been read, so that the old
-        forms can be overwritten in place. Forms of another stream are kept until that stream waits
-        for this one: until then their memory must not be freed.
+        This object then keeps no reference to the old forms or to the operands, so that the old
+        forms can be overwritten in place. It keeps forms of another stream until that stream waits
+        for this one, because their memory must not be freed earlier.
         """
         self._owner = owner
         if t is not None:
@@ -203,7 +203,7 @@ def note(
     direction: str = "",
     reason: str = "",
 ) -> None:
-    """Tell the recorders that an operation ran."""
+    """Add an event for an operation to the active recorders."""
     operator = next((str(x) for x in args if hasattr(x, "return_type")), "")
     nvals_in = sum(x.nvals for x in args if isinstance(x, (*Collections, ScalarStore)))
     record(Event(name, operator, direction, reason, nvals_in, nvals_out, seconds))

@@ -1,4 +1,7 @@
-"""Sort entries by a comparison: they move to the front; a second result lists their origins."""
+"""Sort entries by a comparison.
+
+The sorted entries are at the front of the result; a second result has their original positions.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ Sorted = tuple[Any, Any]
 
 
 def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """w(k) = the k-th entry of v in the order of op, and p(k) = the index that it has in v.
+    """w(k) = the k-th entry of v in the order of op, and p(k) = its index in v.
 
-    If `most` is given, only the first `most` entries are returned, and `most` is the size.
+    If `most` is given, only the first `most` entries are returned, and w and p have this size.
     """
     return perform("sort", _run_and_record, _sort_vector, v, op, most)
 
@@ -91,7 +94,10 @@ def _sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None) -> Sorted:
 def _sort_values(
     device: str, values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
-    """Return the values in the order of op, compared in its dtype, and their previous places."""
+    """Return the values in the order of op, and the previous position of each.
+
+    Values are cast to the dtype of op before they are compared.
+    """
     do, size = backend(device), values.size
     if size < 2 or is_iso(values):
         return values, do.arange(size, np.int32 if size < 1 << 31 else np.int64)

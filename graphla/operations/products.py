@@ -1,4 +1,4 @@
-"""Products: of a matrix and a vector (by push or pull), of matrices, inner and Kronecker."""
+"""Products of a matrix and a vector (by push or pull), of two matrices, or of two vectors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _matrix_vector(
 
 
 def _spread(u: VectorStore, semiring: TypedSemiring, side: Side) -> DenseVector:
-    """Return u in dense form; if its values are not read, one value is repeated instead."""
+    """Return u in dense form; if its values are not read, expand only its presence flags."""
     op = semiring.binaryop
     if u.has_dense or (op.reads_y if side == "mxv" else op.reads_x) or not u.nvals:
         return u.dense()
@@ -73,7 +73,7 @@ def _mxm(
 
 
 def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
-    """s = u ⊕.⊗ v: the product of u with v as a matrix of one column."""
+    """s = u ⊕.⊗ v, computed as the product of u and a matrix whose only column is v."""
     if not (u.has_dense or v.has_dense or semiring.is_positional):
         return _sparse_inner(u, v, semiring)
     w = backend(u.device).pull(as_row(v).csr, u.dense(), semiring, "vxm", None)
@@ -82,7 +82,7 @@ def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarSto
 
 
 def _sparse_inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
-    """s = ⊕ over the entries of u ⊗ v, without a temporary of the vectors' full length."""
+    """s = ⊕ over the entries of u ⊗ v, without a temporary array of the size of the vectors."""
     do, dtype = backend(u.device), semiring.return_type
     both = do.intersection(u.sparse(), v.sparse(), semiring.binaryop)
     values = do.cast(both, dtype.np_type).values

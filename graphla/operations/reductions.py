@@ -23,7 +23,10 @@ def _reduce_columnwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
 
 
 def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarStore:
-    """s = ⊕ of all entries; if there are none, empty if `allow_empty`, else the identity."""
+    """s = ⊕ of all entries.
+
+    Without entries, s is empty if `allow_empty`, otherwise the identity of ⊕.
+    """
     dtype = monoid.return_type
     if not a.nvals:
         return ScalarStore(a.device, dtype, None if allow_empty else monoid.identity)

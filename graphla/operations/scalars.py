@@ -12,7 +12,10 @@ from semirings.exceptions import DomainMismatch
 
 
 def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any, ...]) -> Any:
-    """Return op(a, b); in a union a missing value is replaced by its default, or left out."""
+    """Return op(a, b).
+
+    In a union, a default replaces a missing value; without defaults the other value is returned.
+    """
     x, y = a.value, b.value
     if how == "union":
         if x is None and y is None:
@@ -28,7 +31,7 @@ def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any,
 
 
 def apply(a: ScalarStore, op: Any) -> ScalarStore:
-    """op(a)."""
+    """s = op(a), or empty if a is empty."""
     if a.value is None:
         return _scalar(a, op.return_type)
     _refuse_positional(op)
@@ -36,13 +39,13 @@ def apply(a: ScalarStore, op: Any) -> ScalarStore:
 
 
 def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
-    """op(scalar, a) or op(a, scalar)."""
+    """s = op(scalar, a) or op(a, scalar), or empty if a is empty."""
     b = ScalarStore(a.device, a.dtype, scalar)
     return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
 
 
 def by_place(a: ScalarStore, op: Any, thunk: Any) -> Any:
-    """op(a, 0, 0, thunk)."""
+    """Return the value op(a, 0, 0, thunk), or None if a is empty."""
     if a.value is None:
         return None
     zero = np.int64(0)

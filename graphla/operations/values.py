@@ -13,7 +13,7 @@ from graphla.formats import FullVector
 from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, lookup_dtype
 
 DLPACK_CUDA = 2
-"""DLPack's code for the memory of an NVIDIA card."""
+"""DLPack's code for the memory of an NVIDIA GPU."""
 
 WIDE = 1 << 63
 """The least integer that does not fit INT64."""
@@ -45,7 +45,9 @@ def is_on_card(value: Any) -> bool:
 
 
 def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
-    """Return the dtype of a scalar; a Python number takes the dtype `beside` if its kind allows it.
+    """Return the dtype of a scalar.
+
+    A Python number takes the dtype `beside` if its kind (Boolean, integer or float) allows it.
 
     >>> from semirings.dtypes import INT8
     >>> dtype_of(1, INT8), dtype_of(1.5, INT8), dtype_of(np.int16(1), INT8)
@@ -112,13 +114,13 @@ def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
 
 
 def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.ndarray:
-    """Return `values` as an array of `dtype`; refuse the first that does not fit."""
+    """Return `values` as an array of `dtype`; if values do not fit, name the first in the error."""
     np_type = dtype.np_type
     if values.dtype == np_type:
         return values
     if not np.can_cast(values.dtype, np_type, "same_kind") or values.dtype.kind in "iuf":
         _refuse_first_unfit(values, dtype, name)
-    if is_on_card(values):  # by graphla's kernel, because CuPy's kernel flushes subnormals
+    if is_on_card(values):  # cast by our own kernel, because CuPy's kernel flushes subnormals
         flat = values if values.ndim == 1 else values.ravel()
         cast = backend("cuda").cast(FullVector(flat.size, flat), np_type)
         return cast.values.reshape(values.shape)
@@ -127,7 +129,10 @@ def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.n
 
 
 def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.ndarray, DataType]:
-    """Return `values` (a sequence or an array) as an array, and the dtype, given or found."""
+    """Return `values`, a sequence or an array, as an array, and the dtype of the entries.
+
+    The dtype is `dtype`, or by default that of the values.
+    """
     wanted = None if dtype is None else lookup_dtype(dtype)
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; give its .compressed() or .filled(x)")
@@ -198,7 +203,7 @@ def _refuse_first_unfit(values: np.ndarray, dtype: DataType, name: str) -> None:
             bad = (values > high) if most > high else (values < low)
         else:
             bad = ~((values > float(low) - 1) & (values < float(high) + 1))
-            if np_type.itemsize == 8:  # float(low) - 1 rounds back to the limit itself
+            if np_type.itemsize == 8:  # float(low) - 1 rounds to float(low)
                 bad &= values != low
     elif values.dtype.kind == "f" and values.dtype.itemsize > np_type.itemsize:
         bad = np.isfinite(values) & (np.abs(values) > np.finfo(np_type).max)

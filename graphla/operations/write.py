@@ -27,13 +27,17 @@ def write_vector(
     replace: bool,
     honours_mask: bool,
 ) -> None:
-    """w⟨mask, replace⟩ = accum(w, t); if t `honours_mask`, it has only entries that it allows."""
+    """w⟨mask, replace⟩ = accum(w, t).
+
+    `honours_mask` promises that t has only entries that the mask allows.
+    """
     is_whole = accum is None and (mask is None or (honours_mask and replace))
     if is_whole or _is_overwritten(owner._store, mask, accum, replace, honours_mask):
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
-    # No local name may refer to the owner's forms, or `take_in_place` would find them shared.
+    # No local name may refer to the owner's forms, otherwise `take_in_place` would count them as
+    # shared.
     if not owner._store.has_dense:
         entries = t.nvals if t.has_sparse else t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)

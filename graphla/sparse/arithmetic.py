@@ -1,4 +1,4 @@
-"""The operations of every operand: infixes, `op(A & B)`, ewise, apply, select, comparison."""
+"""The operations of every operand: infix operators, ewise, apply, select and comparison."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Result = TypeVar("Result")
 """The expression with the number of dimensions of the operand."""
 
 Joined = TypeVar("Joined")
-"""The result of an infix with another operand, which may have more dimensions."""
+"""The result of an infix operator; it may have more dimensions than the left operand."""
 
 
 class Arithmetic(Operand, Generic[Result, Joined]):
-    """Python's operators: the union for `+ - ^ |`, the intersection for the others."""
+    """Python's operators: `+ - ^ |` act on the union of the entries, others on the intersection."""
 
     __slots__ = ()
 
@@ -43,8 +43,8 @@ class Arithmetic(Operand, Generic[Result, Joined]):
 
         Combine two operands over the union of their entries, in O(A.nvals + B.nvals) time.
 
-        A Vector and a Matrix can be combined: a Vector on the left is repeated along the columns,
-        one on the right along the rows.
+        A Vector and a Matrix can be combined: a Vector on the left is used as every column, and a
+        Vector on the right as every row.
 
         Args:
             other: B, an operand of the same shape, or a Vector or Matrix that fits.
@@ -404,7 +404,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
 
 
 class Collection(Arithmetic[Result, Joined]):
-    """A Matrix or Vector, which refuses to be used as a truth value, a list or an array."""
+    """The base of Matrix and Vector: it refuses use as a truth value, a list or an array."""
 
     __slots__ = ()
 
@@ -434,7 +434,7 @@ class Collection(Arithmetic[Result, Joined]):
 
 
 def as_scalar(x: Any, beside: Operand) -> ScalarStore:
-    """Return the storage of a number or None, whose dtype yields to that of the operand."""
+    """Return the storage of a number or None, with the dtype of the operand if the kind fits."""
     if x is None:
         return ScalarStore(beside.device, beside.dtype)
     dtype = dtype_of(x, beside.dtype)
@@ -468,7 +468,7 @@ def _both(a: Any, b: Any, op: Any) -> Any:
 
 
 def _compare(a: Any, b: Any, op: Any) -> Any:
-    """Return the comparison entry by entry; for two scalars, True or False."""
+    """Return the expression that compares entry by entry; for two scalars, True or False."""
     if a.ndim == 0 and (is_scalar(b) or b is None or (isinstance(b, Operand) and b.ndim == 0)):
         return a.isequal(b) == (op is binary.eq)
     return _both(a, b, op)
@@ -526,11 +526,11 @@ def _infix(symbol: str, a: Any, b: Any) -> Any:
 
 
 _of_two = ("Semiring", "BinaryOp", "Monoid")
-"""The kinds of operators that an infix without an operator accepts."""
+"""The kinds of operators that may be applied to `A & B`, `A | B` or `A @ B`."""
 
 
 def _call(op: Any, kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return what `op(*args, **options)` means for an operator of this kind."""
+    """Return the expression that `op(*args, **options)` means for an operator of this kind."""
     if kind == "Semiring":
         raise TypeError(f"{op!r} is called on a product, as in {op.name}(A @ B)")
     if kind in ("BinaryOp", "Monoid"):

@@ -1,4 +1,4 @@
-"""Storage built from coordinates, compressed and dense arrays, dicts, edges and scalars."""
+"""Build storage from coordinates, compressed and dense arrays, dicts, edges and scalars."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from semirings.exceptions import (
 
 
 def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorStore:
-    """v(indices[k]) = values[k]."""
+    """v(indices[k]) = values[k]. Return the storage of v."""
     device, (indices, values) = locate(indices, values)
     with DeviceScope("build", (), device):
         places, size = _places(indices, size, "indices", "size")
@@ -67,7 +67,7 @@ def matrix_coo(
     dup_op: Any,
     symmetric: bool,
 ) -> MatrixStore:
-    """A(rows[k], columns[k]) = values[k]."""
+    """A(rows[k], columns[k]) = values[k]. Return the storage of A."""
     device, (rows, columns, values) = locate(rows, columns, values)
     with DeviceScope("build", (), device):
         i, nrows = _places(rows, nrows, "rows", "nrows")
@@ -85,7 +85,7 @@ def matrix_coo(
 
 
 def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorStore:
-    """v(i) = values[i], except where that is the missing value."""
+    """v(i) = values[i], unless values[i] is the missing value. Return the storage of v."""
     device, (values,) = locate(values, shared=not copy)
     with DeviceScope("build", (), device):
         array, wanted = _dense(values, dtype, 1)
@@ -101,7 +101,7 @@ def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> Vec
 
 
 def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixStore:
-    """A(i, j) = values[i][j], except where that is the missing value."""
+    """A(i, j) = values[i][j], unless that is the missing value. Return the storage of A."""
     device, (values,) = locate(values)
     with DeviceScope("build", (), device):
         array, wanted = _dense(values, dtype, 2)
@@ -127,7 +127,7 @@ def from_compressed(
     name: str,
     copy: bool,
 ) -> tuple[str, Csr, DataType]:
-    """Return the device, the compressed rows (or columns, by `name`), sorted, and their dtype."""
+    """Return the device, the sorted compressed rows and their dtype; `name` may mean columns."""
     device, arrays = locate(indptr, indices, values, shared=not copy)
     with DeviceScope("build", (), device):
         return device, *_build_compressed(device, arrays, dtype, shape, name, copy)
@@ -173,7 +173,7 @@ def _build_compressed(
 
 
 def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
-    """Return the row of each entry and the number of rows, for rows listed with offsets."""
+    """Return the row of each entry, and the number of rows, from a list of rows and offsets."""
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
         raise DimensionMismatch(
@@ -312,16 +312,16 @@ def _restore_form(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any
 
 
 def _spread(values: np.ndarray, size: int) -> np.ndarray:
-    """Return one value per entry; equal values were pickled once."""
+    """Return one value per entry; an iso value was pickled as one element."""
     return values if values.size == size else np.broadcast_to(values, (size,))
 
 
 def _places(
     places: Any, size: Any, name: str, of: str, least_size: int | None = None
 ) -> tuple[np.ndarray, int]:
-    """Return indices as an array, each from 0 to size - 1, and the size.
+    """Return indices as an array and the size; refuse indices outside of 0 to size - 1.
 
-    A size of None is one more than the largest index, or `least_size` if there is no index.
+    A size of None becomes one more than the largest index, or `least_size` without indices.
     """
     array = _integers(places, name)
     if array.ndim != 1:
@@ -400,7 +400,7 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[Any, DataType]:
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
     missing, _ = bound(missing, FP64, "missing_value")
-    if is_on_card(array) and missing == missing:  # CuPy takes subnormal numbers for zeros
+    if is_on_card(array) and missing == missing:  # CuPy treats subnormal numbers as zeros
         flat, dtype = FullVector(array.size, array.ravel()), lookup_dtype(array.dtype)
         differs = binary_of(binary.ne, dtype, dtype_of(missing, dtype))
         there = backend("cuda").apply_bound(flat, differs, missing, "right")
@@ -423,7 +423,7 @@ def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
 
 
 def _whole(part: np.ndarray) -> np.ndarray:
-    """Return the indices that an array of floats contains."""
+    """Return an array of floats as integer indices; refuse fractions."""
     with np.errstate(invalid="ignore"):
         whole = part.astype(np.int64)
     if not bool((whole == part).all()):

@@ -1,7 +1,7 @@
 """Export of entries as coordinates, compressed arrays, dense arrays and dicts.
 
-The arrays are new NumPy arrays with int64 indices. With copy=False, where a function offers it,
-they are the stored arrays on their device, which must not be written.
+The arrays are new NumPy arrays with int64 indices. Functions with a parameter `copy` return the
+stored arrays on their device if `copy` is False; the caller must not write to them.
 
 Waits: for everything that is copied to the host; with copy=False, `to_dense` waits for the number
 of entries.
@@ -84,7 +84,7 @@ def to_compressed(
 def doubly_compressed(
     forms: MatrixStore, dtype: Any, by_columns: bool
 ) -> tuple[Any, Any, Any, Any]:
-    """Return (rows that have entries, indptr, indices, values) as new arrays."""
+    """Return (nonempty rows, indptr, indices, values) as new arrays, or the same by columns."""
     indptr, indices, values = to_compressed(forms, dtype, by_columns)
     lines = np.flatnonzero(np.diff(indptr))
     return lines, np.append(indptr[lines], indptr[-1]), indices, values
@@ -165,7 +165,7 @@ def _resolve_fill(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple
 
 
 def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
-    """Return the storage with values that can be exported without a copy."""
+    """Return the storage; if the export makes no copy, cast its values to `dtype` first."""
     return forms if copy or dtype is None else cast(forms, lookup_dtype(dtype))
 
 

@@ -1,6 +1,7 @@
-"""The expression of each operation: the operator is typed and shapes are checked; nothing runs.
+"""Make the expression of each operation: type the operator and check shapes, but compute nothing.
 
-The functions take and keep storage, so that an expression does not change with its operands.
+The expressions refer to the storage of their operands, so a later change of an operand does not
+affect them.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
 
 
 def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
-    """C = op(A, B) where both have an entry, else the one entry. `infix` is as in `product`."""
+    """C = op(A, B) where both have an entry; where only one has, its entry.
+
+    `infix` is as in `product`.
+    """
     operation = ops.ewise_add if type(a) is type(b) else ops.broadcast_add
     return _ewise(operation, "ewise_add", a, b, op, infix)
 
@@ -105,12 +109,12 @@ def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def _left(value: Any, op: Any, name: str) -> Any:
-    """Return `value` as the first operand of op; it need not fit if op does not read it."""
+    """Return `value` cast for the left operand of op; any value will do if op does not read it."""
     return fit(value, op.type, name) if op.reads_x else op.type.np_type.type(0)
 
 
 def _right(value: Any, op: Any, name: str) -> Any:
-    """Return `value` as the second operand of op; it need not fit if op does not read it."""
+    """Return `value` cast for the right operand of op; any value will do if op does not read it."""
     return fit(value, op.type2, name) if op.reads_y else op.type2.np_type.type(0)
 
 
@@ -151,7 +155,7 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
         if isinstance(op, Expression) and _comparison_of(op) and op._args[0] is a:
-            return select_by(op, "value")  # which does not compute the comparison
+            return select_by(op, "value")  # this avoids computing the comparison
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
         return expression(ops.restrict, args, shape, a.dtype)
@@ -180,7 +184,7 @@ def select_by(x: Any, what: str) -> Any:
 
 
 def _comparison_of(x: Any) -> Any:
-    """Return the operator of `A > k`, not yet computed, also written as `k < A`; or None."""
+    """Return the operator of the uncomputed comparison `A > k` or `k < A`; otherwise None."""
     if not isinstance(x, Expression) or x._operation not in _by_scalar or not x._args:
         return None
     op = x._args[1].op
@@ -209,7 +213,10 @@ def _reduce_lines(a: MatrixStore, op: Any, by_monoid: Any, by_aggregator: Any, s
 
 
 def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
-    """s = ⊕ of all entries; if there are none, empty, or the identity if not `allow_empty`."""
+    """s = ⊕ of all entries.
+
+    Without entries, s is empty if `allow_empty`, otherwise the identity of ⊕.
+    """
     op = aggregator_or_monoid(op, a.dtype)
     if isinstance(op, TypedAggregator):
         if op.op.needs_place and isinstance(a, MatrixStore):
@@ -225,7 +232,10 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
 
 
 def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
-    """Return the typed aggregator or monoid that `op` means; a name of both means the monoid."""
+    """Return the typed aggregator or monoid that `op` means.
+
+    A name that both an aggregator and a monoid have means the monoid.
+    """
     if isinstance(op, str):
         named = agg.find(op)
         op = op if named is None or hasattr(monoid, named.name) else named
@@ -338,15 +348,15 @@ def power(a: MatrixStore, n: Any, op: Any) -> Any:
 
 
 class Bound(NamedTuple):
-    """A scalar operand of an infix."""
+    """A scalar operand of an infix expression."""
 
     scalar: Any
 
 
 def infix(symbol: str, a: Any, b: Any) -> Any:
-    """Return the infix `A @ B`, `A & B` or `A | B`, which has no operator yet.
+    """Return the expression `A @ B`, `A & B` or `A | B`, which has no operator yet.
 
-    a and b are storage, or infixes that will get the same operator.
+    a and b are storage, or such expressions themselves, which will get the same operator.
     """
     one, other = a.shape, b.shape
     if symbol == "@":
@@ -360,7 +370,7 @@ def infix(symbol: str, a: Any, b: Any) -> Any:
 
 
 def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
-    """Return the infix `A & x`, `x & A`, `A | x` or `x | A` of a scalar x, without operator."""
+    """Return the expression `A & x`, `x & A`, `A | x` or `x | A` of a scalar x; no operator yet."""
     is_left = isinstance(left, Operand) and left.ndim > 0
     noun = left if is_left else right
     sides = (operand_forms(noun), Bound(right)) if is_left else (Bound(left), operand_forms(noun))
@@ -368,7 +378,7 @@ def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
 
 
 def with_operator(waiting: Any, op: Any) -> Any:
-    """`op(A @ B)`, `op(A & B)` or `op(A | B)`."""
+    """Return the expression `op(A @ B)`, `op(A & B)` or `op(A | B)`."""
     symbol, a, b, _ = waiting._args
     infix = waiting
     if isinstance(a, Expression):
@@ -385,7 +395,7 @@ def with_operator(waiting: Any, op: Any) -> Any:
 
 
 def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
-    """`op(A | B, left_default=..., right_default=...)`."""
+    """Return the expression `op(A | B, left_default=..., right_default=...)`."""
     _, a, b, _ = waiting._args
     if isinstance(a, Bound) or isinstance(b, Bound):
         raise TypeError(
@@ -422,19 +432,22 @@ def is_waiting(x: Any) -> bool:
 
 
 def operand_forms(x: Any) -> Any:
-    """Return the storage of an operand, or the operand itself if it is such an infix."""
+    """Return the storage of an operand, or the operand itself if it has no operator yet."""
     return x if is_waiting(x) else x._read()
 
 
 def _settle(x: Expression, symbol: str, op: Any) -> Any:
-    """Compute an operand; the inner infix of `plus(u | v | w)` gets the same operator."""
+    """Return the storage of an operand.
+
+    If it has no operator yet, such as `u | v` in `plus(u | v | w)`, it gets the operator `op`.
+    """
     if x._operation is None and x._args[0] == symbol:
         return with_operator(x, op)._compute()
     return x._read()
 
 
 def _by_default(symbol: str, left: Any, right: Any) -> Any:
-    """Return the expression of an infix that is used without an operator."""
+    """Return the expression of `A @ B`, `A & B` or `A | B` that is used without an operator."""
     if isinstance(left, Bound) or isinstance(right, Bound):
         raise TypeError(f"A {symbol} scalar needs an operator: write op(A {symbol} scalar)")
     a = left._read() if isinstance(left, Expression) else left
@@ -458,7 +471,7 @@ def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | 
 
 
 def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
-    """Return the value and dtype of a scalar argument; a Python number yields to `beside`."""
+    """Return the value and dtype of a scalar; a Python number takes `beside` if its kind fits."""
     if is_scalar(value):
         return value, dtype_of(value, beside)
     if isinstance(value, Operand) and value.ndim == 0:
@@ -470,7 +483,7 @@ def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
 
 
 def integer(value: Any, name: str) -> int:
-    """Return `value` as an int; refuse anything else by the name of the argument."""
+    """Return `value` as an int; refuse any other value. `name` is the argument in the message."""
     try:
         return value if type(value) is int else operator.index(value)
     except TypeError:
@@ -509,7 +522,7 @@ def _length(place: Axis, size: int) -> int:
 
 
 def _common_shape(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """Return the common shape; a Vector on the left repeats along columns, else along rows."""
+    """Return the common shape; a Vector on the left is every column, one on the right every row."""
     if left == right:
         return left
     if len(left) == 1 and len(right) == 2:

@@ -22,7 +22,7 @@ _TO_MATRIX = {
 
 
 def class_name(value: Any) -> str:
-    """Return the class name of `value`, with its library if that is not Python or graphla.
+    """Return the class name of `value`, with its library unless that is Python or graphla.
 
     >>> from fractions import Fraction
     >>> class_name(2), class_name(Fraction(1, 2))

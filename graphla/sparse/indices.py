@@ -1,4 +1,4 @@
-"""Resolution of subscripts to rows, columns or elements, in the notation of Python and NumPy."""
+"""Resolve subscripts in the notation of Python and NumPy to rows, columns or elements."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
 
 Axis = int | np.ndarray | None
-"""A resolved axis: an int (which removes the axis), int64 indices, or None for all, in order.
+"""A resolved subscript of one axis: an int (which removes the axis), an array of int64 indices, or
+None for all indices in order.
 
-Indices that are given on a card stay there.
+Indices that are given on a GPU stay there.
 """
 
 
@@ -113,7 +114,7 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
 
 
 def _check_key(key: Any, size: int, name: str) -> Any:
-    """Return an array of indices as int64 from 0 to size - 1; a copy, unless it is empty."""
+    """Check an array of indices, and return it as int64 from 0 to size - 1: a copy unless empty."""
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "

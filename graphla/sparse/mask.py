@@ -52,7 +52,7 @@ class Mask:
 
     @property
     def value(self) -> bool:
-        """Whether the values of entries matter, too: not `structure`."""
+        """Whether the mask depends on the values of entries; the opposite of `structure`."""
         return not self.structure
 
     def __invert__(self) -> Mask:
@@ -106,7 +106,7 @@ class Mask:
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
         """Return the storage of the mask for an output of this shape; None if it selects all.
 
-        The caller has entered `DeviceScope`.
+        The caller must have entered `DeviceScope`.
         """
         forms = self.parent._store or self.parent._read()
         own = forms.shape
@@ -139,7 +139,7 @@ class Mask:
                 f"the masks have {describe(self.shape)} and {describe(other.shape)}, "
                 "which should be the same"
             )
-        if how == "or":  # by De Morgan
+        if how == "or":  # by De Morgan's law
             return ~((~self)._join(~other, "and"))
         if self.complement and other.complement:
             either = (~self)._as_true() + (~other)._as_true()

@@ -1,4 +1,4 @@
-"""The Matrix: entries at some of the positions (row, column)."""
+"""The Matrix: a sparse matrix with entries at some of its positions (row, column)."""
 
 from __future__ import annotations
 
@@ -633,7 +633,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         """Return a Matrix with the same entries on another device.
 
         Args:
-            device: "cpu", "cuda", or one card such as "cuda:1".
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
             A new Matrix; if the entries are already on the device, it shares their arrays.
@@ -702,8 +702,8 @@ class Matrix(ReadableMatrix, Indexed):
         Build a Matrix from rows, columns and values.
 
         Args:
-            rows: a list or array of integers from 0 to nrows - 1, in any order. Arrays on a card
-                (CuPy, DLPack) give a Matrix on that card.
+            rows: a list or array of integers from 0 to nrows - 1, in any order. Arrays on a GPU
+                (CuPy, DLPack) give a Matrix on that GPU.
             columns: a list or array of integers from 0 to ncols - 1, of the same length.
             values: a list or array of the same length, or one value for all.
             dtype: the dtype of the entries; by default that of the values.
@@ -759,7 +759,7 @@ class Matrix(ReadableMatrix, Indexed):
             nrows: the number of rows; by default len(indptr) - 1.
             ncols: the number of columns; by default one more than the largest column.
             symmetric: True promises that A equals its transpose, which is not checked.
-            copy: False uses arrays that fit (their dtype, their device) without a copy; they must
+            copy: False uses an array without a copy if its dtype and device fit; the array must
                 not be written afterwards.
             name: the name of the Matrix.
 
@@ -802,7 +802,7 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default len(indptr) - 1.
-            copy: False uses arrays that fit (their dtype, their device) without a copy; they must
+            copy: False uses an array without a copy if its dtype and device fit; the array must
                 not be written afterwards.
             name: the name of the Matrix.
 
@@ -1057,7 +1057,7 @@ class Matrix(ReadableMatrix, Indexed):
 
     @property
     def preparation(self) -> PlanReport | None:
-        """What traversals of this matrix have prepared: a `PlanReport`.
+        """A `PlanReport` on the data that traversals of this matrix have prepared.
 
         It is None before the first traversal or `prepare`. See docs/decisions/010-plans.md.
         """
@@ -1096,12 +1096,12 @@ class Matrix(ReadableMatrix, Indexed):
 
     @property
     def plan(self) -> PlanReport | None:
-        """The old name of `preparation`; it warns, and goes with the next release."""
+        """The old name of `preparation`: it warns, and will be removed in the next release."""
         warnings.warn("A.plan is now A.preparation", FutureWarning, stacklevel=2)
         return self.preparation
 
     def optimize(self) -> Matrix:
-        """Call `prepare`, by its old name; it warns, and goes with the next release.
+        """Call `prepare`. This old name warns, and will be removed in the next release.
 
         Returns:
             This Matrix.

@@ -20,7 +20,7 @@ Self = TypeVar("Self", bound="Noun")
 
 
 class Noun(Operand):
-    """A Matrix, Vector or Scalar. A statement that changes it gives it another storage."""
+    """The base of Matrix, Vector and Scalar. A statement that changes one replaces its storage."""
 
     __slots__ = ("_name", "_store")
     _store: Any
@@ -28,7 +28,7 @@ class Noun(Operand):
 
     @classmethod
     def _of(cls: type[Self], forms: Any, name: str | None = None) -> Self:
-        """Return the noun with this storage."""
+        """Return a new Matrix, Vector or Scalar with this storage."""
         noun = object.__new__(cls)
         noun._store = forms
         noun._name = name
@@ -165,7 +165,7 @@ class Noun(Operand):
 
 
 class Indexed(Noun):
-    """A Matrix or a Vector, whose regions are written by `C[I, J] = x`."""
+    """The base of Matrix and Vector, whose regions can be written by `C[I, J] = x`."""
 
     __slots__ = ()
 

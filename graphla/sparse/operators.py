@@ -1,4 +1,4 @@
-"""Resolution of an operator argument (a name, operator or function) to a typed operator."""
+"""Resolve an operator argument (a name, an operator or a function) to a typed operator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
 
 def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
-    """Return the semiring `op` for operands of these dtypes; pairs are counted in INT64."""
+    """Return the semiring `op` for operands of these dtypes; one with `pair` counts in INT64."""
     kind = type(op)
     if kind is Semiring:
         return op[INT64] if op.binaryop is binary.pair else op.typed_for(left, right)

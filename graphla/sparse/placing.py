@@ -1,9 +1,9 @@
-"""The target device of a Matrix or Vector that is built, and the transfer of the given arrays.
+"""Choose the device of a Matrix or Vector that is built, and transfer the given arrays to it.
 
-Arrays on a card (of CuPy, or any with `__cuda_array_interface__` or DLPack) stay there, and so does
-the result. All other input goes to `graphla.config.device`.
+GPU arrays (of CuPy, or with `__cuda_array_interface__` or DLPack) stay on their GPU, and the result
+is there as well. All other input goes to `graphla.config.device`.
 
-Waits: for the minimum and maximum of indices that are on a card.
+Waits: for the minimum and maximum of indices that are on a GPU.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphla.operations.values import is_on_card
 
 
 def locate(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
-    """Return the target device and the inputs; arrays on a card are converted to CuPy.
+    """Return the target device and the inputs; arrays on a GPU are converted to CuPy.
 
     Unless the arrays may be `shared`, BOOL values are normalized to the bytes 0 and 1.
     """
@@ -39,7 +39,7 @@ def locate(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
 
 
 def _in_a_row(array: Any, shared: bool) -> Any:
-    """Return an array that kernels can read: contiguous, or with one element for all."""
+    """Return an array that kernels can read: contiguous, or iso-valued with stride 0."""
     with array.device:
         if not (array.flags.c_contiguous or (array.ndim == 1 and is_iso(array))):
             array = array.copy("C")
@@ -47,17 +47,17 @@ def _in_a_row(array: Any, shared: bool) -> Any:
 
 
 def put(device: str, array: Any) -> Any:
-    """Return the array on a device: itself, or a copy if it is on the host and must move."""
+    """Return the array on a device: the array itself, or a copy if it must move from the host."""
     return array if device == "cpu" or is_on_card(array) else send(array, device)
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """Like `put`, but store each element on a card, because kernels read indices one by one."""
+    """Like `put`, but store each element on a GPU, because kernels read indices one by one."""
     return put(device, array.copy() if device != "cpu" and is_iso(array) else array)
 
 
 def put_indices(device: str, places: Any) -> Any:
-    """Return checked indices on a device, as signed integers, so that they mix with others."""
+    """Return checked indices on a device, as signed integers, as all other indices are."""
     if device != "cpu" and not is_on_card(places):
         return send(places.astype(np.int32), device)
     if device != "cpu" and is_iso(places):
@@ -71,7 +71,10 @@ def could_hold(device: str, given: Any) -> bool:
 
 
 def extremes(array: Any) -> tuple[int, int]:
-    """Return the minimum and maximum of integers; 0 and -1 for none. Waits once for a card."""
+    """Return the minimum and maximum of integers, or 0 and -1 if there are none.
+
+    The host waits once if the array is on a GPU.
+    """
     if not array.size:
         return 0, -1
     if isinstance(array, np.ndarray):

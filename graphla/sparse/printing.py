@@ -7,7 +7,7 @@ from typing import Any
 
 from graphla.expression import Expression
 
-CORNER = 8  # rows and columns shown; their entries are looked up one by one, so the cost is fixed
+CORNER = 8  # number of rows and columns shown; looking their entries up one by one has a fixed cost
 
 
 def text(x: Any) -> str:
@@ -60,7 +60,7 @@ def _corner(x: Any) -> Any:
 
 
 class _Shown:
-    """The corner of a larger Matrix or Vector."""
+    """The upper left corner of a Matrix or Vector, as it is shown."""
 
     def __init__(self, corner: Any, whole: Any) -> None:
         self.get, self.ndim, self.shape = corner.get, corner.ndim, whole.shape

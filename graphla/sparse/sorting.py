@@ -31,7 +31,10 @@ def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[An
 
 
 def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
-    """Return the operator that tells whether x goes before y: the strict part of one like `<=`."""
+    """Return the operator that decides whether x goes before y.
+
+    Of an order such as `<=` this is the strict part, `<`.
+    """
     typed = binary_of(op, dtype, dtype)
     if typed.is_positional:
         raise InvalidValue(f"op is {typed!r}, but sort compares values, not their places")
@@ -54,9 +57,10 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
 
 @lru_cache(maxsize=4096)
 def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
-    """Return op(x, y) and not op(y, x), which is op itself if it is false for equal values.
+    """Return the operator `op(x, y) and not op(y, x)`.
 
-    An order is true for all pairs of equal values or for none, so two values decide.
+    It is op itself if op is false for equal values. An order is true either for all pairs of equal
+    values or for none, so a test of two values is enough.
     """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:

@@ -412,7 +412,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
         """Return a Vector with the same entries on another device.
 
         Args:
-            device: "cpu", "cuda", or one card such as "cuda:1".
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
             A new Vector; if the entries are already on the device, it shares their arrays.
@@ -477,7 +477,7 @@ class Vector(ReadableVector, Indexed):
 
         Args:
             indices: a list or array of integers from 0 to size - 1, in any order. An array on a
-                card (CuPy, DLPack) gives a Vector on that card.
+                GPU (CuPy, DLPack) gives a Vector on that GPU.
             values: a list or array of the same length, or one value for all.
             dtype: the dtype of the entries; by default that of the values.
             size: the number of indices; by default one more than the largest index.

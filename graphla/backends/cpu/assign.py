@@ -54,7 +54,7 @@ def write_matrix(
     replace: bool,
     dtype: Any,
 ) -> Csr:
-    """C⟨mask, replace⟩ = accum(C, T), of numpy dtype `dtype`."""
+    """C⟨mask, replace⟩ = accum(C, T); the result has the NumPy dtype `dtype`."""
     if mask is not None and t.nvals:
         t = keep(t, look_up_entries(mask, t))
     c = _remove_lost(c, mask, REMAINS[mask is not None, accum is not None, replace])
@@ -62,7 +62,7 @@ def write_matrix(
 
 
 def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
-    """Return the entries of C that remain."""
+    """Return the entries of C that the write keeps, as `remains` says."""
     if remains == "ANYWHERE" or not c.nvals:
         return c
     if remains == "NOWHERE":
@@ -72,7 +72,7 @@ def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
 
 
 def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
-    """Return the union of C and T under accum, sparse; without accum T's entries win."""
+    """Return the sparse union of C and T under accum; without accum, T's entries win."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -90,9 +90,10 @@ def write_vector(
     *,
     in_place: bool = False,
 ) -> AnyVector:
-    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
+    """w⟨mask, replace⟩ = accum(w, t); the result has the NumPy dtype `dtype`.
 
-    Where w is dense and t is sparse, the cost depends on t and on the mask's list only.
+    If `in_place`, the result is written into the arrays of w. If w is dense and t is sparse, the
+    cost depends only on the entries of t and on the indices that the mask lists.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):
@@ -118,7 +119,7 @@ def one_entry(size: int, i: int, value: Any) -> SparseVector:
 
 
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
-    """v(i) = value, in v's own arrays; None deletes."""
+    """v(i) = value, written into the arrays of v; None deletes the entry."""
     there = value is not None
     if there:
         v.values[i] = value
@@ -155,7 +156,10 @@ def _scatter_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a sparse t, whose entries the mask allows. What may fail is computed first."""
+    """Write a sparse t, whose entries the mask allows.
+
+    Compute the new values before the first write, so that a failure leaves C unchanged.
+    """
     places, new = t.indices, cast_values(t.values, dtype)
     present = None if isinstance(c, FullVector) else c.present
     was = None if present is None else present[places]
@@ -236,7 +240,10 @@ def _copy_into(
 def _accumulate(
     accum: TypedBinaryOp, old: Array, places: Array, t_values: Array, new: Array, both: Any
 ) -> Array:
-    """Return `new`, with accum(old, t) for the entries `both` of t: those at `places` of w."""
+    """Return `new` with accum(old, t) at the positions that have an entry in both w and t.
+
+    `both` selects these entries among those of t, and `places` holds their indices in w.
+    """
     x = cast_values(old[places], accum.type.np_type)
     y = cast_values(t_values[both], accum.type2.np_type)
     values = cast_values(_apply_at(accum, x, y, places), new.dtype)
@@ -248,7 +255,7 @@ def _accumulate(
 
 
 def _apply_at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
-    """Return op(x, y) of values at these indices."""
+    """Return op(x, y) for pairs of values; `places` holds the index of each pair."""
     if not op.is_positional:
         return op.numpy(x, y)
     i, j = places.astype(np.int64), np.zeros(places.size, np.int64)
@@ -276,10 +283,10 @@ def _write_numba(
     in_place: bool,
     threads: int,
 ) -> BitmapVector | None:
-    """Write with a loop; return None if there is no loop for the case.
+    """Write with a compiled loop; return None if no loop handles the case.
 
-    There is none if t is sparse and w may lose entries or is sparse too, and none if w is sparse
-    and t is full.
+    No loop handles a sparse t if w is sparse as well or may lose entries, nor a full t if w is
+    sparse.
     """
     if isinstance(t, SparseVector):
         if remains != "ANYWHERE" or isinstance(c, SparseVector):
@@ -290,7 +297,7 @@ def _write_numba(
     if isinstance(c, SparseVector):
         if isinstance(t, FullVector):
             return None
-        # The result has about as many entries as t, so it may as well be a bitmap from here on.
+        # The result has about as many entries as t, which is a bitmap. So w becomes one as well.
         in_place = not is_iso(c.values) and c.values.dtype == dtype
         c = to_bitmap(c)
     if accum is None and mask is None and isinstance(t, BitmapVector):
@@ -301,7 +308,7 @@ def _write_numba(
 def _fill(
     c: BitmapVector, t: BitmapVector, dtype: Any, in_place: bool, threads: int
 ) -> BitmapVector:
-    """Write all entries of t over those of w; w loses nothing."""
+    """Write all entries of t over those of w; w loses no entry."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=lookup_dtype(dtype))
     whole = t.size // 8
@@ -326,7 +333,7 @@ def _write_dense(
     in_place: bool,
     threads: int,
 ) -> BitmapVector:
-    """Write index by index."""
+    """Write a dense t into w with a loop over all indices."""
     size = c.size
     present, values = _own(c, dtype, in_place)
     t_present, there = (EVERYWHERE, 0) if isinstance(t, FullVector) else (t.present, 1)
@@ -347,7 +354,7 @@ def _scatter(
     dtype: Any,
     in_place: bool,
 ) -> BitmapVector:
-    """Write a sparse t where w loses nothing, at the cost of t's entries (if `in_place`)."""
+    """Write a sparse t into w, which loses no entry; if `in_place`, in O(entries of t) time."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)

@@ -1,4 +1,4 @@
-"""Build a vector or a matrix from entries in any order; equal places are folded or refused."""
+"""Build a vector or a matrix from entries in any order; duplicates are folded or refused."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 
 PARTS = 16
-"""Number of parts in which entries are folded, so that a part's memory is small compared with the
-result."""
+"""Number of parts in which entries are folded: enough that the scratch memory of one part is small
+compared with the result."""
 
 
 def build_vector(
     size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
-    """Build a vector; equal indices are folded by dup_op from the left, or refused."""
+    """Build a vector; `dup_op` folds values of the same index from the left.
+
+    Without `dup_op`, refuse an index that occurs twice.
+    """
     if is_increasing(indices):
         return SparseVector(size, indices.astype(np.int32), values)
     keys, order = sort_order(indices, size)
@@ -49,9 +52,12 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Build a matrix; equal places are folded by dup_op from the left, or refused."""
+    """Build a matrix; `dup_op` folds values of the same position from the left.
+
+    Without `dup_op`, refuse a position that occurs twice.
+    """
     memory.require_offsets(nrows, "rows", values.size)
-    # Equal values need no order: sorting the places alone is faster than SciPy's counting sorts.
+    # Iso values need not be moved. Sorting only the positions beats SciPy's counting sorts.
     if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
         return _build_scipy(nrows, ncols, rows, columns, values, dup_op)
     return _build_numpy(nrows, ncols, rows, columns, values, dup_op)
@@ -65,14 +71,14 @@ def _build_numpy(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Build a matrix with sorts of keys: row * ncols + column."""
+    """Build a matrix by sorting the keys row * ncols + column."""
     keys = rows.astype(np.int64)
     keys *= ncols
     keys += columns
     is_sorted = is_increasing(keys)
     if is_sorted:
         pass
-    elif is_iso(values):  # equal values need not follow their keys
+    elif is_iso(values):  # iso values need not be sorted with the keys
         sort_in_place(keys)
     else:
         order = None
@@ -96,15 +102,15 @@ def _build_scipy(
 ) -> Csr:
     """Build a matrix with SciPy's counting sorts, by column and then by row.
 
-    Both are stable. So rows come out sorted, and equal places are in the order in which they were
-    given.
+    Both sorts are stable. So the rows of the result are sorted, and entries of the same position
+    keep the order in which they were given.
     """
     from scipy.sparse import coo_array
 
     rows, columns = rows.astype(np.int32, copy=False), columns.astype(np.int32, copy=False)
     given = coo_array((values, (rows, columns)), shape=(nrows, ncols))
     del rows, columns
-    given.has_canonical_format = True  # or SciPy would add equal places up
+    given.has_canonical_format = True  # otherwise SciPy would add up duplicates
     by_column = given.tocsc()
     del given
     by_row: Any = by_column.tocsr()
@@ -114,17 +120,17 @@ def _build_scipy(
 
 
 def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
-    """Fold or refuse equal places of a matrix whose rows are sorted.
+    """Fold or refuse duplicate entries of a matrix whose rows are sorted.
 
-    Fold part by part, to need little memory besides the result. A part ends at the end of a run of
-    equal places.
+    The entries are folded in parts, so that little memory is needed besides the result. No part
+    splits a run of duplicates.
     """
     size = a.indices.size
     if size < 2:
         return a
     first = flag_run_starts(a.indices)
     starts = a.indptr[:-1]
-    first[starts[starts < size]] = True  # the same column in the next row is another place
+    first[starts[starts < size]] = True  # the same column in the next row is not a duplicate
     kept = int(first.sum())
     if kept == size:
         return a
@@ -162,9 +168,10 @@ def fold_equal(
     dup_op: TypedBinaryOp | None,
     place_of: Callable[[int], Any],
 ) -> Array:
-    """Return the values of equal places, folded from the left; `first` flags the first of each.
+    """Return the values with each run of duplicates folded from the left.
 
-    Without a dup_op, refuse the first place that occurs twice.
+    `first` flags the first value of each run. Without `dup_op`, refuse the first position that
+    occurs twice.
     """
     if dup_op is None:
         raise duplicate_entry(place_of(int(first.argmin())))

@@ -25,19 +25,21 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""Loops need SIMPLE times `config.compile_threshold` entries to pay off, as NumPy is fast here."""
+"""Compiled loops pay off from SIMPLE times `config.compile_threshold` entries on, because NumPy is
+fast at these operations."""
 SHORT = 1 << 15
-"""The result of two vectors with at most this many entries gets room for all of them, because
-counting them first would take longer than the loop."""
+"""If two vectors have at most this many entries together, the result arrays have room for all of
+them, because counting the result first would take longer than the loop."""
 FROM_ZERO = np.zeros(1, np.int32)
 """Row offsets of a vector, which is treated as a single row: it begins at 0."""
 V = TypeVar("V", SparseVector, Csr)
 
 
 def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-    """Return op(x, y) where both have an entry, and x or y where only one has.
+    """Return op(x, y) where both have an entry, and the single entry where only one has.
 
-    If fills are given, x alone gives op(x, right), and y alone gives op(left, y).
+    If `left` and `right` are given, they replace the missing operand: an entry of only a becomes
+    op(x, right), and an entry of only b becomes op(left, y).
     """
     if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
         return _union_numba(a, b, op, left, right, config.threads)
@@ -73,7 +75,7 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> Any:
-    """Return the union as values of `dtype`; without op, y where both have an entry."""
+    """Return the union with values of `dtype`; without op, take y where both have an entry."""
     if _share_places(a, b):
         return with_values(a, _both(a, b, None, None, op, dtype))
     if not b.nvals:
@@ -83,12 +85,13 @@ def merge(
     a_keys, b_keys = _keys_of(a), _keys_of(b)
     flipped = a_keys.size < b_keys.size
     large, small = (b_keys, a_keys) if flipped else (a_keys, b_keys)
-    # The position of each key of the small side in the large side, or where it would be inserted.
+    # For each key of the small side: its position in the large side, or where to insert it.
     spots = large.searchsorted(small)
     found = _found(large, small, spots)
     alone = ~found
     new = alone.nonzero()[0]
-    # Positions in the result of the keys that only the small side has; the others are the large's.
+    # Positions in the result of the keys that only the small side has. All other positions hold
+    # the keys of the large side.
     places = spots[new] + np.arange(new.size)
     is_large = np.ones(large.size + new.size, bool)
     is_large[places] = False
@@ -132,7 +135,7 @@ def _share_places(a: Any, b: Any) -> bool:
 
 
 def _keys_of(a: Any) -> Array:
-    """Return one number per entry; the numbers increase with the position."""
+    """Return a key per entry: a number that increases with the entry's position."""
     return a.indices if isinstance(a, SparseVector) else keys_of(a)
 
 
@@ -143,7 +146,10 @@ def _from_keys(like: Any, keys: Array, values: Array) -> Any:
 
 
 def _found(large: Array, small: Array, spots: Array) -> Array:
-    """Return whether each key of `small` is in `large`, where it would be inserted at `spots`."""
+    """Return whether each key of `small` is in `large`.
+
+    `spots` holds the position in `large` at which each key is, or would be inserted.
+    """
     if not large.size:
         return spots < 0
     return large[spots.clip(max=large.size - 1)] == small
@@ -157,7 +163,7 @@ def _both(
     op: TypedBinaryOp | None,
     dtype: np.dtype[Any],
 ) -> Array:
-    """Return op(x, y) of a's entries in_a and b's entries in_b, which have the same positions."""
+    """Return op(x, y) of the entries in_a of a and in_b of b, which have the same positions."""
     y = b.values if in_b is None else gather(b.values, in_b)
     if op is None:
         return cast_values(y, dtype)
@@ -185,7 +191,10 @@ def _alone(
     fill: Any,
     is_right: bool,
 ) -> Array:
-    """Return the values of entries that only one side has: cast, or combined with the fill."""
+    """Return the values of entries that only one side has.
+
+    They are cast to `dtype`, or combined with the fill value by op.
+    """
     values = a.values if which is None else gather(a.values, which)
     if fill is None or op is None:
         return cast_values(values, dtype)
@@ -227,7 +236,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
         indptr = offsets(sizes - counts)
         room = int(indptr[-1])
     indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
-    lone = op.return_type  # the type to which the loop casts entries of one side alone
+    lone = op.return_type  # the dtype to which the loop casts an entry that only one side has
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
     b_values, b_step = values_of(b.values, wanted=lone if op.type2 is lone else None)
     fills = (_fill(left, op.type.np_type), _fill(right, op.type2.np_type))
@@ -241,7 +250,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
 
 
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
-    """Return the two indptr and the parts of the rows. A vector becomes one row per part."""
+    """Return the indptr of each operand, and the parts of the rows; a vector is a row per part."""
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
     count = parts_for_threads(a.nvals + b.nvals, threads)
@@ -257,7 +266,7 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
 
 
 def _is_short(a: Any, b: Any, parts: Parts) -> bool:
-    """Return whether the result gets room for all entries of both before they are counted."""
+    """Return whether to allocate room for all entries of both, without counting the result."""
     return isinstance(a, SparseVector) and len(parts) == 1 and a.nvals + b.nvals <= SHORT
 
 

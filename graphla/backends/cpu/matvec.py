@@ -1,4 +1,4 @@
-"""What decides between pull and push: the costs of products, and the lengths of rows."""
+"""The data for the choice between pull and push: costs of products, and lengths of rows."""
 
 from __future__ import annotations
 
@@ -27,10 +27,16 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def nonempty_rows(a: Csr) -> int:
-    """Return an upper bound, the number of rows: counting them would cost as much as a product."""
+    """Return the number of rows, as an upper bound of the number of nonempty rows.
+
+    An exact count would cost as much as a product.
+    """
     return a.nrows
 
 
 def longest_row(a: Csr) -> int:
-    """Return an upper bound, the number of entries: the CPU counts the edges of u for free."""
+    """Return the number of entries, as an upper bound of the length of the longest row.
+
+    The CPU needs no better bound, because it counts the edges of u at almost no cost.
+    """
     return a.nvals

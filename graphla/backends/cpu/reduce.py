@@ -17,8 +17,8 @@ from graphla.settings import config
 from semirings.structures import TypedMonoid
 
 STRETCH = 1 << 14
-"""Values that `_reduce_numba` folds in order; it is constant, so the number of threads does not
-change the result."""
+"""Number of consecutive values that `_reduce_numba` folds into one. It is constant, so the result
+does not depend on the number of threads."""
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
@@ -29,7 +29,10 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-    """Return the fold of all values, or of those present, as a scalar; the identity for none."""
+    """Return the fold of all values (or of those that `present` flags) as a scalar.
+
+    Without any value the result is the identity.
+    """
     values = values if present is None else values[present]
     if monoid.ufunc is None and compiles(values.size, monoid):
         return _reduce_numba(values, monoid, config.threads)
@@ -46,7 +49,7 @@ def _reduce_rows_numpy(a: Csr, monoid: TypedMonoid) -> SparseVector:
 
 
 def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
-    """Return the fold of all values as a scalar; the identity for none."""
+    """Return the fold of all values as a scalar; without values, return the identity."""
     if not values.size:
         return monoid.identity
     if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
@@ -70,7 +73,7 @@ def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVecto
 
 
 def _reduce_numba(values: Array, monoid: TypedMonoid, threads: int) -> Any:
-    """Fold all values with Numba; return the identity for none."""
+    """Fold all values with Numba; without values, return the identity."""
     while True:
         taken, step = values_of(values, wanted=monoid.type)
         count = max(1, -(-values.size // STRETCH))

@@ -1,6 +1,6 @@
-"""Stable sorts of values, of all together or of each segment separately; NaN comes last.
+"""Stable sorts of all values together or of each segment separately; NaN comes last.
 
-NumPy sorts by `<` and `>`. For any other comparison we merge runs.
+NumPy sorts by `<` and `>`. Any other comparison uses our own merge sort.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from semirings.operators import TypedBinaryOp
 
 
 def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
-    """Return the values in the order of op, and where each was.
+    """Return the values in the order of op, and the previous position of each value.
 
-    Sort within each segment if `indptr` is given.
+    If `indptr` is given, sort within each segment.
     """
     sign = _plain_order(op)
     if sign and indptr is None:
@@ -39,7 +39,7 @@ def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
 
 @lru_cache(maxsize=4096)
 def _plain_order(op: TypedBinaryOp) -> int:
-    """Return 1 if op is `x < y`, -1 if it is `x > y`, under any name; else 0."""
+    """Return 1 if op is equivalent to `x < y`, -1 if it is equivalent to `x > y`, otherwise 0."""
     for sign, plain in ((1, binary.lt), (-1, binary.gt)):
         if op.expression == plain[op.type].expression:
             return sign
@@ -47,7 +47,10 @@ def _plain_order(op: TypedBinaryOp) -> int:
 
 
 def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array, Array]:
-    """Return the values in increasing (sign 1) or decreasing (-1) order, and where each was."""
+    """Return the values sorted, and the previous position of each.
+
+    Sign 1 means increasing order, and sign -1 decreasing order.
+    """
     places = _stable_order(_keys(values, sign))
     if indptr is not None:
         rows = _segment_of_each(indptr)[places]
@@ -76,9 +79,9 @@ def _keys(values: Array, sign: int) -> Array:
 def _stable_order(keys: Array) -> Array:
     """Return the permutation that sorts integers; equal keys keep their order.
 
-    Sorts of 64-bit words are the fastest. If a key and its place fit in one word, one such sort is
-    enough. Otherwise an unstable sort orders the keys, and a second sort of (rank, place) words
-    orders the places of equal keys.
+    Sorts of 64-bit words are the fastest. If a key and its position fit in one word, one such sort
+    is enough. Otherwise an unstable sort orders the keys, and a second sort of the words (rank,
+    position) puts equal keys into their previous order.
     """
     least, most = int(keys.min()), int(keys.max())
     if (most - least).bit_length() + keys.size.bit_length() < 64:
@@ -101,11 +104,12 @@ def _stable_order(keys: Array) -> Array:
 def _merge_sort_numpy(
     values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
-    """Return the values in the order of op, and where each was. Merge runs of 1, 2, 4 ... in pairs.
+    """Return the values in the order of op, and the previous position of each value.
 
-    A binary search tells each element of a left run how many elements of the right run precede it.
-    All other elements fill the remaining places in order. So no two elements get the same place,
-    whatever op answers.
+    This is a merge sort: it merges pairs of runs of 1, 2, 4, ... elements. A binary search finds,
+    for each element of the left run, how many elements of the right run precede it, which gives its
+    position. The elements of the right run fill the remaining positions in order. So no two
+    elements get the same position, even if op is not an order.
     """
     size = values.size
     places = np.arange(size)
@@ -122,7 +126,8 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # If op is an order, the counts increase along a run. Otherwise the maximum enforces it.
+        # If op is an order, the counts never decrease along a run. The maximum ensures this for
+        # any other op.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True
@@ -139,7 +144,7 @@ def _merge_sort_numpy(
 def _count_before(
     values: Array, x: Array, right: Array, limit: Array, width: int, op: TypedBinaryOp
 ) -> Array:
-    """Return how many of values[right..limit], which are sorted, precede each x."""
+    """Return for each x how many values of its sorted range right..limit precede it."""
     low, high = right.copy(), limit
     for _ in range(width.bit_length()):
         middle = (low + high) >> 1
@@ -157,7 +162,7 @@ def _before(x: Array, y: Array, op: TypedBinaryOp) -> Any:
 
 
 def _segment_of_each(indptr: Array) -> Array:
-    """Return the segment of each place."""
+    """Return the number of the segment of each value."""
     return np.arange(indptr.size - 1, dtype=np.int32).repeat(np.diff(indptr))
 
 
@@ -190,6 +195,9 @@ def _merge_sort_numba(
 
 
 def _stretches(size: int, threads: int) -> Array:
-    """Return where to cut all values into parts for threads; their number is a power of two."""
+    """Return where to cut all values into parts for threads.
+
+    The number of parts is a power of two.
+    """
     count = 1 << (threads_worth(size, threads) - 1).bit_length()
     return np.array([size * k // count for k in range(count + 1)], index_dtype(size))

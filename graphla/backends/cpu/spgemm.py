@@ -1,9 +1,11 @@
 """Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
-With NumPy: expand, sort and compress, in chunks of rows. If the mask allows few places, compute the
-dot product of a row and a column for each of them. With Numba: compute a product at a known pattern
-(a mask) directly; otherwise find the pattern first, without the semiring. One loop computes a
-product without a mask that has few places.
+With NumPy, a product expands all terms, sorts and sums them, in chunks of rows. If the mask allows
+few positions, it computes the dot product of a row and a column for each of them.
+
+With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
+or under a complemented mask, a first pass finds the pattern of the result, and a second pass
+computes the values. A small result without a mask needs only one pass.
 """
 
 from __future__ import annotations
@@ -42,14 +44,14 @@ _index = np.dtype(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class SpgemmTuning:
-    """When a product under a mask is one of dots, and how rows are cut into chunks and parts."""
+    """When a masked product uses dot products, and how rows are cut into chunks and parts."""
 
-    dot: int = 4  # terms of an expansion that one term of a dot is worth
-    board: int = 1 << 22  # places of a chunk that a mask may be expanded over
-    few: int = 1 << 18  # terms of a chunk whose sort takes negligible time
+    dot: int = 4  # one term of a dot product costs as much as this many expanded terms
+    board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
+    few: int = 1 << 18  # sorting this many terms or fewer takes negligible time
     room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
-    products: int = 4  # products that weigh as much as one column
-    places: int = 1 << 12  # rows times columns of a result that gets room for all of its places
+    products: int = 4  # number of products that cost as much as one column of the pattern
+    places: int = 1 << 12  # a result with at most this many positions is computed in one pass
 
 
 TUNING = SpgemmTuning()
@@ -127,7 +129,7 @@ def _rows_times(
         keys, places, j = keys.compress(kept), places.compress(kept), j.compress(kept)
 
     def along(array: Array) -> Array:
-        """Repeat the elements that belong to the entries of A, once per term."""
+        """Repeat the element of each entry of A, once per term of the entry."""
         repeated = array[entries].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -144,7 +146,7 @@ def _rows_times(
 
 
 def _look_up(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
-    """Return one flag per key: whether the mask allows it. Keys count from the span's first row."""
+    """Return for each key whether the mask allows it; keys count from the first row of the span."""
     start, stop = span
     pattern = mask.pattern
     first, last = int(pattern.indptr[start]), int(pattern.indptr[stop])
@@ -176,9 +178,10 @@ def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
 
 
 def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
-    """Return the number of rows of a chunk: those whose places fit the board.
+    """Return the number of rows of a chunk: as many as have at most `board` positions in total.
 
-    If they make few terms there are more, or a wide matrix would have a chunk every few rows.
+    If the rows have few terms, a chunk has more rows. Otherwise a wide matrix would be cut into
+    chunks of very few rows.
     """
     tuning, total = current(TUNING), int(terms.sum())
     return max(1, tuning.board // max(ncols, 1), nrows * tuning.few // max(total, 1))
@@ -191,7 +194,7 @@ def _terms_of_dots(a: Csr, b: Csr, pattern: Csr) -> int:
 
 
 def _dots(a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
-    """C(i, j) = row i of A times row j of Bt, at the entries of the pattern."""
+    """C(i, j) = the dot product of row i of A and row j of Bt, for each entry of the pattern."""
     i, j = row_of_entry(pattern), pattern.indices
     in_rows = (a.indptr[1:] - a.indptr[:-1])[i]
     in_columns = (bt.indptr[1:] - bt.indptr[:-1])[j]
@@ -233,7 +236,7 @@ def _fold_dots(
     present: Array,
     values: Array,
 ) -> None:
-    """Fold the terms of each owner, which are consecutive, into its place of the pattern."""
+    """Fold the terms of each owner, which are consecutive, into its entry of the pattern."""
     if not owner.size:
         return
     (i, j), (in_a, in_b) = ij, at
@@ -273,7 +276,7 @@ def _mxm_numba(
 
 
 def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
-    """C = A ⊕.⊗ B, by one loop, which gets room for each place of C."""
+    """C = A ⊕.⊗ B, computed by one loop, whose arrays have room for every position of C."""
     op, room = semiring.binaryop, a.nrows * b.ncols
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
@@ -287,7 +290,7 @@ def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
 
 
 def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
-    """Return the number of products that each row of A times B consists of."""
+    """Return for each row of C the number of products A(i, k) B(k, j) that it sums."""
     products = np.empty(a.nrows, np.int64)
     arrays = (a.indptr, a.indices, b_indptr, products)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)
@@ -296,7 +299,7 @@ def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
 
 
 def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads: int) -> Csr:
-    """Return the pattern of A times B without the excluded places; it has no values."""
+    """Return the pattern of A times B without the excluded positions; it has no values."""
     size = b.ncols
     words = (size + 63) >> 6
     most = np.minimum(products, size)

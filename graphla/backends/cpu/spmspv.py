@@ -29,12 +29,12 @@ _flag = np.dtype(np.bool_)
 
 @dataclass(frozen=True, slots=True)
 class SpmspvTuning:
-    """When a push makes a bitmap, and when it is split."""
+    """When a push returns a bitmap, and when it is split among threads."""
 
-    lookups: int = 16  # a mask is expanded to flags from size / lookups terms
-    sparse: float = 4  # a compiled push over more than size / sparse edges makes a bitmap
-    parallel: int = 1 << 17  # edges from which it is split; each part reads every row
-    small: int = 1 << 11  # up to this many outputs, a compiled push makes a bitmap
+    lookups: int = 16  # with at least size / lookups terms, a mask is expanded to flags
+    sparse: float = 4  # a compiled push over more than size / sparse edges returns a bitmap
+    parallel: int = 1 << 17  # with at least this many edges a push is split among threads
+    small: int = 1 << 11  # with at most this many outputs, one loop pushes into a bitmap
 
 
 TUNING = SpmspvTuning()
@@ -43,7 +43,7 @@ TUNING = SpmspvTuning()
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    """w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns k at which u has an entry."""
     threads = compiles(columns.indices.size, semiring, columns.ncols)
     if threads:
         return _push_numba(columns, u, semiring, side, mask, threads)
@@ -85,7 +85,7 @@ def _scatter_terms(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return the allowed outputs that some of u's entries reach, one per edge, and their terms."""
+    """Return the output and the term of each edge from some entries of u to an allowed output."""
     places = ranges(starts, counts, int(np.add.reduce(counts, dtype=np.int64)))
     outputs = columns.indices[places]
     kept = None
@@ -98,7 +98,7 @@ def _scatter_terms(
         outputs, places = outputs.compress(kept), places.compress(kept)
 
     def along(array: Array) -> Array:
-        """Repeat the elements that belong to u's entries, once per term."""
+        """Repeat the element of each entry of u, once per term of the entry."""
         repeated = array[part].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -118,7 +118,7 @@ def _push_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Push with Numba, at the cost of u's edges."""
+    """Push with Numba, in time proportional to the edges of u."""
     if may_be_constant(semiring):
         value = only_value(columns, u, semiring, side)
         if value is not None:
@@ -151,7 +151,7 @@ def _push_numba(
 def _push_small(
     size: int, spec: tuple, entries: tuple, steps: tuple, dtype: Any, tuning: SpmspvTuning
 ) -> SparseVector | BitmapVector:
-    """Push by one loop, which gets room for each output."""
+    """Push with one loop; its arrays have room for every output."""
     indices, present = np.empty(size, np.int32), np.empty(size, np.bool_)
     values = np.empty(size, dtype)
     arrays = (*entries, indices, present, values)
@@ -172,9 +172,9 @@ def _push_sparse(
     threads: int,
     tuning: SpmspvTuning,
 ) -> SparseVector | int:
-    """Push into scratch memory and copy the result out.
+    """Push into scratch memory, and return a copy of the result.
 
-    Return the number of u's edges instead if there are too many.
+    If u has more than size / `tuning.sparse` edges, return their number instead.
     """
     size = columns.ncols
     marks = scratch.take_bits(size, dtype)
@@ -201,7 +201,10 @@ def _push_under_list(
     mask: VectorMask,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Push under a mask's list: mark it in flags from scratch memory, and unmark it afterwards."""
+    """Push under a mask that is a list of indices.
+
+    Mark the listed indices in flags from scratch memory, and clear these flags afterwards.
+    """
     present = scratch.take("mask", mask.size, _flag)
     present[mask.indices] = True
     marked = replace(mask, present=present)
@@ -212,10 +215,10 @@ def _push_under_list(
 
 
 def _output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
-    """Cut the outputs into parts that about equally many edges from `indices` lead into.
+    """Cut the outputs into ranges that each receive about the same number of edges from `indices`.
 
-    A sample of the edges decides. Cuts are multiples of 4096, so that no two parts share a word of
-    a two-level bit map.
+    The cuts are estimated from a sample of the edges. They are multiples of 4096, so that no two
+    ranges share a word of a two-level bit map.
     """
     size = columns.ncols
     if threads == 1 or not indices.size:

@@ -52,15 +52,16 @@ if TYPE_CHECKING:
     from graphla.backends import Side
 
 PRESENCE = any_pair["BOOL"]
-"""The semiring of products whose value is known, so that only their pattern is computed."""
+"""The semiring for products whose values are all known to be equal, so that only the pattern of the
+result is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpmvTuning:
-    """How a pull in NumPy looks for one term of each row."""
+    """How a pull with NumPy searches for one term of each row, if one term is enough."""
 
-    few: int = 256  # rows from which it pays to look at a few neighbors before the others
-    wider: int = 4  # factor by which the next round looks at more neighbors
+    few: int = 256  # with fewer rows left, one round looks at all of their neighbors
+    wider: int = 4  # each round looks at this many times as many neighbors as the one before
 
 
 TUNING = SpmvTuning()
@@ -103,13 +104,16 @@ def _pull_numpy(
 def _dense_if_many(
     size: int, indices: Array, values: Array, is_sorted: bool
 ) -> SparseVector | BitmapVector:
-    """Return a bitmap if there are many entries, else a list."""
+    """Return the entries as a bitmap if there are many, otherwise as a sparse vector."""
     v = SparseVector(size, indices, values, is_sorted)
     return to_bitmap(v) if indices.size * MANY >= size > current(TUNING).few else v
 
 
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
-    """Return the allowed outputs with a nonempty row, in order, and the rows' starts and sizes."""
+    """Return the allowed outputs in order, and where each row begins and how many entries it has.
+
+    Outputs with an empty row may be left out.
+    """
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
         outputs = mask.indices if mask.is_sorted else np.sort(mask.indices)
@@ -140,7 +144,7 @@ def _gather_all(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return the outputs that have a term, and the folds of their whole rows."""
+    """Return the outputs that have a term, and for each the fold of all terms of its row."""
     total = int(counts.sum())
     run_starts = counts.cumsum() - counts
     if total == rows.nvals:  # all rows, in order
@@ -170,9 +174,10 @@ def _gather_first(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return one term of each row that has any; each round looks at more neighbors of a row.
+    """Return one term for each row that has a term.
 
-    In a breadth-first search most vertices find a parent among their first few neighbors.
+    Each round looks at more neighbors of a row than the round before, because in a breadth-first
+    search most vertices find a parent among their first few neighbors.
     """
     found, places, width = [], [], 1
     tuning, chunk = current(TUNING), chunk_size()
@@ -193,7 +198,10 @@ def _gather_first(
 def _first_hits(
     rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
 ) -> tuple[Array, Array]:
-    """Return the first of each row's next `width` entries that meets u, and which rows have one."""
+    """Look at the next `width` entries of each row for one at whose column u has an entry.
+
+    Return the first such entry of each row that has one, and flags of these rows.
+    """
     if isinstance(u, FullVector):
         return starts, np.ones(starts.size, bool)
     if width == 1:
@@ -209,7 +217,7 @@ def _first_hits(
 
 
 def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
-    """Whether one term settles its output: all terms are one value, the monoid's terminal."""
+    """Whether one term determines its output: all terms equal the terminal of the monoid."""
     terminal = semiring.monoid.terminal
     if terminal is None:
         return False
@@ -227,7 +235,7 @@ def _terms(
     k: Array,
     outputs: Callable[[], Array],
 ) -> Array:
-    """Return the terms of the entries of `rows` at `places`, whose columns are k."""
+    """Return the terms of the entries at `places` of `rows`; k holds the columns of the entries."""
     a_values = rows.values
     a = (a_values, (lambda: a_values) if places is None else (lambda: a_values[places]))
     v = (u.values, lambda: u.values[k])
@@ -296,7 +304,7 @@ def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Arr
 
 @lru_cache(maxsize=4096)
 def may_be_constant(semiring: TypedSemiring) -> bool:
-    """Whether all terms, and so their fold, are one value if the operands' values are."""
+    """Whether iso-valued operands make all terms, and therefore all results, equal."""
     monoid = semiring.monoid
     is_idempotent = monoid.is_any or monoid.is_idempotent
     return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional
@@ -315,7 +323,10 @@ def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector |
 def operands(
     a_values: Array, u_values: Array, semiring: TypedSemiring, side: Side
 ) -> tuple[Array, int, Array, int]:
-    """Return the values of both operands as loops take them, each with its step."""
+    """Return the values of both operands as arrays for compiled loops, each with its step.
+
+    The step is 0 if one element stands for all values, or if the values are not read.
+    """
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
     a_type, u_type = (op.type, op.type2) if side == "mxv" else (op.type2, op.type)

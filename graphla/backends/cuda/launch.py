@@ -40,7 +40,7 @@ NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
 
 
 def read(values: Array, is_read: bool = True) -> Read:
-    """Return what `Values` of device.cuh needs: the array of values, its dtype, and its `Kept`."""
+    """Return the array of values, its dtype and its `Kept`, which `Values` of device.cuh takes."""
     if not is_read:
         return NOT_READ
     return (values, values.dtype, ISO if is_iso(values) else EACH)
@@ -48,16 +48,16 @@ def read(values: Array, is_read: bool = True) -> Read:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The properties of a card that launches depend on."""
+    """The properties of a GPU that determine how kernels are launched."""
 
     multiprocessors: int
-    shared: int  # most bytes of shared memory per block
+    shared: int  # maximum number of bytes of shared memory per block
     is_cooperative: bool  # whether all blocks of a launch may wait for one another
     has_clusters: bool
 
 
 def card() -> Card:
-    """Return the properties of the current card."""
+    """Return the properties of the current GPU."""
     return _card(xp.cuda.runtime.getDevice())
 
 
@@ -73,15 +73,15 @@ def _card(device: int) -> Card:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return an iso-valued array: the one element of `value`, broadcast to `size` entries."""
+    """Return the one-element array `value`, broadcast to `size` elements of stride 0."""
     return xp.broadcast_to(value, (size,))
 
 
 def blocks(items: int, block: int = BLOCK) -> int:
-    """Return the number of blocks for one thread per item, at most a few waves of the card.
+    """Return the number of blocks for one thread per item, at most a few waves of the GPU.
 
-    Kernels stride over the remaining items: `for (i64 k = thread_in_grid(); k < n; k +=
-    threads_in_grid())`.
+    If there are more items than threads, each thread of the kernel takes several items:
+    `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
     """
     return min(-(-items // block), 16 * card().multiprocessors * (2048 // block))
 
@@ -96,7 +96,7 @@ NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
 
 
 def places(a: Any) -> Places:
-    """Return where the entries are, as rows.cuh takes it.
+    """Return the positions of the entries, as arguments of the kernels that use rows.cuh.
 
     The tuple holds indptr, nrows (-1 for a vector), indices, the `Where` and the dtype of indptr.
     """
@@ -136,7 +136,7 @@ def rows_of(a: Csr) -> Array:
 
 
 class _Zeros(local):
-    """Zeroed counters that are not in use yet, by device and stream. Each thread has its own."""
+    """The unused zeroed counters of one thread, per device and stream."""
 
     def __init__(self) -> None:
         self.left: dict[tuple[int, int], tuple[Array, int]] = {}
@@ -150,14 +150,15 @@ class CounterTuning:
     """How counters are allocated."""
 
     batch: int = 512
-    """Number of counters in one allocation (4 KB), which is freed when none is in use."""
+    """Number of counters per allocation (4 KB). An allocation is freed once no counter in it is
+    used."""
 
 
 TUNING = CounterTuning()
 
 
 def counter() -> Array:
-    """Return a zeroed counter (int64, 0-d) in device memory; most calls launch no kernel."""
+    """Return a zeroed counter in device memory: a 0-d int64 array. Most calls launch no kernel."""
     stream = (xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr)
     zeros, left = _zeros.left.get(stream, (None, 0))
     if not left:
@@ -179,24 +180,25 @@ def counters(count: int) -> Array:
 
 
 ANSWERS = 256
-"""Answers per thread. An interrupted launch may still write to its own answer much later."""
+"""Answers per thread. There are many, because an interrupted launch may still write to its answer
+when later launches already run."""
 
 
 WORDS = 8
-"""Words of an answer."""
+"""Number of 8-byte words in an answer."""
 
 
 class Answer:
-    """Words of host memory. Pass `pointer` to a kernel, which stores up to 8 values there.
+    """Host memory to which a kernel writes up to 8 values; pass `pointer` to the kernel.
 
-    This takes half the time of a copy from device memory.
+    Reading a value this way takes half the time of a copy from device memory.
     """
 
     __slots__ = ("_words", "address", "pointer")
 
     def __init__(self, words: Any, address: int) -> None:
         self._words = words
-        self.address = address  # for structs, whose fields are plain integers
+        self.address = address  # the same as `pointer`, as an int for a field of a struct
         self.pointer = np.uint64(address)
 
     def wait(self) -> int:
@@ -215,10 +217,10 @@ class Answer:
 
 
 class _Answers(local):
-    """The answers of one thread, reused round-robin."""
+    """The answers of one thread, reused in round-robin order."""
 
     def __init__(self) -> None:
-        # With unified addressing, pinned memory has one address for the host and every card.
+        # With unified addressing, pinned memory has one address for the host and every GPU.
         self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS * ANSWERS)
         words = np.frombuffer(self.memory, np.int64, WORDS * ANSWERS).reshape(-1, WORDS)
         first, each = self.memory.ptr, 8 * WORDS
@@ -229,7 +231,7 @@ _answers: _Answers | None = None
 
 
 def next_answer() -> Answer:
-    """Return the answer of this thread that was handed out longest ago."""
+    """Return the answer of this thread that has been unused for the longest time."""
     global _answers
     if _answers is None:
         _answers = _Answers()
@@ -237,26 +239,26 @@ def next_answer() -> Answer:
 
 
 UNCOUNTED = -1
-"""In a word of `_Words` until its launch stores a count there."""
+"""The value of a word of `_Words` until its launch stores a count there."""
 
 Word = tuple[memoryview, int, int]
-"""A word of host memory: the memory, the position in it, and the address."""
+"""A word of host memory: the memory block, the position in this block, and the address."""
 
 
 class _Words:
-    """Words of host memory for the counts of all threads and cards."""
+    """Words of host memory for counts, shared by all threads and GPUs."""
 
     def __init__(self) -> None:
         self.free: deque[Word] = deque()
-        self.late: deque[Word] = deque()  # nobody reads these, but their launch may still store
+        self.late: deque[Word] = deque()  # no longer read, but a launch may still write to them
 
     def more(self) -> Word:
-        """Return a word that no launch stores into, if `free` has none."""
+        """Return a word that no launch will write to; call this when `free` is empty."""
         for _ in range(len(self.late)):
             words, k, _ = word = self.late.popleft()
             (self.late if words[k] == UNCOUNTED else self.free).append(word)
         if not self.free:
-            # With unified addressing, pinned memory has one address for the host and every card.
+            # With unified addressing, pinned memory has one address for the host and every GPU.
             memory = xp.cuda.alloc_pinned_memory(8 * ANSWERS)
             words = np.frombuffer(memory, np.int64, ANSWERS).data
             self.free.extend((words, k, memory.ptr + 8 * k) for k in range(ANSWERS))
@@ -267,9 +269,10 @@ _words = _Words()
 
 
 class PendingCount:
-    """A number of at least zero that a launch stores in host memory, to be read at any time later.
+    """A count that a launch stores in host memory and that the host may read at any later time.
 
-    Pass `address` to the kernel, which stores one int64 there.
+    Pass `address` to the kernel, which stores the count there as an int64. Reading the count waits
+    for the launch.
     """
 
     __slots__ = ("_device", "_word", "address")
@@ -287,19 +290,19 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        if words[k] == UNCOUNTED:  # the launch was on another stream, or another card is current
+        if words[k] == UNCOUNTED:  # the launch was on another stream, or another GPU is current
             xp.cuda.Device(self._device).synchronize()
         return words[k]
 
     def __del__(self, free: Any = _words.free, late: Any = _words.late) -> None:
-        word = getattr(self, "_word", None)  # None if there is no memory for more words
+        word = getattr(self, "_word", None)  # None if `__init__` failed for lack of memory
         if word is not None:
             words, k, _ = word
             (late if words[k] == UNCOUNTED else free).append(word)
 
 
 def number(scalar: Array) -> int:
-    """Return a number from device memory; the host waits for it."""
+    """Return a number from device memory; the host waits until it is computed."""
     return int(scalar)
 
 

@@ -1,5 +1,5 @@
-// The base of all products of matrices: hash tables of columns in shared memory, sums of terms, and
-// a loop over the terms of a row.
+// Device code that all matrix products share: hash tables of columns in shared memory, sums of
+// terms, and a loop over the terms of a row.
 #ifndef GRAPHLA_MXM
 #define GRAPHLA_MXM
 #include "atomics.cuh"
@@ -7,29 +7,30 @@
 
 namespace graphla {
 
-/// The most terms of a row in each bin of rows with few terms. Each bin has four times as many as
-/// the one before.
+/// The maximum number of terms of a row in each bin of rows with few terms. It grows by a factor of
+/// four from bin to bin.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
-/// Which entries of the product a mask drops: none, or those in its pattern.
+/// Which entries of the product a mask drops: none, or those in the pattern of the mask.
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 
 // --- hash tables ------------------------------------------------------------------------------
 // A table has 2^bits places for keys >= 0; a free place holds FREE. Probing is linear. A search for
-// a missing key ends only at a free place, so a table that is searched must have one.
+// a missing key ends only at a free place, so a table must have a free place when it is searched.
 
 constexpr i32 FREE = -1;
 
 DEVICE u32 home_of(i32 key, int bits) { return (u32(key) * 0x9E3779B1u) >> (32 - bits); }
 
-/// Returns the fewest bits, between least_bits and most_bits, of a table with room for `places`.
+/// Returns log2 of the size of the smallest table with at least `places` places, limited to
+/// least_bits..most_bits.
 DEVICE int bits_for(i64 places, int least_bits, int most_bits) {
   int bits = least_bits;
   while (bits < most_bits && (i64(1) << bits) < places) bits++;
   return bits;
 }
 
-/// Returns the place of the key, or -1.
+/// Returns the place of the key in the table, or -1 if the key is missing.
 DEVICE int find_key(const i32 *table, int bits, i32 key) {
   const u32 mask = (1u << bits) - 1;
   for (u32 slot = home_of(key, bits);; slot = (slot + 1) & mask) {
@@ -61,8 +62,8 @@ DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
 
 // --- sums -------------------------------------------------------------------------------------
 
-/// Adds a term to a sum. `found` says whether the sum has a term already. For `any` the first term
-/// stays.
+/// Adds a term to a sum. `found` says whether the sum has a term already. Under the monoid `any`
+/// the sum keeps its first term.
 template <class Op>
 DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typename Op::Y y, i64 i,
                      i64 k, i64 j) {
@@ -81,8 +82,8 @@ template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   else return false;
 }
 
-/// Adds up the sums of each group of `width` lanes; a lane may have none. Every lane of the warp
-/// must call this, and every lane gets the result.
+/// Adds up the sums of each group of `width` lanes. `found` is false in a lane without a sum. Every
+/// lane of the warp must call this, and every lane gets the result of its group.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -102,7 +103,7 @@ template <class Offset, class Z> struct Made {
   Z *values;
 };
 
-/// Returns whether C may have an entry in column j of row i: the mask `outside` must not list it.
+/// Returns whether C may have an entry in column j of row i: true unless `outside` lists it.
 template <int MASK, class Mask> DEVICE bool allows(const Mask &outside, i64 i, i32 j) {
   if constexpr (MASK == NO_MASK) return true;
   const i64 end = outside.end(i);
@@ -110,7 +111,7 @@ template <int MASK, class Mask> DEVICE bool allows(const Mask &outside, i64 i, i
   return place == end || outside.indices[place] != j;
 }
 
-/// Returns the row of entry k, which is `row` or a later one.
+/// Returns the row that contains entry k; the search begins at `row`.
 template <class Offset>
 DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k) {
   if (i64(indptr[row + 1]) > k) return row;
@@ -120,30 +121,31 @@ DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k
 // --- the terms of a row -----------------------------------------------------------------------
 
 /// LANES lanes of a warp that work together. All groups of a warp work in lockstep, and all lanes
-/// call each function, so that masks of lanes are full and known at compile time. If lanes waited
-/// for their own group only, the hardware would run one group after the other.
+/// of the warp call each function, so that every lane mask is full and known at compile time. If
+/// lanes synchronized only with their own group, the hardware would run the groups one after the
+/// other.
 template <int LANES> struct Group {
   static constexpr u32 ONES = LANES == WARP ? ALL_LANES : (1u << (LANES & 31)) - 1;
   int mine;  // number of the lane in the group
   int base;  // first lane of the group in the warp
   DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES) {}
-  /// Returns which lanes of the group pass true, from bit 0 on.
+  /// Returns one bit per lane of the group, from bit 0 on: whether the lane passes true.
   DEVICE u32 ballot(bool yes) const { return (__ballot_sync(ALL_LANES, yes) >> base) & ONES; }
-  /// Returns x of lane `from` of the group.
+  /// Returns the x that lane `from` of the group passes.
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 
-/// Stands for values that are not read.
+/// A placeholder for an array of values that are not read.
 struct Nothing {
   DEVICE i32 operator[](i64) const { return 0; }
 };
 
 constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are visited
 
-/// Calls visit(k, x, j, y) for each term of row i of A B, in the order of k. The lanes of a group
-/// read columns j of one row of B at a time, and synchronize after it. narrow(from, to) may cut the
-/// entries of a row of B. The loads for AHEAD rows of B overlap. All lanes of the warp must call
-/// this; `is_there` says whether the group has a row.
+/// Calls visit(k, x, j, y) for each term of row i of the product A B, in the order of k. The lanes
+/// of a group read one row of B at a time, one entry per lane, and synchronize after each row.
+/// narrow(from, to) may restrict the entries of a row of B that are read. The loads for AHEAD rows
+/// of B overlap. All lanes of the warp must call this; `is_there` says whether the group has a row.
 template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
 DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b,
                       const Y &y_values, i64 i, bool is_there, Narrow narrow, Visit visit) {

@@ -5,16 +5,18 @@ under its complement, this module computes C row by row.
 
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 
-The number of terms of each row bounds its size, and puts it into one of six lists. Rows of at most
-1,536 terms are computed in hash tables. Longer rows are computed by tiles of columns, or by sorting
-if there are very many columns. Sizes are found first, so that C is allocated before values are
-computed. Two kinds of rows are computed before that, in scratch memory of a known bound: rows of
-few terms, if all fit in `scratch`, and sorted rows, in batches of `sorted` terms. Terms are always
-added in the order of k.
+The number of terms of a row of C is an upper bound of its size, and decides which of six lists the
+row belongs to. Rows of at most 1,536 terms are computed in hash tables. Longer rows are computed by
+tiles of columns, or by sorting if there are very many columns.
 
-Waits: for the numbers of rows in the lists; for the number of entries of C; for the number of runs
-of each batch of sorted rows, and once for where the batches end. For a masked product see
-`spgemm_masked`.
+In general the sizes of the rows are counted first, then C is allocated, and then the values are
+computed. Two kinds of rows are computed earlier, in scratch memory whose size has a known bound:
+rows of few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
+terms. Terms are always added in the order of k.
+
+Waits: for the number of rows in each list; for the number of entries of C; if rows are sorted, once
+for the ends of the batches, and for the number of runs of each batch. `spgemm_masked` lists the
+waits of a masked product.
 """
 
 from __future__ import annotations
@@ -52,26 +54,27 @@ MOST = tuple(enumeration("spgemm.cuh", "FewTerms"))
 
 @dataclass(frozen=True)
 class SpgemmTuning:
-    """How rows are grouped, and how much scratch there is.
+    """How rows are grouped, and how much scratch memory they may use.
 
     The kernels read `places`, `tile_warps` and `span`.
     """
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
-    """For each bin of rows with few terms, the bits of a row's table and the lanes that fill it. A
-    table is at most 3/4 full: `FewTerms` of spgemm.cuh."""
+    """For each bin of rows with few terms: log2 of the places in the hash table of a row, and the
+    number of lanes that fill it. `FewTerms` of spgemm.cuh keeps tables at most 3/4 full."""
     places: int = 2048
-    """Places of all hash tables of a block."""
+    """Total number of places in the hash tables of a block."""
     tile_warps: int = 4
-    """Warps of a block; a warp computes a tile."""
+    """Number of warps per block; each warp computes one tile."""
     span: int = 8
     """Tiles that a warp counts at a time."""
     scratch: int = 1 << 30
-    """Bytes in which rows of few terms may be computed before their sizes are known."""
+    """Bytes of scratch memory for rows of few terms that are computed before their sizes are
+    known."""
     few_rows: int = 1 << 12
-    """The most rows of A that one block lists after all blocks have counted terms."""
+    """If A has at most this many rows, the last block that counts terms also lists the rows."""
     sorted: int = 1 << 26
-    """Terms that are sorted at a time: at most 2.5 GB of scratch memory."""
+    """Number of terms that are sorted at a time; they take at most 2.5 GB of scratch memory."""
 
 
 TUNING = SpgemmTuning()
@@ -145,14 +148,14 @@ def _made(c: tuple[Any, ...]) -> Packed:
 
 
 def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr:
-    """Return A ⊕.⊗ B without the places that `outside` lists."""
+    """Return A ⊕.⊗ B without the positions that `outside` lists."""
     terms = terms_of(a, b, semiring)
     operands = _Operands(a, b, outside, terms)
     tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
     tile_count = -(-b.ncols // (1 << tile_bits))
     zeros = xp.zeros(2 * a.nrows + 2 + 2 * Bin.BINS, xp.int64)
     ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
-    of_rows = zeros[a.nrows + 1 :]  # the terms of each row; behind them, what `Lists` counts
+    of_rows = zeros[a.nrows + 1 :]  # the number of terms of each row, then the counts of `Lists`
     lists = _list_rows(a, b, tile_count, of_rows)
     made = _few_at_once(operands, lists, sizes)
     if made is None:
@@ -178,7 +181,7 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
 
 
 class _Lists(NamedTuple):
-    """The rows of each bin, one bin after the other, and their numbers."""
+    """The list of rows of each bin, and the number of rows in each list."""
 
     all_rows: Array
     counts: list[int]
@@ -192,9 +195,10 @@ class _Lists(NamedTuple):
 
 
 def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
-    """List the rows by their numbers of terms, kept in `of_rows`.
+    """Assign each row to a bin by its number of terms, and list the rows of each bin.
 
-    `of_rows` is zero at first, with room for a number per row, 12 counts and a ticket counter.
+    `of_rows` must be zero. It has room for the number of terms of each row, which the kernel stores
+    there, followed by 12 counts and a ticket counter.
     """
     tuning, nrows = current(TUNING), a.nrows
     room, answer = min(nrows, a.nvals), next_answer()
@@ -223,9 +227,10 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
 
 
 def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array, Array] | None:
-    """Compute the rows of few terms in scratch memory of the most that they may need.
+    """Compute the rows of few terms in scratch memory that is large enough for any result.
 
-    Also store their sizes. Return None if that is too much memory, or if there are no such rows.
+    Also store the sizes of these rows. Return None if this takes too much memory, or if there are
+    no such rows.
     """
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
@@ -241,7 +246,7 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array,
 
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
-    """Return the grid and the block for a group of lanes per row."""
+    """Return the numbers of blocks and of threads per block, for one group of lanes per row."""
     tuning = current(TUNING)
     bits, group = tuning.few[few]
     block = (tuning.places >> bits) * group
@@ -258,7 +263,11 @@ def _count_few(operands: _Operands, few: int, rows: Array, sizes: Any) -> None:
 def _make_few(
     operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Any
 ) -> None:
-    """Compute rows into `c`: from its indptr on, or into `room` places each, with their sizes."""
+    """Compute the listed rows into the arrays `c`.
+
+    If `c` has an indptr, it says where each row begins. Otherwise each row gets `room` places, and
+    its size is stored in `sizes`.
+    """
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)
     parts = (*operands.types, offset, *tuning.few[few], terms.has_values)
@@ -341,7 +350,10 @@ def _make_tiles(
 
 
 class _Runs(NamedTuple):
-    """Entries of some rows of C: increasing keys, row in the list * 2^bits + column, and values."""
+    """Entries of some rows of C in increasing order of their keys, with their values.
+
+    The key is k * 2^bits + column, where k is the position of the row in the list.
+    """
 
     rows: Array
     column_bits: int
@@ -350,7 +362,7 @@ class _Runs(NamedTuple):
 
 
 def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Any) -> list[_Runs]:
-    """Compute rows by sorting, in batches of `sorted` terms."""
+    """Compute the listed rows by sorting, in batches of `sorted` terms."""
     ends = xp.zeros(rows.size + 1, xp.int64)
     xp.cumsum(of_rows[rows], out=ends[1:])
     known = xp.asnumpy(ends)

@@ -1,10 +1,12 @@
-// Rows of C = A B with many terms, computed in tiles of 2^BITS columns, dense in shared memory.
+// Rows of C = A B with many terms. They are computed in tiles of 2^BITS columns; shared memory
+// holds one sum for every column of a tile.
 //
-// A warp computes one tile of one listed row. Its lanes find the pieces of 32 rows of B in the tile
-// at a time, then read the pieces one after the other, in the order of k. The columns of a piece
+// A warp computes one tile of one listed row. Its lanes find the parts of 32 rows of B that belong
+// to the tile, then read these parts one after the other, in the order of k. The columns of a part
 // differ, so only one lane adds to the sum of a column, without atomics and always in the same
 // order. A bit map records which columns have a sum, and yields them in order.
-// First the columns of each tile are counted, SPAN tiles at a time. A mask clears bits (OUTSIDE).
+// First the columns of each tile are counted, SPAN tiles at a time. With OUTSIDE the bits of the
+// columns that the mask lists are cleared.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -12,7 +14,7 @@ namespace graphla {
 constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
 constexpr int SPAN = SpgemmTuning::span;  // tiles that a warp counts at a time
 
-/// Cuts a sorted row of B to the columns begin..end - 1.
+/// Restricts the entries from..to - 1 of a sorted row of B to those in columns begin..end - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
   from = lower_bound<i32, i64>(b_indices, from, to, i32(begin));
   if (end <= 0x7fffffff) to = lower_bound<i32, i64>(b_indices, from, to, i32(end));

@@ -1,20 +1,20 @@
 // Masked products as dot products: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
 // j)) is the dot product of row i of A and row j of Bt (column j of B).
 //
-// A warp processes tiles of the pattern's entries. For each row i in its tile it hashes row i of A
-// in shared memory, and looks up the entries of each row j. If row j is much longer, the warp
-// searches it for the entries of row i instead. Eight lanes read a short list, the warp a long one.
-// Row i is hashed if it fills at most half of the table; a longer row is searched. `present` must
-// be false at first. z is written where there is a term, unless all sums are known to be equal
-// (HAS_VALUES is false). Each lane adds its terms, then the lanes add their sums: the order depends
-// only on the operands.
+// A warp processes tiles of entries of the pattern. For each row i in its tile it hashes row i of A
+// in shared memory, and looks up the entries of each row j of Bt in this table. If row j is much
+// longer than row i, the warp searches row j for the entries of row i instead. Eight lanes read a
+// short row, the whole warp reads a long one. Row i is hashed only if it fills at most half of the
+// table; a longer row is searched. `present` must be false at first. z is written where there is a
+// term, unless all sums are known to be equal (HAS_VALUES is false). Each lane adds its terms, then
+// the lanes add their sums, so the order of the terms depends only on the operands.
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int DOT_WARPS = SpgemmMaskedTuning::warps;
-constexpr int GROUP = 8;        // lanes that read a short list
-constexpr i32 SHORT_LIST = 64;  // most entries of a list that a group reads
+constexpr int GROUP = 8;        // number of lanes that read a short row
+constexpr i32 SHORT_LIST = 64;  // a row with at most this many entries is short
 constexpr i32 SKEW = 4;         // row j is searched if it is more than SKEW times as long as row i
 
 /// One operand of a product: rows of (k, value).
@@ -28,16 +28,17 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
   DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
 };
 
-/// Row i of A, to look k up: a hash table of 2^bits places, or the sorted row itself (bits = 0).
+/// Row i of A, in which k is looked up: a hash table of 2^bits places, or the sorted row (bits =
+/// 0).
 struct Sought {
   const i32 *table;
-  const u16 *places;  // place of each key in the row
+  const u16 *places;  // the position of each key in the row
   i64 begin;
   i32 count;
   int bits;
 };
 
-/// Adds the terms of one dot that lane `mine` of a group of `width` lanes computes.
+/// Adds the terms of one dot product that lane `mine` of a group of `width` lanes computes.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
 DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
                 bool searches, int mine, int width, typename Op::Z &sum, bool &found) {

@@ -1,8 +1,9 @@
 // Rows of C = A B with many terms among very many columns: expand, sort, and sum run by run.
 //
-// The terms of some listed rows are written one after the other, each with the key row * 2^BITS +
-// column, where row is its number in the list. A stable sort brings equal keys together in the
-// order of k; a thread then adds the terms of one run in that order.
+// The kernel writes the terms of some listed rows one after the other, each with the key row *
+// 2^BITS
+// + column, where row is the position of the row in the list. A stable sort brings equal keys
+// together in the order of k; a thread then adds the terms of one run of equal keys in that order.
 // Terms that a mask drops (OUTSIDE) get the greatest key, NOWHERE.
 #include "spgemm.cuh"
 
@@ -10,8 +11,8 @@ namespace graphla {
 
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
-/// Writes the keys and terms of the listed rows, from place starts[row] - starts[0] on. A block
-/// expands a row.
+/// Writes the keys and terms of each listed row, from place starts[row] - starts[0] on. Each block
+/// expands one row at a time.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
 __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
@@ -86,7 +87,7 @@ __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ o
   }
 }
 
-/// Writes the runs into their rows of C.
+/// Writes the column and the sum of each run into its row of C.
 template <class Op, class Z, class OffsetC, bool HAS_VALUES>
 __global__ void place_runs(const i64 *__restrict__ keys, const Z *__restrict__ sums, i64 count,
                            const i32 *__restrict__ listed, int column_bits, Made<OffsetC, Z> c) {

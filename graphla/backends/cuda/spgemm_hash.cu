@@ -3,17 +3,19 @@
 // A group of GROUP lanes computes one of the listed rows: for each entry (i, k) of A in order, its
 // lanes read the entries of row k of B. The columns of one row of B differ, so only one lane adds
 // to the sum of a column, without atomics. Terms are always added in the order of k.
-// If there is scratch memory for as many columns as the rows may have (`room` per row), rows are
-// computed once, and moved when all sizes are known. Otherwise they are counted first, and then
-// computed in their places in C. A mask drops the columns in its row (OUTSIDE).
-// 2^BITS places hold all terms that a listed row may have, with a quarter to spare. Each table has
-// GROUP words of padding, so that groups in lockstep access different banks.
+// If scratch memory has room for the largest possible result (`room` columns per row), each row is
+// computed once in scratch memory, and moved to C when all sizes are known. Otherwise the columns
+// of each row are counted first, and then computed in their final positions in C. A mask drops the
+// columns that it lists in the row (OUTSIDE).
+// The 2^BITS places of a table have room for all terms of a listed row, and at least a quarter of
+// them stays free. Each table has GROUP words of padding, so that groups in lockstep access
+// different banks.
 #include "spgemm.cuh"
 
 namespace graphla {
 
-constexpr int FEW_PLACES = SpgemmTuning::places;  // places of all tables of a block
-constexpr int RANKED_BITS = 7;  // most bits with which columns are ordered by counting smaller ones
+constexpr int FEW_PLACES = SpgemmTuning::places;  // number of places of all tables of a block
+constexpr int RANKED_BITS = 7;  // up to 2^7 places, columns are ordered by counting smaller ones
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
 template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
@@ -26,7 +28,7 @@ template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group
   __syncwarp();
 }
 
-/// Leaves rows of B uncut.
+/// Does not restrict the entries of a row of B that are read.
 struct Whole {
   DEVICE void operator()(i64 &, i64 &) const {}
 };
@@ -35,7 +37,7 @@ struct Whole {
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
 __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
                           Csr<OffsetM> outside, i64 *__restrict__ sizes) {
-  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // of a warp
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // per warp
   SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
   i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
@@ -58,8 +60,8 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA
   }
 }
 
-/// Moves the keys of a table that `may_stay` allows to its front, with their sums. Returns their
-/// number.
+/// Moves the keys that `may_stay` allows to the front of the table, with their sums. Returns the
+/// number of these keys.
 template <int BITS, bool HAS_VALUES, class Z, class MayStay>
 DEVICE int gather_taken(i32 *table, Z *sums, MayStay may_stay) {
   int taken = 0;
@@ -133,7 +135,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   typedef typename Op::Z Z;
   constexpr bool IS_RANKED = BITS <= RANKED_BITS;
   static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
-  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // of a warp
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // per warp
   SHARED(u64, tables, WORDS / 2);
   SHARED(Z, all_sums, HAS_VALUES ? WORDS : 1);
   constexpr int COLUMNS = apart_columns<BITS, GROUP>;
@@ -205,8 +207,9 @@ struct FewRows {
 
 enum MoveShape { MOVE_LANES = 8 };  // lanes that move a row
 
-/// Moves the rows of all four lists from scratch memory into C. There the lists are stored one
-/// after the other, and a row has as many places as the name of its list says.
+/// Moves the rows of all four lists from scratch memory into C. Scratch memory holds the lists one
+/// after the other; a row of the list MOST_24 has 24 places there, one of MOST_96 has 96, and so
+/// on.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
 __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
                          const Word *__restrict__ made_z, Made<OffsetC, Word> c) {
@@ -220,7 +223,7 @@ __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     i64 nth = each, begin = 0, places = MOST_24;
     const i32 *listed = rows.lists;
-    auto pass = [&](i64 passed) {  // go to the next list
+    auto pass = [&](i64 passed) {  // goes to the next list
       nth -= passed;
       begin += passed * places;
       places *= 4;

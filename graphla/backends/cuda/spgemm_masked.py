@@ -1,9 +1,12 @@
-"""C⟨M⟩ = A ⊕.⊗ B at the entries of M only: as dots or by rows of B, whichever takes fewer steps.
+"""C⟨M⟩ = A ⊕.⊗ B, computed only at the entries of M.
 
-Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu. The device counts the steps first.
+The product is computed either as one dot product per entry of M, or by rows of B, whichever takes
+fewer steps. The device counts the steps first.
 
-Waits: for the numbers of steps; again after a transpose of B that was made for dots; for the number
-of entries, in `keep`.
+Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
+
+Waits: for the number of steps, and again if B is transposed for dot products; for the number of
+entries of the result, in `keep`.
 """
 
 from __future__ import annotations
@@ -24,26 +27,30 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True)
 class SpgemmMaskedTuning:
-    """How a pattern is cut into tiles, and the costs of both ways. Kernels read the first two."""
+    """How a pattern is cut into tiles, and the costs of both ways.
+
+    The kernels read the first two fields.
+    """
 
     warps: int = 4
-    """Warps of a block."""
+    """Number of warps per block."""
     rows_tile: int = 512
     """The most entries of the pattern that a warp processes by rows of B."""
     dot_tile: int = 256
     """The most entries of the pattern that a warp processes as dots."""
     table_bits: int = 10
-    """log2 of the places of a table: a row of A of up to half as many entries is hashed, a longer
-    one is searched. With 11 the triangles of kron 18 took 1.2 times as long, because half as
-    many warps fit."""
+    """log2 of the number of places in a hash table. A row of A that fills at most half of the table
+    is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of kron 18
+    took 1.2 times as long, because half as many warps fit on a multiprocessor."""
     tiles: int = 1 << 14
-    """Number of tiles that keep a large card busy; tiles are not longer than that allows."""
+    """Number of tiles that keep a large GPU busy. Tiles are made short enough to reach it."""
     transposing: int = 32
     """Cost of transposing B for dots, in steps per entry."""
     per_entry: int = 16
-    """The least number of steps of a dot."""
+    """The minimum number of steps of a dot product."""
     few: int = 1 << 10
-    """If no matrix has more entries, counting steps takes longer than either way."""
+    """If no matrix has more entries than this, the steps are not counted, because counting would
+    take longer than either way."""
 
 
 TUNING = SpgemmMaskedTuning()
@@ -54,7 +61,7 @@ def product(
 ) -> Csr | None:
     """Return C at the entries of `pattern`.
 
-    Return None if B is stored by columns only, and its rows would take fewer steps.
+    Return None if B is stored only by columns, but the product by rows of B would take fewer steps.
     """
     tuning = current(TUNING)
     if b is None:
@@ -82,7 +89,7 @@ def product(
 
 
 def _steps(a: Csr, b: Csr, pattern: Csr, bt: Csr | None) -> tuple[int, int]:
-    """Return the steps by rows of B, and as dots if Bᵗ is stored, else 0."""
+    """Return the number of steps by rows of B, and as dot products (0 if Bᵗ is not stored)."""
     steps = xp.zeros(2, xp.uint64)
     _count_row_steps(a, b, pattern, steps[:1])
     if bt is not None:
@@ -120,7 +127,7 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
 
 
 def _all_terms(a: Csr, bt: Csr) -> int:
-    """Count the terms of the product without a mask, from the columns of A and of Bᵗ."""
+    """Return the number of terms of the product without a mask, from column counts of A and Bᵗ."""
     in_a = _in_columns(a)
     in_b = in_a if bt.indices is a.indices else _in_columns(bt)
     total = xp.zeros(1, xp.uint64)
@@ -130,7 +137,7 @@ def _all_terms(a: Csr, bt: Csr) -> int:
 
 
 def _in_columns(a: Csr) -> Array:
-    """Count the entries in each column."""
+    """Return the number of entries in each column."""
     counts = xp.zeros(a.ncols, xp.int32)
     kernel = load("spgemm_plan.cu", "count_in_columns", NOTHING)
     kernel(blocks(a.nvals), BLOCK, a.indices, size(a.nvals), counts)
@@ -141,7 +148,7 @@ def _in_columns(a: Csr) -> Array:
 
 
 def _at_pattern(way: str, a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
-    """Return C at the pattern's entries that have a term; `b` is Bᵗ for dots."""
+    """Return C at the entries of the pattern that have a term; for dot products, `b` is Bᵗ."""
     terms = terms_of(a, b, semiring)
     sums = terms.room(pattern.nvals, is_filled=False)
     present = xp.zeros(pattern.nvals, bool)

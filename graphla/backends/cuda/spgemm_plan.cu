@@ -1,11 +1,12 @@
-// The cost of a product: the number of terms of each row of A B, lists of the rows by this number,
-// and the steps of a masked product as dots and by rows of B. All counts are exact, in 64 bits.
+// The cost of a product. The kernels count the terms of each row of A B, list the rows by this
+// number, and count the steps of a masked product, both as dot products and by rows of B. All
+// counts are exact, in 64 bits.
 #include "persistent.cuh"
 #include "spgemm.cuh"
 
 namespace graphla {
 
-/// The bins of rows, by their number of terms and by how they are computed.
+/// The bins of rows, by the number of terms and the way in which a row is computed.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
@@ -18,17 +19,17 @@ enum Bin {
 
 /// The lists of rows. `counts` and `tickets` are zero at first.
 struct Lists {
-  i32 *rows;        // the rows of each bin, from bin * room on
+  i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
   u64 *counts;      // the number of rows of each bin, then the number of terms of each bin
-  u64 *tickets;     // counts the blocks that are done
-  i64 *told;        // host memory for the number of rows of each bin
+  u64 *tickets;     // counter of the blocks that are done
+  i64 *told;        // host memory that gets the number of rows of each bin
   i64 room;         // places of each list
   i64 tiles;        // number of tiles that the columns are cut into
-  i64 most_sorted;  // the most terms of a row that is computed by sorting
+  i64 most_sorted;  // a row with more terms than this is not computed by sorting
 
-  /// Lists the rows begin, begin + step, ...; whole warps call, with consecutive rows. A row is
-  /// computed by tiles if the search for each tile in each row of B costs little compared with its
-  /// terms, or if it has too many terms to sort.
+  /// Lists the rows begin, begin + step, ... All lanes of a warp must call this, with consecutive
+  /// values of `begin`. A row with many terms is computed by tiles if searching each row of B for
+  /// each tile costs little compared with computing its terms, or if it has too many terms to sort.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
@@ -54,23 +55,24 @@ struct Lists {
     }
   }
 
-  /// Returns whether all other blocks are done; each block calls once.
+  /// Returns whether all other blocks are done. Each block must call this once.
   DEVICE bool are_complete() const {
     Grid grid(tickets);
     grid.begin(0);
     return is_last_block(grid);
   }
 
-  /// Tells the host how many rows each bin has, by one block.
+  /// Stores the number of rows of each bin in host memory. Only one block calls this.
   DEVICE void tell() const {
     __syncthreads();
     if (threadIdx.x < BINS) told[threadIdx.x] = i64(load_relaxed(counts + threadIdx.x));
   }
 };
 
-/// terms[i] += the number of terms A(i, k) B(k, :) for all k, which bounds the size of row i of C.
-/// `terms` must be zero at first. A warp adds up the entries that belong to one row. With LISTS,
-/// the last block lists all rows; this is for few rows.
+/// terms[i] += the number of terms A(i, k) B(k, j) over all k and j, an upper bound of the size of
+/// row i of C. `terms` must be zero at first. A warp adds up the counts of entries in the same row
+/// before it adds them to `terms`. With LISTS, the last block also lists all rows, which pays only
+/// for few rows.
 template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
@@ -107,8 +109,9 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
   if (lists.are_complete()) lists.tell();
 }
 
-/// steps[0] += the steps of lanes for dots: for each entry (i, j) of the pattern, the length of the
-/// shorter of row i of A and row j of Bt, rounded up to a multiple of 8, plus 8 to begin.
+/// steps[0] += the number of steps as dot products. An entry (i, j) of the pattern takes as many
+/// steps as the shorter of row i of A and row j of Bt has entries, rounded up to a multiple of 8,
+/// and 8 more steps to begin.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
                                 const i32 *__restrict__ indices, i64 nvals,
@@ -125,9 +128,9 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// steps[0] += the steps of lanes by rows of B: for each entry (i, k) of A in a row where the
-/// pattern has entries, the length of row k of B rounded up to whole warps, plus a warp for each
-/// further chunk of the pattern's row.
+/// steps[0] += the number of steps by rows of B. An entry (i, k) of A, in a row where the pattern
+/// has entries, takes as many steps as row k of B has entries, rounded up to whole warps, and one
+/// warp more for each further chunk of row i of the pattern.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -145,7 +148,8 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// counts[k] += 1 for each entry in column k. The counts of both operands give the number of terms.
+/// counts[k] += 1 for each entry in column k. The number of terms of a product follows from the
+/// counts of both operands (`add_products`).
 template <class Op>
 __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
                                  i32 *__restrict__ counts) {
@@ -162,7 +166,7 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// z[0] = the term of x[0] and y[0], if all terms are equal.
+/// z[0] = the term of x[0] and y[0]. This is the value of all sums if all terms are equal.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

@@ -1,4 +1,4 @@
-"""The terms mult(A(i, k), B(k, j)) of matrix products, as their kernels take them."""
+"""The terms mult(A(i, k), B(k, j)) of matrix products, in the form that the kernels read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from semirings.structures import TypedSemiring
 
 
 class Terms(NamedTuple):
-    """The values from which terms are computed, and the value of all sums if they are equal."""
+    """The values from which terms are computed.
+
+    `constant` is the value of all sums if they are known to be equal, otherwise None.
+    """
 
     spec: tuple[Any, ...]
     dtype: np.dtype[Any]
@@ -29,7 +32,10 @@ class Terms(NamedTuple):
         return self.constant is None
 
     def room(self, count: int, *, is_filled: bool = True) -> Array:
-        """Return an array for `count` sums, empty if sums are equal; zeros unless `is_filled`."""
+        """Return an array for `count` sums; its length is 0 if all sums are equal.
+
+        The array is set to zero, unless `is_filled` says that kernels write every element.
+        """
         make = xp.empty if is_filled else xp.zeros
         return make(count if self.has_values else 0, self.dtype)
 
@@ -39,7 +45,7 @@ class Terms(NamedTuple):
 
 
 def terms_of(a: Csr, b: Csr, semiring: TypedSemiring) -> Terms:
-    """Return the terms of A and B, or of A and Bᵗ."""
+    """Return the `Terms` of the product of A and B; `b` may also be Bᵗ."""
     op, monoid = semiring.binaryop, semiring.monoid
     spec, dtype = (cuda_ops.matrix_matrix, semiring), monoid.type.np_type
     x, y = read(a.values, op.reads_x), read(b.values, op.reads_y)

@@ -3,18 +3,18 @@
 //
 // The edges are all entries of these columns, one column after the other in the order of u. Short
 // columns are read by a few threads each (`push_columns`). Otherwise the edges are cut into tiles
-// of one size, whatever columns they belong to, and a block reads a tile (`push_tiles`). `Way` says
-// what is done with an edge. A thread claims an output by setting its bit; the thread that sets it
-// first lists the output. Terms are folded with the atomics of the monoid.
+// of equal size, regardless of the columns, and each block reads one tile at a time (`push_tiles`).
+// `Way` says what is done with an edge. A thread claims an output by setting its bit; the thread
+// that sets the bit first lists the output. Terms are folded with the atomics of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {
 
 enum Way {
   CLAIM = 0,           // list each output once, with the term that claims it
-  CLAIM_ALONE = 1,     // list each output once; its value is known
+  CLAIM_ALONE = 1,     // list each output once, without a term; all values are known to be equal
   CLAIM_IDENTITY = 2,  // list each output once, and store the identity for the fold
-  FOLD = 3,            // fold the terms of outputs that are claimed already
+  FOLD = 3,            // fold terms into outputs that an earlier launch has claimed
   FOLD_DENSE = 4,      // claim and fold together; every output holds the identity already
   EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
@@ -27,21 +27,21 @@ template <class U> struct Frontier {
   const i64 *ends;  // ends[i]: number of edges of entries 0..i; null for push_columns, push_alone
 };
 
-/// Where the terms are stored.
+/// The outputs of a push, and the arrays that hold them.
 template <class Op, int WAY, bool MASKED> struct Outputs {
   typedef typename Op::Z Z;
   i64 size;
   const bool *flags;  // the mask
   bool complement;
-  u32 *claimed;   // one bit per output
+  u32 *claimed;   // one bit per output: whether it is claimed
   bool *present;  // FOLD_DENSE only
-  i32 *indices;   // listed outputs; with EXPAND the output of each edge (`size` if masked out)
-  Z *w;           // values by place in the list (CLAIM), by edge (EXPAND), otherwise by output
+  i32 *indices;   // the listed outputs; with EXPAND the output of each edge (`size` if masked out)
+  Z *w;           // one value per listed output (CLAIM), per edge (EXPAND), or per output (others)
   u64 *count;
 
   DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }
-  /// Returns whether an edge to o may still count. Several lanes may see o open before the first
-  /// one claims it.
+  /// Returns whether an edge to o may still change the result. Several lanes may get true for the
+  /// same o before the first of them claims it.
   DEVICE bool is_open(i32 o) const {
     if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
     if constexpr (WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY) {
@@ -72,7 +72,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
     }
     return is_first;
   }
-  /// Lists an output that is claimed.
+  /// Stores a claimed output at this place of the list.
   template <class Term> DEVICE void list(u64 place, i32 o, Term term) const {
     indices[place] = o;
     if constexpr (WAY == CLAIM) w[place] = term();
@@ -80,7 +80,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-/// Pushes all edges. `threads` threads, a power of two, read a column.
+/// Pushes all edges. `threads` threads read each column; their number is a power of two.
 template <int KEPT_A, int KEPT_U, class Op, class Offset, class A, class U, bool MASKED, int WAY>
 DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offset, A> &columns,
                        const Outputs<Op, WAY, MASKED> &outputs) {
@@ -111,7 +111,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
-/// Claims the outputs that a mask given as a list does not let through; the other bits are zero.
+/// Sets the bits of the outputs that the mask forbids, so that no edge can claim them. The mask is
+/// a list of outputs. All bits must be zero at first.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {
@@ -125,9 +126,10 @@ DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__re
   __syncthreads();
 }
 
-/// Like push_columns, by one block: few edges and at most SpmspvTuning::alone_outputs outputs. The
-/// block prepares the outputs, and stores in *count how many it has claimed. The mask may be a list
-/// of `length` outputs instead of flags; a negative length means that there is no list.
+/// Like push_columns, but with one block, for few edges and at most SpmspvTuning::alone_outputs
+/// outputs. The block initializes the outputs, and stores the number of claimed outputs in *count.
+/// The mask may be a list of `length` outputs instead of flags; a negative length means that there
+/// is no list.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
@@ -155,18 +157,18 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
 
 // --- tiles of edges ---------------------------------------------------------------------------
 
-constexpr int THREADS = BLOCK_THREADS;                     // threads of a block
-constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile
+constexpr int THREADS = BLOCK_THREADS;                     // number of threads of a block
+constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile per thread
 constexpr int TILE = SpmspvTuning::tile;
 
 /// The shared memory of a block for its tile, which has the edges begin..end - 1.
 struct Tile {
-  i64 *range;   // the entries of u that the tile begins and ends in
-  i32 *ends;    // where the edges of each entry end, within the tile
-  i64 *shifts;  // difference between the number of an edge and the number of its entry of A
+  i64 *range;   // the first and the last entry of u with edges in the tile
+  i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
+  i64 *shifts;  // per entry of u: add this to the number of an edge to get its position in A
 
-  /// Finds the entries of u. Returns whether `ends` and `shifts` have room for them; if they have
-  /// not, most of these columns are empty. Every thread of the block must call this.
+  /// Finds the entries of u with edges in the tile. Returns false if `ends` and `shifts` have no
+  /// room for them; most of their columns are then empty. Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
@@ -188,7 +190,7 @@ struct Tile {
   }
 };
 
-/// Pushes tiles of edges; a block reads a tile.
+/// Pushes tiles of edges; each block reads one tile at a time.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
@@ -210,7 +212,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
     // Each thread reads EACH_THREAD edges, so that their loads overlap.
-    int found[EACH_THREAD];  // the edge's entry of u, counted from the tile's first
+    int found[EACH_THREAD];  // per edge: its entry of u, counted from the first one of the tile
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;
     const auto edge = [&](int i) { return begin + i * THREADS + int(threadIdx.x); };
@@ -245,8 +247,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     }
     counted += u32(__popc(is_first));
     if constexpr (outputs.LISTS) {
-      // One atomic per tile: if every claim added to the counter, the counter would be the
-      // bottleneck.
+      // One atomic addition per tile. One per claim would make the counter the bottleneck.
       u32 total;
       u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
       if (threadIdx.x == 0) listed[0] = total ? atomicAdd(outputs.count, u64(total)) : 0;

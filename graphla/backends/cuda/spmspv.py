@@ -1,9 +1,10 @@
 """Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u lists.
 
-Kernels: spmspv.cu, matvec.cu. Terms are folded with atomics. If the order could change the bits,
-and `config.deterministic` is set, edges are sorted by output and folded in order.
-Waits: for the number of entries of a sparse result, unless one block pushes all edges; if
-deterministic, also for the number of edges.
+Kernels: spmspv.cu, matvec.cu. Terms are folded with atomics. If the order of the terms could change
+the bits of the result, and `config.deterministic` is set, the edges are sorted by output and folded
+in order.
+Waits: for the number of entries of a sparse result, unless one block pushes all edges; under
+`config.deterministic` also for the number of edges.
 """
 
 from __future__ import annotations
@@ -69,22 +70,23 @@ from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
 @dataclass(frozen=True)
 class SpmspvTuning:
-    """When edges are cut into tiles, and when terms are folded into all outputs."""
+    """When edges are cut into tiles, and when terms are folded into a dense array."""
 
     tile: int = 2048
-    """Edges of a tile; spmspv.cu reads it."""
+    """Number of edges of a tile. The kernels of spmspv.cu read this constant."""
     small: int = 1 << 12
-    """Most entries of a matrix whose longest row is not looked up."""
+    """The longest row is looked up only if the matrix has more entries than this."""
     short: int = 64
     modest: int = 1 << 17
-    """If no column has more than `short` entries, a few threads push each column of up to `modest`
-    edges in total. Tiles need more launches; but beyond `modest`, one claim per output is slow."""
+    """If no column has more than `short` entries, and u has at most `modest` edges in total, a few
+    threads push each column. Tiles would need more launches. With more than `modest` edges tiles
+    are faster: they update the counter of outputs once per tile, not once per output."""
     dense: int = 8
-    """From size / dense terms on, they are folded into an array of all outputs, the result."""
+    """If there are at least size / dense terms, they are folded into a dense array, the result."""
     alone_edges: int = 1 << 13
-    """The most edges that one block pushes alone."""
+    """A single block pushes at most this many edges alone."""
     alone_outputs: int = 32 * 512
-    """The most outputs that such a block has room for; spmspv.cu reads it."""
+    """Such a block has room for this many outputs. The kernels of spmspv.cu read this constant."""
     large: int = 1 << 20
     """Array size from which a small part is copied, so that the rest can be freed."""
 
@@ -92,7 +94,7 @@ class SpmspvTuning:
 TUNING = SpmspvTuning()
 
 NO_LIST = np.int64(-1)
-"""The length of the mask's list where there is none."""
+"""The length that stands for a missing list of the mask's indices."""
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
@@ -101,7 +103,7 @@ FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Output
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), along the columns of u's entries."""
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), by the columns k at which u has an entry."""
     plan = plan_of(semiring, side)
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
@@ -133,7 +135,7 @@ def push(
 
 
 def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
-    """Fold terms into an array of all outputs: there is no list, and no wait."""
+    """Fold the terms into a dense array; this needs neither a list of outputs nor a wait."""
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
     if edges.is_alone:
@@ -147,9 +149,9 @@ def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
 
 
 def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | BitmapVector:
-    """Sort the edges by output, those of one output in the order of u; then pull each run."""
+    """Sort the edges by output, and fold the terms of each output in the order of u's entries."""
     total = edges.in_order()
-    if total >= INT32_END:  # places of terms are int32
+    if total >= INT32_END:  # too many terms for int32 positions
         rows, u = transpose(edges.columns), to_bitmap(edges.u)
         return pull(rows, u, semiring, edges.plan.spec[2], edges.mask)
     keys, terms = xp.empty(total, xp.int32), xp.empty(total, edges.plan.dtype)
@@ -175,12 +177,12 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
 
 @lru_cache(maxsize=4096)
 def _seconds(monoid: TypedMonoid) -> TypedSemiring:
-    """Return ⊕.second, the semiring that folds given terms."""
+    """Return the semiring ⊕.second: a product by it folds the entries of u, ignoring A's values."""
     return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
 
 
 class _Edges:
-    """The edges of a frontier: a bound on their number, their tiles, and the kernels over them."""
+    """The edges of a frontier: an upper bound of their number, and the kernels that push them."""
 
     def __init__(
         self,
@@ -234,7 +236,10 @@ class _Edges:
         return SparseVector(self.n, indices, _cut(values, found, self.tuning.large), False)
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """The outputs that the edges reach, and how many, by many blocks; `bits` has their bits."""
+        """Return the outputs that the edges reach, and their number, computed by many blocks.
+
+        Afterwards `bits` is the bit map of these outputs.
+        """
         self.is_alone = False
         indices = xp.ndarray(self.room, np.int32)
         self.bits, count = xp.zeros(-(-self.n // WARP), xp.uint32), counter()
@@ -259,7 +264,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = csr(columns, a)  # packed once per matrix
+        matrix = csr(columns, a)  # cached on the matrix
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -299,7 +304,10 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def _cut(array: Array, count: int, large: int) -> Array:
-    """Return the first `count` elements; of a large array, as a copy if they are few."""
+    """Return the first `count` elements.
+
+    If they are a small part of a large array, return a copy, so that the rest can be freed.
+    """
     if count == array.size:
         return array
     is_few = array.size >= large and count * 8 < array.size and not is_iso(array)

@@ -1,11 +1,12 @@
-"""Whole loops that a device offers: the requests of algorithms, and `accelerated`, which runs them.
+"""Run a whole loop of an algorithm on the device, if the device offers such a loop.
 
-An algorithm writes its definition as statements on matrices and vectors, and says
+An algorithm defines its loop by statements on matrices and vectors, and ends with
 
     return accelerated(Request(A, ...), partial(definition, A, ...))
 
-A request lowers its operands to the formats that the backend reads, calls one verb of the backend,
-and wraps the arrays that come back in vectors and matrices.
+A request converts its operands to the formats that the backend reads, calls one function of the
+backend, and wraps the returned arrays in vectors and matrices. If the backend has no such function,
+the definition runs.
 """
 
 from graphla.operations.accelerate.centrality import Degrees, Dependencies, DependencySums, PageRank

@@ -35,8 +35,8 @@ def batches(
     """Divide `count` sources into batches, and show the number of finished searches.
 
     A batch has at most `size` sources. By default the size is chosen so that a batch takes about a
-    second if a source costs `cost` times as much as a search. The last batch then also takes the
-    remaining sources, so that no batch is too small for a compiled loop to pay off. If there are no
+    second, where a source costs `cost` times as much as a search. The last batch then also gets the
+    remaining sources, so that no batch is too small for a compiled loop to pay off. Without
     sources, there is one empty batch.
     """
     if size is not None:

@@ -29,17 +29,17 @@ class Degrees:
     of_columns: bool = False
 
     def run(self) -> Any:
-        """Return d as a full Vector of FP64."""
+        """Return the degree of each vertex as a full Vector of FP64."""
         return lift(self.A, perform("degree", _count_entries, self.A._read(), self.of_columns))
 
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """The rounds r' = α·(r / degree)A + ..., from `rank` on, of at most `rounds` rounds.
+    """r' = α·(r / degree)A + ..., iterated from `rank` for at most `rounds` rounds.
 
-    The rounds end with the first that changes the ranks by less than `least` in total. `share` is
-    α / degree, and 0 at a dangling vertex; `jump` and `fall` say where the walker lands at random,
-    and after a dangling vertex.
+    The iteration ends with the first round that changes the ranks by less than `least` in total.
+    `share` is α / degree, and 0 at a dangling vertex. `jump` is the distribution of random jumps,
+    and `fall` the distribution of the vertex that follows a dangling vertex.
     """
 
     A: Any
@@ -80,7 +80,7 @@ class PageRank:
 class DependencySums(NamedTuple):
     """The sums of the dependencies of vertices and edges on shortest paths from some sources."""
 
-    totals: Any  # a full Vector, without paths that start or end at the vertex itself
+    totals: Any  # a full Vector; paths that start or end at a vertex do not count for it
     edges: Any  # a Matrix on the pattern of A, or None
     reached: Any  # a full Vector, or None: the number of other sources that reach each vertex
     counts: np.ndarray  # the number of vertices that each source reaches, including itself
@@ -88,7 +88,7 @@ class DependencySums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of vertices, and edges if `of_edges`, on shortest paths from sources."""
+    """The dependencies of vertices on shortest paths from sources; of edges too if `of_edges`."""
 
     A: Any
     sources: np.ndarray
@@ -97,9 +97,10 @@ class Dependencies:
     reach: bool = False
 
     def run(self) -> DependencySums | None:
-        """Return the sums; None as well if they must be deterministic.
+        """Return the sums, or None if the device has no such loop.
 
-        A GPU adds with atomics, in an order that changes from run to run.
+        Under `config.deterministic` a GPU returns None, because its loop adds with atomics, whose
+        order changes from run to run.
         """
         a = self.A._read()
         if config.deterministic and a.device != "cpu":
@@ -151,7 +152,7 @@ def _count_entries(a: MatrixStore, of_columns: bool) -> VectorStore | None:
 def _add(
     total: requests.DependenciesResult, other: requests.DependenciesResult
 ) -> requests.DependenciesResult:
-    """Add the dependencies of another batch in the arrays of `total`."""
+    """Add the dependencies of another batch to the arrays of `total`."""
     for name in ("totals", "edges", "reached"):
         array, term = getattr(total, name), getattr(other, name)
         if array is not None:

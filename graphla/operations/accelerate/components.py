@@ -19,7 +19,7 @@ class Components:
     A: Any
 
     def run(self) -> Any:
-        """Return f as a full Vector."""
+        """Return the component of each vertex as a full Vector."""
         return lift(self.A, perform("components", _find_components, self.A._read()))
 
 
@@ -30,7 +30,7 @@ class StrongComponents:
     A: Any
 
     def run(self) -> Any:
-        """Return f as a full Vector."""
+        """Return the component of each vertex as a full Vector."""
         return lift(self.A, perform("strong_components", _find_strong, self.A._read()))
 
 
@@ -42,13 +42,13 @@ class CoreNumbers:
     is_directed: bool
 
     def run(self) -> Any:
-        """Return c as a full Vector."""
+        """Return the core number of each vertex as a full Vector."""
         return lift(self.A, perform("cores", _find_cores, self.A._read(), self.is_directed))
 
 
 @dataclass(frozen=True, slots=True)
 class SpanningForest:
-    """F ⊆ U: the edges of a forest of least, or of greatest, weight."""
+    """F ⊆ U: the edges of a spanning forest of minimum, or of maximum, weight."""
 
     U: Any
     is_maximum: bool
@@ -66,7 +66,7 @@ def _find_components(a: MatrixStore) -> VectorStore | None:
 
 def _find_strong(a: MatrixStore) -> VectorStore | None:
     do = backend(a.device)
-    if a.is_symmetric:  # each path has its reverse
+    if a.is_symmetric:  # then the reverse of each path is a path
         return full(a.device, INT64, do.components(a.csr, a.csr))
     return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
 

@@ -31,7 +31,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class LabelPropagation:
-    """The labels after `rounds` rounds: each vertex takes the label of the greatest weight."""
+    """The labels after `rounds` rounds of label propagation.
+
+    In each round a vertex takes the label that has the greatest total weight among its neighbors.
+    """
 
     W: Any
     labels: Any
@@ -47,9 +50,9 @@ class LabelPropagation:
 class MoveCommunities:
     """The community of each vertex after moves that raise the modularity.
 
-    `out` and `into` are the weights of the edges out of and into each vertex. In community c, not
-    counting itself, vertex v gains L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). A move must
-    gain more than staying does, by more than margin·(out(v) + into(v)).
+    `out` and `into` are the total weights of the edges out of and into each vertex. The gain of
+    vertex v in community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)).
+    It moves only if this gain exceeds that of staying by more than margin·(out(v) + into(v)).
     """
 
     L: Any
@@ -75,14 +78,14 @@ class MoveCommunities:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """SᵀLS, where S(i, labels(i)) = 1 and labels are numbers below `count`."""
+    """SᵀLS, where S(i, labels(i)) = 1 and the labels are integers from 0 to `count` - 1."""
 
     L: Any
     labels: Any
     count: int
 
     def run(self) -> Any:
-        """Return the matrix between the labels; entries of L with equal labels are added."""
+        """Return a matrix over the labels; it adds up the entries of L between two labels."""
         l, labels = self.L._read(), self.labels._read()
         return lift(self.L, perform("contract", _contract, l, labels, self.count))
 
@@ -101,7 +104,10 @@ class GreedyColoring:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The mates of a maximal matching: heavier edges first, then in an order that `seed` gives."""
+    """The mates in a maximal matching.
+
+    Edges are taken in order of decreasing weight; `seed` orders edges of equal weight.
+    """
 
     A: Any
     is_weighted: bool
@@ -141,5 +147,5 @@ def _match(a: MatrixStore, is_weighted: bool, seed: int) -> VectorStore | None:
 
 
 def _widen(device: str, values: Array | None, dtype: DataType) -> VectorStore | None:
-    """Return the store of a full vector of a dtype that holds these integers; None for None."""
+    """Return the store of a full vector of `dtype` with these integers; None gives None."""
     return full(device, dtype, None if values is None else values.astype(dtype.np_type, copy=False))

@@ -1,9 +1,9 @@
-"""The request for a breadth-first search, and which forms of the matrix and which plan it reads.
+"""The request for a breadth-first search, which chooses the forms and the plan that it reads.
 
 Pull reads the matrix by columns. The first search of a matrix checks whether its pattern is
-symmetric; if so, the matrix by rows serves both directions. Otherwise, while the form by columns is
-missing (a directed graph), a search only pushes. The time that pull could have saved is added to
-the matrix's account, and the form is made once the account exceeds its cost.
+symmetric; if so, the matrix by rows serves both directions. Otherwise (in a directed graph) a
+search only pushes while the form by columns is missing. The time that pull could have saved is
+added to the matrix's account, and the form is made once the account exceeds the cost of making it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Search:
     """f⟨¬p, r⟩ = f any.secondi A, until f is empty: a breadth-first search.
 
     `starts` are distinct vertices: an array of INT32 on the host, or the entries of a Vector.
-    `levels` is a dtype, or None for no levels. A vertex off the mask is not passed.
+    `levels` is a dtype, or None for no levels. The search does not enter a vertex outside the mask.
     """
 
     A: Any
@@ -98,7 +98,7 @@ class _Count:
     """The number of reached vertices, which is set when the search has ended."""
 
     __slots__ = ("value",)
-    array = None  # as in Counted: no device holds the count
+    array = None  # as in `Counted`, if the count is not in device memory
 
     def __int__(self) -> int:
         return self.value
@@ -115,7 +115,7 @@ def search(
     tell: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
 ) -> BfsResult:
-    """Return the levels and parents of the vertices reached from `starts`, which are not empty."""
+    """Return the levels and parents of the vertices reached from `starts`, at least one vertex."""
     do, towards = backend(a.device), forced_direction()
     a.find_symmetry()
     out, into = _patterns(a, towards)
@@ -166,7 +166,7 @@ def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
 
 
 def _has_paid(a: MatrixStore) -> bool:
-    """Return whether searches have lost as much time without the form by columns as it costs."""
+    """Return whether the searches so far have lost the cost of making the form by columns."""
     costs = backend(a.device).costs
     return a.add_loss(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
 

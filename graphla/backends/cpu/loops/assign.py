@@ -1,4 +1,4 @@
-"""The write rule into a bitmap in place, C⟨mask, replace⟩ = accum(C, T); and lists of bitmaps."""
+"""Write into a bitmap in place, C⟨mask, replace⟩ = accum(C, T), and list a bitmap's entries."""
 
 import numpy as np
 
@@ -23,10 +23,11 @@ def write(
     start,
     stop,
 ):
-    """Write indices start..stop; return how many of them have an entry afterwards.
+    """Write the indices start..stop; return how many of them have an entry afterwards.
 
-    T is full if its step is 0. The entries to write are listed for a block of indices without a
-    branch, which the processor would mispredict about half of the time.
+    T is full if `t_present_step` is 0. The loop lists the entries to write for one block of
+    indices at a time. Listing them needs no branch, which the processor would mispredict about
+    half of the time.
     """
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)
@@ -56,7 +57,10 @@ def write(
 
 
 def fill(words, t_present, t_values, out_values, step, start, stop):
-    """Write the values of T where it has entries; `words` has its flags, eight to a word."""
+    """Write the values of T where T has entries.
+
+    `words` holds the presence flags of T, eight to a word.
+    """
     step = np.uint64(step)
     places = np.empty(BLOCK + 1, np.int64)
     for begin in range(start, stop, BLOCK // 8):
@@ -81,7 +85,7 @@ def scatter(
     mask_step,
     forbidden,
 ):
-    """Write a sparse T where C loses nothing; return how many entries C gains."""
+    """Write a sparse T into C, which loses no entry; return how many entries C gains."""
     gained = 0
     step, mask_step = np.uint64(step), np.uint64(mask_step)
     for s in range(np.uint64(t_indices.size)):

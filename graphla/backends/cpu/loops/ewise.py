@@ -1,6 +1,6 @@
 """Merge two patterns row by row: the union or the intersection, and the operator's values.
 
-A vector is passed as rows that are stretches of it, so that each stretch can be a part of the loop.
+A vector is cut into stretches that are passed as rows, so that threads can share the loop.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 
 class Rows(NamedTuple):
-    """A matrix by rows, or a vector whose stretches are the rows."""
+    """A matrix by rows, or a vector that is cut into stretches, each of which counts as a row."""
 
     indptr: Any
     indices: Any
@@ -35,7 +35,10 @@ def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop
 
 
 def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step, start, stop):
-    """Write rows start..stop of the intersection; row i begins at indptr[i]. Return the end."""
+    """Write rows start..stop of the intersection; row i begins at indptr[i].
+
+    Return the position after the last entry written.
+    """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)
@@ -59,9 +62,10 @@ def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step,
 def unite(
     a: Rows, b: Rows, left, right, indptr, out_indices, out_values, a_step, b_step, start, stop
 ):
-    """Write rows start..stop of the union; row i begins at indptr[i]. Return the end.
+    """Write rows start..stop of the union; row i begins at indptr[i].
 
-    left[0] and right[0] replace the entries that the left or the right operand lacks.
+    left[0] and right[0] replace the entries that the left or the right operand lacks. Return the
+    position after the last entry written.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b

@@ -15,7 +15,7 @@ ONE = np.uint64(1)
 
 
 def fold(values, begin, end, step):
-    """Return the fold of values[begin..end], the identity for none."""
+    """Return the fold of values[begin..end], or the identity if the range is empty."""
     if begin == end:
         return IDENTITY
     total = lift(values[begin * step])
@@ -36,7 +36,7 @@ def rows(indptr, values, out_values, step, start, stop):
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """Fold stretches start..stop of `length` values each; the last stretch may be shorter."""
+    """Fold stretches start..stop of `length` consecutive values; the last one may be shorter."""
     step = np.uint64(step)
     for s in range(start, stop):
         end = min((s + 1) * length, size)

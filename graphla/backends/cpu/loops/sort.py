@@ -1,6 +1,6 @@
 """A stable sort of segments of values by a comparison: short runs are sorted, then merged in pairs.
 
-Whatever `before` answers, each step places every element exactly once.
+Each step places every element exactly once, even if `before` is not an order.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ ZERO = np.uint64(0)
 
 
 def sort_run(values, to_values, to_places, begin, end):
-    """Sort values[begin..end] by insertion; also store where each was."""
+    """Sort values[begin..end] by insertion; also store the previous position of each value."""
     for i in range(begin, end):
         x, k = values[i], i
         while k > begin and before(x, to_values[k - ONE]):
@@ -26,7 +26,7 @@ def sort_run(values, to_values, to_places, begin, end):
 
 
 def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, end):
-    """Merge the runs begin..middle and middle..end; equal values of the left run go first.
+    """Merge the runs begin..middle and middle..end; of equal values, those on the left go first.
 
     If `stop_flag` is set, merging ends early with an incomplete result.
     """
@@ -47,13 +47,16 @@ def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, e
 def segments(
     indptr, values, out_values, out_places, kept_values, kept_places, kept_stop, start, stop
 ):
-    """Sort segments start..stop; also store where each element was. `kept_` arrays are scratch."""
+    """Sort segments start..stop, and store the previous position of each element.
+
+    The `kept_` arrays are scratch memory.
+    """
     for s in range(np.uint64(start), np.uint64(stop)):
         begin, end = np.uint64(indptr[s]), np.uint64(indptr[s + ONE])
         from_values, from_places = out_values, out_places
         to_values, to_places = kept_values, kept_places
         width = RUN
-        while width < end - begin:  # so that the last merge ends in out_
+        while width < end - begin:  # so that the last merge writes to the out_ arrays
             from_values, to_values = to_values, from_values
             from_places, to_places = to_places, from_places
             width <<= ONE
@@ -77,7 +80,10 @@ def segments(
 
 
 def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
-    """Merge pairs of runs: bounds[2s] to bounds[2s + 1], and from there to bounds[2s + 2]."""
+    """Merge each pair s of adjacent runs, start <= s < stop.
+
+    The left run is bounds[2s]..bounds[2s + 1], the right run bounds[2s + 1]..bounds[2s + 2].
+    """
     for s in range(start, stop):
         begin, middle = np.uint64(bounds[2 * s]), np.uint64(bounds[2 * s + 1])
         end = np.uint64(bounds[2 * s + 2])

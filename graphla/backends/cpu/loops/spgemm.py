@@ -1,8 +1,8 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
-All loops fold the products of an entry in order of k. `saxpy` reads the rows of B that a row of A
-lists; `dot` reads the rows of B's transpose that a row of P lists. `multiply_small` needs no
-pattern: it is for a C with few places, and looks at each of them.
+All loops fold the products of an entry in order of k. `saxpy` reads row k of B for each entry
+A(i, k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_small` needs no
+pattern: it is for a small C, and checks every position of it.
 """
 
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ def saxpy(
     start,
     stop,
 ):
-    """Compute the values of rows start..stop at entries of P; return how many entries have one."""
+    """Compute rows start..stop at the entries of P; return how many of these have a value."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     count = 0
@@ -92,7 +92,10 @@ def dot(
     start,
     stop,
 ):
-    """Like `saxpy`; kept_places[k] is 1 + the place of A(i, k) in row i of A."""
+    """Like `saxpy`, but compute a dot product for each entry of P.
+
+    For the current row i, kept_places[k] is 1 + the position of A(i, k) in the row.
+    """
     a_indptr, a_indices, a_values = a
     bt_indptr, bt_indices, bt_values = bt
     count = 0
@@ -130,7 +133,10 @@ def dot(
 def multiply_small(
     a: Rows, b: Rows, out_indptr, out_indices, out_values, a_step, b_step, nrows, ncols
 ):
-    """Compute all rows of C into `out`, which has room for them; return the number of entries."""
+    """Compute all rows of C into the `out_` arrays; return the number of entries.
+
+    The arrays have room for nrows * ncols entries.
+    """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     a_step, b_step = np.uint64(a_step), np.uint64(b_step)

@@ -1,8 +1,9 @@
 """Push: each entry of u scatters along its row to the outputs that the mask allows.
 
 w(o) = (+)_k term(A(k, o), u(k)). Values are folded in order of u's entries. The mask is tested
-before any multiplication. A call computes only the outputs first..last, so that calls for disjoint
-ranges may run at the same time. Rows are sorted, and bisection finds a range in them.
+before any multiplication. A call computes only the outputs first..last, so calls for disjoint
+ranges may run at the same time. Rows are sorted, so bisection finds the entries of a row that lead
+to these outputs.
 """
 
 from typing import Any, NamedTuple
@@ -73,10 +74,11 @@ def push_sparse(
     first,
     last,
 ):
-    """Mark each output reached in a two-level bit map, and fold its value; return their number.
+    """Mark each output that u reaches in a two-level bit map, and fold its value.
 
-    kept_values[o] is valid if o is in the set (`loops/marks`). If the limit is above zero and u has
-    more edges, do nothing and return minus the number of edges.
+    Returns the number of outputs that this call has marked. kept_values[o] is valid only if the
+    bit map contains o. If `limit` is above 0 and u has more than `limit` edges, the call changes
+    nothing and returns minus the number of edges.
     """
     indptr, indices, values = a
     u_indices, u_values = u
@@ -129,7 +131,7 @@ def push_bitmap(
     first,
     last,
 ):
-    """Write outputs first..last into an empty bitmap; return their number."""
+    """Compute outputs first..last into an empty bitmap; return the number of entries written."""
     indptr, indices, values = a
     u_indices, u_values = u
     count = 0
@@ -172,7 +174,7 @@ def push_small(
     size,
     most,
 ):
-    """Push into a bitmap, and compact its entries if u has at most `most` edges.
+    """Push into a bitmap, and turn it into a list of entries if u has at most `most` edges.
 
     Returns the number of entries, or -1 minus that number if the result stays a bitmap.
     """

@@ -47,7 +47,7 @@ class Dense(NamedTuple):
 
 
 def fold(indptr, indices, values, u_present, u_values, o, step, u_step):
-    """Return whether output o has an entry, and its value."""
+    """Return whether output o has an entry, and the value of that entry."""
     found = False
     total = IDENTITY
     for p in range(np.uint64(indptr[o]), np.uint64(indptr[o + ONE])):
@@ -103,11 +103,12 @@ def pull_any(
     start,
     stop,
 ):
-    """Like `pull`, if one term settles an output: first try the first entry of many rows at a time.
+    """Like `pull`, for a semiring under which one term determines an output.
 
-    This settles most outputs. The outputs that are not settled are listed without a branch, so that
-    the lookups of a block wait for memory together. firsts[o] is the column of the first entry of
-    row o, or -1; these are contiguous, unlike the rows.
+    The loop first tries only the first entry of each row, for a block of rows at a time, which
+    determines most outputs. It lists the remaining outputs without a branch, so that the memory
+    accesses of a block overlap. firsts[o] is the column of the first entry of row o, or -1. These
+    columns are contiguous in memory, unlike the rows.
     """
     indptr, indices, firsts, values = a
     u_present, u_values = u
@@ -150,7 +151,11 @@ def find_firsts(indptr, indices, out_firsts, start, stop):
 
 
 def pull_listed(a: Rows, u: Dense, outputs, out_present, out_values, step, u_step, start, stop):
-    """Compute outputs[start:stop] only, into the same places of `out`; return how many exist."""
+    """Compute only the outputs listed in outputs[start:stop].
+
+    The result of outputs[k] goes to position k of the `out_` arrays. Return how many of these
+    outputs have an entry.
+    """
     indptr, indices, values = a
     u_present, u_values = u
     count = 0
