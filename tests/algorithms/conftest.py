@@ -14,7 +14,7 @@ ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", "compiled"]
 
 @pytest.fixture(scope="module", params=ENGINES, autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run each module with NumPy alone and with compiled loops, even on small graphs; or on CUDA."""
+    """Run each module with NumPy alone and with compiled loops, or on CUDA."""
     if request.param == "compiled":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "compiled"):

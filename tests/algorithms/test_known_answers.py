@@ -65,7 +65,7 @@ def test_results_on_small_matrices_match_other_tools(name: str):
     assert algo.triangle_count(pattern(A)) == known["triangles"]
 
 
-# --- LAGraph's own tests --------------------------------------------------------------------------
+# --- LAGraph's own tests ------------------------------------------------------------------------
 
 
 def lagraph(name: str) -> gl.Matrix:
@@ -167,7 +167,7 @@ def test_trusses_and_cores_of_chesapeake_are_nested():
         assert all(value >= k - 2 for value in sides.to("cpu").to_coo()[2])
 
 
-# --- the validation graphs of LDBC Graphalytics ---------------------------------------------------
+# --- the validation graphs of LDBC Graphalytics -------------------------------------------------
 
 
 def ldbc(name: str) -> list[list[str]]:
@@ -176,7 +176,7 @@ def ldbc(name: str) -> list[list[str]]:
 
 
 def ldbc_graph(name: str, directed: bool, *, weighted: bool = False) -> gl.Graph:
-    """Read lines of `vertex neighbor ...`, or of `source target weight` if the graph is weighted."""
+    """Read lines of `vertex neighbor ...`, or `source target weight` if the graph is weighted."""
     edges: dict[tuple[int, int], float] = {}
     vertices: set[int] = set()
     for first, *rest in ldbc(name):

@@ -17,7 +17,7 @@ weighted = graphs(weights=st.integers(0, 3)) | graphs(weights=halves, dtype="FP6
 
 
 def propagated(graph: Edges, count: int, weight: bool, labels: list[int]) -> list[int]:
-    """Return the labels after `count` rounds of label propagation as LDBC Graphalytics defines it."""
+    """Return the labels after `count` rounds of label propagation, by the rules of LDBC."""
     for _ in range(count):
         around = [defaultdict(float) for _ in range(graph.n)]
         for i, j, w in graph:

@@ -20,7 +20,7 @@ rooted = with_source(graphs())
 weighted = with_source(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
 
 
-# --- layers ---------------------------------------------------------------------------------------
+# --- layers -------------------------------------------------------------------------------------
 
 
 @given(graphs(), st.data())
@@ -45,7 +45,7 @@ def test_without_sources_there_are_no_layers():
     assert layers(gl.Matrix(int, 3, 3), 2) == [[2]]
 
 
-# --- neighborhoods --------------------------------------------------------------------------------
+# --- neighborhoods ------------------------------------------------------------------------------
 
 
 @given(rooted, st.integers(0, 3), st.booleans(), st.booleans())
@@ -102,7 +102,7 @@ def test_a_negative_radius_and_negative_weights_are_refused():
         neighborhood(A, 2)
 
 
-# --- the transitive closure -----------------------------------------------------------------------
+# --- the transitive closure ---------------------------------------------------------------------
 
 
 def expected_closure(graph, reflexive):

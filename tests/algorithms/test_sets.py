@@ -101,7 +101,7 @@ def test_a_coloring_may_use_more_colors_than_a_word_has_bits():
 
 
 def test_vertices_of_the_largest_degree_are_colored_first():
-    """The center of a star has the largest degree, so it gets color 0 and all leaves get color 1."""
+    """The center of a star has the largest degree, so it gets color 0; all leaves get color 1."""
     star = gl.Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], True)
     for seed in range(5):
         assert greedy_color(star, seed=seed).to_dense().tolist() == [0, 1, 1, 1]
@@ -158,7 +158,7 @@ def test_weights_that_differ_by_direction_are_refused_if_weights_are_used():
         maximal_matching(A, weight=True)
 
 
-# --- all three algorithms -------------------------------------------------------------------------------
+# --- all three algorithms -----------------------------------------------------------------------
 
 ALGORITHMS = (maximal_independent_set, greedy_color, maximal_matching)
 

@@ -50,7 +50,7 @@ def length_along(graph, path):
     return sum(weights[edge] for edge in pairwise(path))
 
 
-# --- one path -------------------------------------------------------------------------------------
+# --- one path -----------------------------------------------------------------------------------
 
 
 @few
@@ -150,7 +150,7 @@ def test_rounded_lengths_equal_networkx_exactly_and_parents_lead_to_the_source(d
     assert parents.nvals == len(expected)
 
 
-# --- negative weights -----------------------------------------------------------------------------
+# --- negative weights ---------------------------------------------------------------------------
 
 
 @few
@@ -301,7 +301,7 @@ def test_nan_weights_are_refused():
         negative_cycle(A)
 
 
-# --- all pairs ------------------------------------------------------------------------------------
+# --- all pairs ----------------------------------------------------------------------------------
 
 
 @few
@@ -331,7 +331,7 @@ def test_lengths_of_all_pairs_equal_repeated_squaring(graph):
     assert all_pairs_lengths(A, weight=True).isequal(definition(A))
 
 
-# --- the number of shortest paths -----------------------------------------------------------------
+# --- the number of shortest paths ---------------------------------------------------------------
 
 
 @given(with_source(graphs()))
@@ -377,7 +377,7 @@ def test_relabeled_vertices_keep_their_path_counts(ordered, weight, data):
 
 
 def ladder(rungs):
-    """Return a graph with 3^rungs shortest paths from vertex 0 to its last vertex, and that vertex."""
+    """Return a graph with 3^rungs shortest paths from vertex 0 to the last, and the last vertex."""
     ends, n = [], 4 * rungs + 1
     for k in range(0, n - 1, 4):
         ends += [e for j in (1, 2, 3) for e in ((k, k + j), (k + j, k + 4))]

@@ -149,7 +149,7 @@ def file_of(image: bytes) -> Path:
     return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
 
 
-# --- a process under a sanitizer ------------------------------------------------------------------
+# --- a process under a sanitizer ----------------------------------------------------------------
 
 
 def environment(mode: str) -> dict[str, str]:
