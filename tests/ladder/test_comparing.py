@@ -127,10 +127,8 @@ def test_a_seed_draws_the_sources_among_vertices_with_an_edge():
 
 
 def test_sources_that_reach_the_hub_are_preferred():
-    ring, rays = (
-        np.arange(40),
-        np.arange(40, 400),
-    )  # each ray is one edge away from the hub and ends there
+    # Each ray is a path of two edges away from the hub, vertex 0, which is on the ring.
+    ring, rays = np.arange(40), np.arange(40, 400)
     rows = np.concatenate((ring, np.zeros(180, int), rays[::2]))
     columns = np.concatenate((np.roll(ring, -1), rays[::2], rays[1::2]))
     A = gl.Matrix.from_coo(rows, columns, 1, nrows=400, ncols=400)
