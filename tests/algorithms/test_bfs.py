@@ -42,7 +42,7 @@ def test_push_and_pull_give_the_same_levels(rooted):
 
 
 @given(rooted, st.integers(0, 5))
-def test_a_cutoff_keeps_the_levels_up_to_it(rooted, cutoff):
+def test_a_cutoff_keeps_only_the_levels_up_to_it(rooted, cutoff):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source, cutoff=cutoff)
     whole = bfs(graph.matrix(), source).levels.to_dict()
@@ -71,7 +71,7 @@ def test_relabeled_vertices_keep_their_levels(ordered, data):
 
 
 @given(with_source(graphs(weights=st.sampled_from([0, 1, 7]))))
-def test_values_do_not_matter_not_even_zeros(rooted):
+def test_edge_values_do_not_change_a_search_even_if_they_are_zero(rooted):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source)
     verify_bfs(graph, source, levels.to_dict(), parents.to_dict())
@@ -83,7 +83,7 @@ def test_a_graph_may_have_any_dtype(dtype):
     assert bfs(A, 0).levels.to_dict() == {0: 0, 1: 1, 2: 2}
 
 
-def test_a_long_path_has_a_level_per_vertex():
+def test_each_vertex_of_a_long_path_has_its_own_level():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     levels, parents = bfs(A, 0)
@@ -187,7 +187,7 @@ def test_a_recorder_records_each_level(way):
     assert all(event.seconds >= 0 for event in events)
 
 
-def test_a_directed_graph_is_pulled_once_its_transpose_pays_off():
+def test_bfs_pulls_on_a_directed_graph_after_its_transpose_has_paid_off():
     rng = np.random.default_rng(3)
     ends = np.unique(rng.integers(0, 2000, (40_000, 2)), axis=0)
     A = gl.Matrix.from_coo(ends[:, 0], ends[:, 1], 1, nrows=2000, ncols=2000)

@@ -99,7 +99,7 @@ def test_an_empty_graph_has_no_components():
         is_connected(gl.Matrix(bool, 0, 0))
 
 
-def test_stars_and_rings_joined_by_their_greatest_vertex_are_components():
+def test_components_of_stars_and_of_interleaved_rings_are_correct():
     n = 1500
     hub = np.full(n - 1, n - 1)
     star = gl.Matrix.from_coo(hub, np.arange(n - 1), True, nrows=n, ncols=n)

@@ -169,7 +169,7 @@ def test_the_eccentricity_of_one_vertex_is_a_number(graph, weight):
 
 @few
 @given(graphs(), st.booleans())
-def test_eccentricities_of_any_graph_equal_a_search_from_each_vertex(graph, weight):
+def test_eccentricities_of_any_graph_equal_those_of_one_search_per_vertex(graph, weight):
     A = graph.matrix()
     assert eccentricity(A, weight=weight).isequal(definition(A, np.arange(graph.n), weight))
 

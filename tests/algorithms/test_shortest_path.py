@@ -117,7 +117,7 @@ def test_shortest_path_refuses_invalid_arguments():
 
 
 @given(with_source(weighted), st.integers(0, 20))
-def test_a_cutoff_keeps_the_distances_up_to_it(rooted, cutoff):
+def test_a_cutoff_keeps_only_the_distances_up_to_it(rooted, cutoff):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     A, G = graph.matrix(), graph.networkx()

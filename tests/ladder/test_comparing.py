@@ -54,7 +54,7 @@ def test_watts_are_measured_between_steps_of_the_energy_counter():
     assert energy.between_steps([]) is None
 
 
-def test_watts_are_measured_while_work_repeats_and_need_a_moving_counter():
+def test_watts_are_measured_only_if_the_energy_counter_changes():
     taken = iter(range(10**9))  # one joule more at each reading
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(energy, "REGION", 0.02)

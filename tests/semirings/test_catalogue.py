@@ -81,7 +81,7 @@ def test_each_listed_dtype_gives_one_typed_operator(module: ModuleType):
             assert dtype in thing
 
 
-def test_common_semirings_are_at_the_top_level():
+def test_common_semirings_are_attributes_of_the_package():
     for name in ("plus_times", "min_plus", "lor_land", "any_pair", "any_secondi", "min_first"):
         assert getattr(semirings, name) is getattr(semiring, name)
         assert name in dir(semirings)
@@ -506,7 +506,7 @@ def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype
             assert np.array_equal(found, expected), label
 
 
-def test_a_semiring_with_numpy_names_is_the_common_one():
+def test_a_semiring_with_numpy_names_is_the_one_with_common_names():
     assert semiring.numpy.add_multiply is semiring.plus_times
     assert semirings.op.numpy.maximum_add is semiring.max_plus
     assert semiring.numpy.bitwise_and_floor_divide.binaryop is binary.floordiv

@@ -158,7 +158,7 @@ def test_a_law_that_is_not_declared_has_a_counterexample():
 
 
 @pytest.mark.parametrize("name", TRUE_SEMIRINGS)
-def test_a_true_semiring_distributes_somewhere_at_every_dtype(name: str):
+def test_a_true_semiring_is_distributive_on_some_domain_of_every_dtype(name: str):
     op = semiring.from_string(name)
     closed = [dtype for dtype in op.types if algebra(op[dtype]) is not None]
     assert closed
@@ -262,7 +262,7 @@ def test_a_domain_does_not_require_additional_laws():
     assert not check(monoid.plus, "INT8", laws=["idempotent"], domain=UNIT).ok
 
 
-def test_check_takes_names_and_all_dtypes():
+def test_check_accepts_names_and_checks_all_dtypes_by_default():
     assert check("min_plus", "FP64").ok
     report = check("lor_land")
     assert report.ok

@@ -68,7 +68,7 @@ def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
 
 
 @given(cases(["min_plus", "lor_land", "max_min", "min_first"], iso=True), cutoffs, st.data())
-def test_rows_with_one_start_each_give_the_same_as_single_closures(case, cutoff, data):
+def test_closures_of_rows_with_one_start_each_equal_single_closures(case, cutoff, data):
     n = case.graph.n
     value = next(iter(case.starts.values()), 0)
     sources = data.draw(st.lists(st.none() | st.integers(0, n - 1), max_size=70))
@@ -77,7 +77,7 @@ def test_rows_with_one_start_each_give_the_same_as_single_closures(case, cutoff,
     assert_row_by_row(stacked(starts, case.op, n), case, cutoff=cutoff, mask=mask)
 
 
-def test_a_row_may_have_two_starts_of_one_value():
+def test_a_row_may_have_two_starts_with_the_same_value():
     A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 4], 1, nrows=5, ncols=5)
     X = gl.Matrix.from_coo([0, 0, 1], [0, 3, 1], 0, nrows=2, ncols=5)
     found = gl.closure(X, A, semiring.min_plus).values
