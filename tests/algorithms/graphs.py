@@ -13,7 +13,7 @@ import graphla as gl
 
 @dataclass(frozen=True)
 class Edges:
-    """Directed edges (i, j, weight), each pair at most once; both directions if `undirected`."""
+    """Distinct directed edges (i, j, weight); an undirected edge is stored in both directions."""
 
     n: int
     ends: tuple[tuple[int, int], ...]

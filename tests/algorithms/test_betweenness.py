@@ -1,4 +1,4 @@
-"""Betweenness of vertices and edges, held to NetworkX, and the loops of devices to the algebra."""
+"""Compare the betweenness of vertices and edges with NetworkX and with its definition."""
 
 from __future__ import annotations
 

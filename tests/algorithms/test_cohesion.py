@@ -160,7 +160,7 @@ def test_the_reverse_graph_has_the_same_clustering(graph):
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_graphs_too_small_for_a_triangle_have_no_clustering(n):
-    A = gl.Matrix.from_coo(range(n), range(n), True, nrows=n, ncols=n)  # self-loops alone
+    A = gl.Matrix.from_coo(range(n), range(n), True, nrows=n, ncols=n)  # only self-loops
     for of_vertices in (triangles, clustering, square_clustering):
         assert of_vertices(A).to_dense().tolist() == [0] * n
     assert transitivity(A) == 0
@@ -203,4 +203,4 @@ def test_k_truss_removes_a_triangle_that_shares_an_edge_with_a_clique():
     edges = [(i, j) for j in range(5) for i in range(j)] + [(0, 5), (1, 5)]
     i, j = np.array(edges).T
     A = gl.Matrix.from_coo(np.append(i, j), np.append(j, i), 1, nrows=6, ncols=6)
-    assert k_truss(A, 5).nvals == 20  # the clique; few edges go, so lost triangles are subtracted
+    assert k_truss(A, 5).nvals == 20  # only the clique is left; lost triangles are subtracted

@@ -1,4 +1,4 @@
-"""Layers, neighborhoods and the transitive closure."""
+"""Tests of layers, neighborhoods and the transitive closure."""
 
 from __future__ import annotations
 

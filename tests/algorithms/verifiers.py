@@ -15,7 +15,7 @@ def verify_bfs(
 ) -> None:
     """Verify levels and parents of a breadth-first search, whichever valid parents were chosen.
 
-    The rules are those of Graph500, for one source or several:
+    The rules are those of Graph500, extended to several sources:
     - a source has level 0 and is its own parent, and each tree of parents leads to a source
     - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (except for sources)
     - u reached and an edge u -> v  =>  v reached and level(v) <= level(u) + 1

@@ -72,7 +72,7 @@ class Machine:
     faults: list[str] = field(default_factory=list)  # found where no exception can be raised
     failure: Exception | None = None  # what a permanently failed GPU raises
     fails_in: int = 0  # launches until the GPU fails; 0 stands for never
-    strict_streams: bool = True  # work of two streams must be ordered by events, or by the host
+    strict_streams: bool = True  # only events or the host may order the work of two streams
     new_track: Any = None  # makes a Track for new memory; cupy/cuda/stream.py sets it
     freed: Any = None  # checks the Track of freed memory; cupy/cuda/stream.py sets it
 

@@ -74,7 +74,7 @@ def memcpy(dst: int, src: int, size: int, kind: int) -> None:
 
 
 def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
-    """Copy bytes. Only pointers are known here, so the order of streams is not checked."""
+    """Copy bytes. The order of streams is not checked, because only the pointers are known."""
     ctypes.memmove(dst, src, size)
 
 

@@ -80,7 +80,7 @@ class Event:
 
 
 class Stream:
-    """A queue of work."""
+    """A stream, which runs its work at once."""
 
     null: Stream
 
@@ -212,7 +212,7 @@ def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
 
 
 def freed(track: Any) -> None:
-    """Check that no other stream uses the memory: the pool gives it to `taken_on` next."""
+    """Report a fault if another stream may still use freed memory, which `taken_on` may reuse."""
     with lock:
         clock = _clock(track.taken_on)
         users = dict(track.readers)
