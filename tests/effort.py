@@ -44,7 +44,7 @@ EXAMPLES = {
     "test_symmetry.py::test_results_are_the_same_before_and_after": 5,
     "traversal/": 20,
     "traversal/test_closure.py": 10,
-    "traversal/test_closure.py::test_what_may_improve_is_solved_or_refused": 8,
+    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 8,
 }
 """The examples of each property, unless it asks for fewer itself."""
 
@@ -64,8 +64,8 @@ CASES = {
     "test_larger.py::test_mxv_and_vxm": 8,
     "test_sorting.py::test_by_less_and_greater": 8,
     "test_sorting.py::test_of_a_comparison_that_is_true_of_equals": 2,
-    "traversal/test_closure.py::test_a_directed_random_graph_with_a_mask": 4,
-    "traversal/test_closure.py::test_what_may_improve_is_solved_or_refused": 6,
+    "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 4,
+    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 6,
 }
 """The cases of a parametrized test; tests that are not listed run all their cases."""
 

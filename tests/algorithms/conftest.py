@@ -1,4 +1,4 @@
-"""Every algorithm on NumPy alone, and compiled; or on CUDA."""
+"""Run every algorithm with NumPy alone and with compiled loops, or on CUDA."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", "compiled"]
 
 @pytest.fixture(scope="module", params=ENGINES, autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Runs each module twice: by NumPy alone, and on the compiled loops however small the graph."""
+    """Run each module with NumPy alone and with compiled loops, or on CUDA."""
     if request.param == "compiled":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "compiled"):

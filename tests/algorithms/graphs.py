@@ -1,4 +1,4 @@
-"""Small graphs as plain lists of edges, for the verifiers and the other libraries too."""
+"""Small graphs as lists of edges, for graphla, for NetworkX and for the verifiers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import graphla as gl
 
 @dataclass(frozen=True)
 class Edges:
-    """Directed edges (i, j, weight), each pair at most once; both directions if `undirected`."""
+    """Distinct directed edges (i, j, weight); an undirected edge is stored in both directions."""
 
     n: int
     ends: tuple[tuple[int, int], ...]
@@ -38,18 +38,18 @@ class Edges:
         G.add_weighted_edges_from(self)
         return G
 
-    def relabelled(self, order: list[int]) -> Edges:
-        """Vertex v becomes order[v]."""
+    def relabeled(self, order: list[int]) -> Edges:
+        """Return the graph in which vertex v is renamed to order[v]."""
         ends = tuple((order[i], order[j]) for i, j in self.ends)
         return Edges(self.n, ends, self.weights, self.undirected, self.dtype)
 
     def wider(self) -> Edges:
-        """With one more vertex, which has no edge."""
+        """Return the graph with one more vertex, which has no edges."""
         return replace(self, n=self.n + 1)
 
 
 def edges_of(A: gl.Matrix) -> Edges:
-    """The entries of a matrix that came from elsewhere."""
+    """Return the entries of a matrix as directed edges."""
     rows, columns, values = A.to_coo()
     ends = tuple(zip(rows.tolist(), columns.tolist(), strict=True))
     return Edges(A.nrows, ends, tuple(values.tolist()), dtype=A.dtype.name)
@@ -60,7 +60,7 @@ halves = st.integers(0, 20).map(lambda k: k / 2)
 tenths = st.integers(1, 20).map(lambda k: k / 10)
 """Weights whose sums are rounded, so that a path and its reverse may have different lengths."""
 magnitudes = st.floats(1e-20, 1e20)
-"""Weights so different in magnitude that adding one may not change another."""
+"""Weights of such different magnitudes that adding a small one may not change a large one."""
 
 
 @st.composite
@@ -73,7 +73,7 @@ def graphs(
     dtype: str = "INT64",
     loops: bool = True,
 ) -> Edges:
-    """Up to 12 vertices: disconnected ones, isolated ones, self-loops, trees, dense graphs."""
+    """Draw a graph of up to 12 vertices, which may be disconnected or have self-loops."""
     n = draw(st.integers(least, 12))
     both_ways = draw(st.booleans()) if undirected is None else undirected
     pairs = [(i, j) for i in range(n) for j in range(n) if i <= j or not both_ways]

@@ -28,16 +28,16 @@ GREAT = (
     "road-porto-osm", "soc-Slashdot0902", "uk-2007-05-100000",
 )  # fmt: skip
 LONG = {"cnr-2000", "road-FLA", "road-NE", "road-porto-osm", "uk-2007-05-100000"}
-"""Where PageRank to the last digit takes seconds."""
+"""Graphs on which PageRank to full precision takes seconds."""
 
 Check = Callable[[gl.Matrix, dict[str, Any]], None]
 CHECKS: dict[Check, str] = {}
-"""Each check, with a key that the answers to a graph have where it can be made."""
+"""Maps each check to the key of the answers that it needs."""
 
 
 @cache
 def answers() -> dict[str, dict[str, Any]]:
-    """The answers to each graph; none where the data are not there."""
+    """Return the answers to each graph, or nothing if the data do not exist."""
     found: dict[str, dict[str, Any]] = {}
     if not DATA.is_dir():
         return found
@@ -57,7 +57,7 @@ def graph(name: str) -> gl.Matrix:
 
 
 def cases(names: tuple[str, ...]) -> list[Any]:
-    """Each of the graphs with each check that there are answers for."""
+    """Return a case for each graph and each check that has answers."""
     return [
         pytest.param(
             name,
@@ -72,7 +72,7 @@ def cases(names: tuple[str, ...]) -> list[Any]:
 
 
 def undirected(A: gl.Matrix) -> gl.Matrix:
-    """Each edge both ways, with the lesser weight of two; no self-loops."""
+    """Return A with each edge in both directions at the smaller weight, without self-loops."""
     return select.offdiag(binary.min(A | A.T)).new()
 
 
@@ -132,7 +132,7 @@ def levels(A: gl.Matrix, known: dict[str, Any]) -> None:
         level = level.to("cpu").to_dense(-1)
         assert level[vertices].sum() == known[f"bfs_{which}_level_sum"]
         assert level.max() + 1 == known[f"bfs_{which}_levels"]
-        # each vertex but the source is one level below its parent, to which an edge leads
+        # An edge leads from the parent of each vertex to the vertex, which is one level deeper.
         others = vertices != source
         assert (level[vertices[others]] == level[parent[others]] + 1).all()
         taken = parent[others].astype(np.int64) * n + vertices[others]
@@ -150,7 +150,7 @@ def distances(A: gl.Matrix, known: dict[str, Any]) -> None:
 
 @asks("pagerank_sumsq")
 def ranks(A: gl.Matrix, known: dict[str, Any]) -> None:
-    # the last round changes all ranks together by less than tol n
+    # In the last round, the changes of all ranks add up to less than tol * n.
     rank = algo.pagerank(A, tol=1e-13 / A.nrows, max_iter=1000, weight=None).to("cpu").to_dense()
     for vertex, value in known["pagerank_top5"]:
         assert rank[vertex] == pytest.approx(value, rel=1e-8)
@@ -173,7 +173,7 @@ def strong_components(A: gl.Matrix, known: dict[str, Any]) -> None:
 
 
 def part_sizes(labels: gl.Vector) -> np.ndarray:
-    """How many vertices each part has, whose label is the least of them."""
+    """Return the number of vertices of each part; a part is labeled by its least vertex."""
     dense = labels.to("cpu").to_dense()
     parts, least, sizes = np.unique(dense, return_index=True, return_counts=True)
     assert (parts == least).all()
@@ -193,7 +193,7 @@ def cores(A: gl.Matrix, known: dict[str, Any]) -> None:
     core = algo.core_numbers(both)
     most = core.reduce(monoid.max).value
     assert most == known["degeneracy_max_core"]
-    # each vertex of the innermost core has that many neighbors in it
+    # Each vertex of the innermost core has at least `most` neighbors in it.
     inside = np.flatnonzero(core.to("cpu").to_dense() == most)
     assert _degrees(both[inside, inside].new()).min() >= most
 

@@ -1,4 +1,4 @@
-"""The room of algorithms: what it lists, and that each device loop has a definition in algebra."""
+"""Tests of the algorithms package: its public names, and a definition for each device loop."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def imports(file: Path) -> set[str]:
     }
 
 
-def test_the_room_lists_algorithms_only():
+def test_the_package_lists_only_algorithms():
     assert sorted(dir(algorithms)) == sorted(algorithms.__all__)
     homes = {getattr(algorithms, name).__module__ for name in algorithms.__all__}
     assert {f"graphla.algorithms.{file.stem}" for file in FILES} <= homes
 
 
 @pytest.mark.parametrize("file", sorted(ROOM.rglob("*.py")), ids=lambda file: file.stem)
-def test_an_algorithm_imports_nothing_below_the_operations(file):
+def test_algorithms_import_no_layer_below_the_operations(file):
     assert not [name for name in imports(file) if name.startswith(BELOW)]
 
 
@@ -51,7 +51,7 @@ def calls_accelerated(file: Path) -> bool:
 
 
 @pytest.mark.parametrize("file", list(filter(calls_accelerated, FILES)), ids=lambda file: file.stem)
-def test_an_accelerated_algorithm_shows_its_definition(file):
+def test_each_accelerated_algorithm_has_a_definition(file):
     module = import_module(f"graphla.algorithms.{file.stem}")
     assert module.definition.__module__ == module.__name__
 
@@ -63,7 +63,7 @@ class Missing:
         return None
 
 
-def test_the_definition_serves_where_no_device_has_the_loop():
+def test_the_definition_runs_if_no_device_has_the_loop():
     assert accelerated(Missing(), lambda: "algebra") == "algebra"
     A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
     found = accelerated(Degrees(A), partial(pytest.fail, "the device has this loop"))
@@ -72,7 +72,7 @@ def test_the_definition_serves_where_no_device_has_the_loop():
 
 @settings(max_examples=30)
 @given(graphs(), st.booleans())
-def test_degrees_are_those_of_the_definition(graph, of_columns):
+def test_degrees_equal_their_definition(graph, of_columns):
     from graphla.algorithms.degree import definition, edges_in, edges_out
 
     A = graph.matrix()
@@ -82,7 +82,7 @@ def test_degrees_are_those_of_the_definition(graph, of_columns):
 
 @settings(max_examples=30)
 @given(graphs(weights=st.integers(1, 9), dtype="FP64"), st.data())
-def test_a_contraction_is_a_product_with_the_membership(graph, data):
+def test_a_contraction_equals_products_with_the_membership_matrix(graph, data):
     contract = import_module("graphla.algorithms.louvain").contract
     A, n = graph.matrix(), graph.n
     drawn = data.draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n))
@@ -93,7 +93,7 @@ def test_a_contraction_is_a_product_with_the_membership(graph, data):
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
-def test_a_lookup_is_a_product_with_the_membership(drawn):
+def test_a_lookup_equals_a_product_with_the_membership_matrix(drawn):
     labels, values = gl.Vector.from_dense(drawn), gl.Vector.from_dense([5, 3, 8, 1, 9])
     found = lookup(labels, values)
     assert found.isequal(any_second(selection(labels, 5) @ values).new())
@@ -101,7 +101,7 @@ def test_a_lookup_is_a_product_with_the_membership(drawn):
 
 @settings(max_examples=10)
 @given(st.integers(0, 4), st.integers(1, 40), st.sampled_from(("INT32", "INT64")))
-def test_one_label_of_all_vertices_selects_one_column(label, n, dtype):
+def test_one_label_for_all_vertices_selects_one_column(label, n, dtype):
     labels = gl.Vector.from_scalar(label, n, dtype)  # stored as one value, not as n values
     S = selection(labels, 5)
     assert S.to_dicts() == {i: {label: True} for i in range(n)}

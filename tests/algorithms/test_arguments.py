@@ -60,7 +60,7 @@ def test_a_matrix_that_is_not_square_is_refused(run):
 
 
 @every
-def test_what_is_not_a_matrix_is_refused(run):
+def test_an_argument_that_is_not_a_matrix_is_refused(run):
     others = ([[0, 1]], "list"), (np.eye(2), "numpy.ndarray"), (gl.Vector(int, 2), "Vector")
     for A, name in (*others, (None, "NoneType")):
         with pytest.raises(TypeError, match=f"A must be a graphla.Matrix or Graph, not a {name}"):
@@ -76,7 +76,7 @@ def test_a_source_out_of_range_is_refused(algorithm, source):
 
 @from_a_source
 @pytest.mark.parametrize("source", [0.0, "0", None, True, np.float64(1)])
-def test_a_source_that_is_no_integer_is_refused(algorithm, source):
+def test_a_source_that_is_not_an_integer_is_refused(algorithm, source):
     with pytest.raises(TypeError, match="source must be an integer, not"):
         algorithm(gl.Matrix(int, 3, 3), source)
 
@@ -87,7 +87,7 @@ def test_an_empty_graph_has_no_source(algorithm):
         algorithm(gl.Matrix(int, 0, 0), 0)
 
 
-def test_an_expression_computes_itself():
+def test_an_expression_is_accepted_as_a_matrix():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=4, ncols=4)
     assert bfs(A.T, 0).levels.to_dict() == {0: 0, 2: 1, 1: 2}  # pyright: ignore[reportArgumentType]
     assert triangle_count(A | A.T) == 1
@@ -102,13 +102,13 @@ def test_a_source_may_be_a_numpy_integer(algorithm):
 @pytest.mark.parametrize(
     ("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)]
 )
-def test_a_cutoff_that_makes_no_sense_is_refused(cutoff, kind):
+def test_an_invalid_cutoff_is_refused(cutoff, kind):
     with pytest.raises(kind, match="cutoff"):
         bfs(gl.Matrix(int, 3, 3), 0, cutoff=cutoff)
 
 
 @from_a_source
-def test_a_source_among_several_that_is_out_of_range_is_refused(algorithm):
+def test_a_list_with_an_invalid_source_is_refused(algorithm):
     with pytest.raises(IndexError, match="source has 3, but the vertices are 0 to 2"):
         algorithm(gl.Matrix(int, 3, 3), [0, 3])
     with pytest.raises(TypeError, match="source must be a list of integers, not"):
@@ -116,13 +116,13 @@ def test_a_source_among_several_that_is_out_of_range_is_refused(algorithm):
 
 
 @from_a_source
-def test_sources_of_another_size_are_refused(algorithm):
+def test_a_source_vector_of_the_wrong_size_is_refused(algorithm):
     with pytest.raises(gl.exceptions.DimensionMismatch, match="source has size 2, but A has 3"):
         algorithm(gl.Matrix(int, 3, 3), gl.Vector(int, 2))
 
 
 @from_a_source
-def test_a_mask_of_another_size_is_refused(algorithm):
+def test_a_mask_that_does_not_fit_is_refused(algorithm):
     with pytest.raises(gl.exceptions.DimensionMismatch, match="the mask has"):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 2).S)
     with pytest.raises(TypeError, match="mask is that of a Matrix"):
@@ -131,7 +131,7 @@ def test_a_mask_of_another_size_is_refused(algorithm):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 3))
 
 
-def test_dtypes_of_levels_and_kinds_of_parents_are_refused_by_name():
+def test_invalid_values_of_levels_and_parents_are_refused():
     A = gl.Matrix(int, 3, 3)
     with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not INT64"):
         bfs(A, 0, levels="INT64")
@@ -141,7 +141,7 @@ def test_dtypes_of_levels_and_kinds_of_parents_are_refused_by_name():
         bfs(A, 0, parents=1)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-def test_a_dtype_that_is_unknown_or_not_offered_is_refused():
+def test_an_unknown_or_unsupported_dtype_is_refused():
     A = gl.Matrix(int, 3, 3)
     for dtype, said in (("INT8", "INT8"), ("nothing", "'nothing'"), (-1, "-1")):
         with pytest.raises(gl.exceptions.InvalidValue, match=f"dtype is {said}, but must be FP32"):
@@ -165,7 +165,7 @@ NAMED = gl.Graph(PATH, labels="abcd")
         maximal_independent_set,
     ],
 )
-def test_sets_and_generators_of_vertices_are_lists_of_them(run):
+def test_sets_and_generators_of_vertices_are_accepted_like_lists(run):
     def found(some):
         first = run(PATH, some)
         return str(first.to_dict() if isinstance(first, gl.Vector) else first)
@@ -201,37 +201,37 @@ def test_sets_and_generators_of_vertices_are_lists_of_them(run):
         ("source", lambda: bfs(PATH, [[0], [1, 2]])),
     ],
 )
-def test_an_argument_that_is_wrong_is_named(name, run):
+def test_an_error_names_the_invalid_argument(name, run):
     with pytest.raises((TypeError, ValueError, IndexError), match=f"^{name} (has|is|must)"):
         run()
 
 
-def test_betweenness_of_no_sources_is_0():
+def test_betweenness_without_sources_is_zero():
     assert betweenness(PATH, sources=[]).to_dict() == dict.fromkeys(range(4), 0.0)
     assert not any(edge_betweenness(PATH, sources=[]).to_dict().values())
 
 
 @pytest.mark.parametrize("run", [widest_path, minimax_path])
-def test_widths_are_numbers(run):
+def test_widest_and_minimax_paths_refuse_nan_weights(run):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
         run(A, 0)
 
 
 @pytest.mark.parametrize("weight", [float("inf"), 1e308])
-def test_weights_whose_squares_are_too_great_are_refused(weight):
+def test_hits_refuses_weights_whose_squares_overflow(weight):
     with pytest.raises(ValueError, match="A has weights"):
         hits(gl.Matrix.from_coo([0, 1, 1], [1, 0, 2], weight, nrows=3, ncols=3))
 
 
-def test_an_eigenvector_whose_squares_are_too_great_has_length_1():
+def test_eigenvector_accepts_weights_whose_squares_overflow():
     A = PATH.apply(gl.binary.times, right=1e300).new()
     expected = eigenvector(PATH, 500, 1e-9, nstart={0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0}).to_dense()
     found = eigenvector(A, 500, 1e-9, nstart={0: 1.0, 1: 1.6, 2: 1.6, 3: 1.0}, weight=True)
     assert np.allclose(found.to_dense(), expected, atol=1e-6)
 
 
-def test_modularity_of_weights_of_any_size():
+def test_modularity_does_not_depend_on_the_scale_of_the_weights():
     parts = [{0, 1}, {2, 3}]
     for weight in (1e-300, 5e-324, 1e300):
         A = PATH.apply(gl.binary.times, right=weight).new()
@@ -253,13 +253,12 @@ def test_modularity_of_weights_of_any_size():
         (lambda G: maximal_independent_set(G, ["b", "c"]), "nodes has 'b' and 'c', which"),
     ],
 )
-def test_messages_speak_of_labels(run, said):
+def test_error_messages_use_vertex_labels(run, said):
     G = gl.Graph.from_edges([("a", "b", 1), ("b", "c", -2)], labels="abcd")
     with pytest.raises(ValueError, match=said):
         run(G)
-    with pytest.raises(
-        ValueError, match="on edge 1 -> 2, but"
-    ):  # of a Matrix they are numbers again
+    # A Matrix has no labels, so the message has numbers.
+    with pytest.raises(ValueError, match="on edge 1 -> 2, but"):
         pagerank(gl.Matrix.from_coo([1], [2], -1, nrows=4, ncols=4))
 
 
@@ -282,7 +281,7 @@ on_cuda = pytest.mark.skipif(DEVICE == "cpu", reason="one device")
         lambda A, v: jaccard(A, v.reshape(1, 2)),
     ],
 )
-def test_vertices_may_be_an_array_on_the_card(run):
+def test_vertices_may_be_an_array_on_the_gpu(run):
     from graphla.backends import backend
 
     vertices = np.array([3, 0])
@@ -292,7 +291,7 @@ def test_vertices_may_be_an_array_on_the_card(run):
 
 
 @on_cuda
-def test_labels_may_be_an_array_on_the_card():
+def test_labels_may_be_an_array_on_the_gpu():
     from graphla.backends import backend
 
     pairs = backend("cuda").asarray(np.array([[5, 7], [7, 9]]))
@@ -315,14 +314,14 @@ def test_labels_may_be_an_array_on_the_card():
         ("source", bfs),
     ],
 )
-def test_what_is_on_another_device_is_named(name, run):
+def test_an_error_names_the_argument_on_another_device(name, run):
     v = gl.Vector.from_dense(np.ones(4))
     for A, other in ((PATH, v.to("cpu")), (PATH.to("cpu"), v)):
         with pytest.raises(gl.exceptions.DeviceMismatch, match=f"^A and {name} are on {A.device}"):
             run(A, other)
 
 
-def test_a_vector_is_no_list_of_vertices():
+def test_a_vector_is_refused_as_a_list_of_vertices():
     v = gl.Vector.from_coo([0], True, size=4)
     for name, run in {"u": closeness, "v": eccentricity, "nodes": clustering}.items():
         with pytest.raises(TypeError, match=f"{name} must be a list of integers, not"):
@@ -331,7 +330,7 @@ def test_a_vector_is_no_list_of_vertices():
         closeness(PATH, 1.5)
 
 
-def test_an_unknown_or_a_missing_argument_is_refused_with_the_name_of_the_algorithm():
+def test_errors_about_unknown_or_missing_arguments_name_the_algorithm():
     G = gl.Graph.from_edges([("a", "b")])
     wrong: dict[str, Any] = {"weight": True}
     first: list[Any] = [0]

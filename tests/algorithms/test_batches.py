@@ -18,7 +18,7 @@ from graphla.backends.tuning import using
 from graphla.operations.accelerate import batches
 
 SIZE = (20, 60) if DEVICE == "cuda" and not has_card() else (66, 300)
-"""Vertices and edges: more than the 64 sources of some batches, but on a simulated card."""
+"""Numbers of vertices and edges; except on a simulated GPU, more than one batch of 64 sources."""
 CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "average path length": algo.average_path_length,
     "average path length, weighted": lambda A: algo.average_path_length(A, weight=True),
@@ -75,22 +75,22 @@ def dense(found: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_is_done_adds_up_and_results_do_not_depend_on_the_batches(
+def test_progress_adds_up_and_results_do_not_depend_on_the_batches(
     name: str, graph: gl.Matrix, bars: list[Bar]
 ) -> None:
     expected = dense(CALLS[name](graph))
     with using(batches.BatchTuning(edges=1, word=16, share=8, most=16)):
         found = dense(CALLS[name](graph))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    bar = bars[-1]  # without a loop for the device, the first bar is of the failed attempt
+    bar = bars[-1]  # if the device has no loop, the first bar is that of the failed attempt
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
     assert len(bar.counts) > 1 or name == "transitive closure" or graph.nrows <= 64
 
 
 @pytest.mark.cpu
-def test_the_last_batch_is_not_smaller_than_the_others(graph: gl.Matrix) -> None:
-    # Otherwise a loop that pays for the first batch might not for the last.
+def test_the_last_batch_is_at_least_as_large_as_the_others(graph: gl.Matrix) -> None:
+    # Otherwise the first batch might be compiled but not the last.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
     tuning = batches.BatchTuning(most=21)
@@ -101,7 +101,7 @@ def test_the_last_batch_is_not_smaller_than_the_others(graph: gl.Matrix) -> None
     np.testing.assert_allclose(found.to_dense(), expected.to_dense(), rtol=1e-12)
 
 
-def test_a_graph_without_vertices_has_no_batch_that_counts(bars: list[Bar]) -> None:
+def test_a_graph_without_vertices_makes_no_progress(bars: list[Bar]) -> None:
     empty = gl.Matrix("FP64", 0, 0)
     assert algo.closeness(empty).nvals == algo.betweenness(empty).nvals == 0
     assert all(sum(bar.counts) == bar.total == 0 for bar in bars)

@@ -1,4 +1,4 @@
-"""Betweenness of vertices and edges, held to NetworkX, and the loops of devices to the algebra."""
+"""Compare the betweenness of vertices and edges with NetworkX and with its definition."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ WEIGHTS = (None, "INT64"), (st.integers(1, 4), "INT64"), (quarters, "FP64")
 
 
 def drawn():
-    """Graphs without weights, of integers, and of numbers whose sums are exact."""
+    """Draw graphs without weights, with integer weights, or with floats whose sums are exact."""
     return st.sampled_from(WEIGHTS).flatmap(lambda kind: graphs(weights=kind[0], dtype=kind[1]))
 
 
 @settings(max_examples=50)
 @given(drawn(), st.booleans(), st.booleans(), st.booleans())
-def test_betweenness_is_that_of_networkx(graph, normalized, endpoints, weighted):
+def test_betweenness_matches_networkx(graph, normalized, endpoints, weighted):
     nx = pytest.importorskip("networkx")
     weight = "weight" if weighted else None
     options = {"normalized": normalized, "endpoints": endpoints, "weight": weight}
@@ -37,7 +37,7 @@ def test_betweenness_is_that_of_networkx(graph, normalized, endpoints, weighted)
 
 @settings(max_examples=50)
 @given(drawn(), st.booleans(), st.booleans())
-def test_betweenness_of_edges_is_that_of_networkx(graph, normalized, weighted):
+def test_edge_betweenness_matches_networkx(graph, normalized, weighted):
     nx = pytest.importorskip("networkx")
     weight = "weight" if weighted else None
     options = {"normalized": normalized, "weight": weight}
@@ -53,10 +53,10 @@ def test_betweenness_of_edges_is_that_of_networkx(graph, normalized, weighted):
 @settings(max_examples=50)
 @given(
     st.sampled_from([tenths, magnitudes]).flatmap(
-        lambda w: graphs(weights=w, dtype="FP64", loops=False)  # NetworkX counts a lost loop
+        lambda w: graphs(weights=w, dtype="FP64", loops=False)  # NetworkX counts very light loops
     )
 )
-def test_betweenness_of_rounded_lengths_is_that_of_networkx_or_refused(graph):
+def test_betweenness_with_rounded_lengths_matches_networkx_or_is_refused(graph):
     nx = pytest.importorskip("networkx")
     G = graph.networkx()
     lengths = dict(nx.all_pairs_dijkstra_path_length(G))
@@ -87,7 +87,7 @@ def test_integer_lengths_beyond_2_to_the_53_are_exact(graph):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_a_weight_that_a_sum_loses_is_refused(directed):
+def test_a_weight_too_small_to_change_a_distance_is_refused(directed):
     G = gl.Graph.from_edges([("a", "b", 1e20), ("b", "c", 1.0)], directed=directed)
     with pytest.raises(ValueError, match=r"A has weight 1\.0 on edge 'b' -> 'c', too small to"):
         betweenness(G, weight=True)
@@ -96,7 +96,7 @@ def test_a_weight_that_a_sum_loses_is_refused(directed):
 
 @settings(max_examples=50)
 @given(drawn(), st.data())
-def test_loops_and_algebra_agree(graph, data):
+def test_the_loops_and_the_definition_agree(graph, data):
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), unique=True))
     A, chosen = graph.matrix(), np.array(sorted(sources), np.int64)
     options = {"is_weighted": data.draw(st.booleans()), "of_edges": data.draw(st.booleans())}
@@ -135,16 +135,16 @@ def test_a_sample_is_scaled_as_in_networkx(graph, normalized, endpoints, seed, d
 
 @settings(max_examples=20)
 @given(with_order(graphs()))
-def test_relabelled_vertices_keep_theirs(ordered):
+def test_relabeled_vertices_keep_their_betweenness(ordered):
     graph, order = ordered
     one = betweenness(graph.matrix()).to_dense()
-    other = betweenness(graph.relabelled(order).matrix()).to_dense()
+    other = betweenness(graph.relabeled(order).matrix()).to_dense()
     assert np.allclose(other[order], one, atol=1e-12)
 
 
 @settings(max_examples=20)
 @given(graphs())
-def test_the_reverse_graph_has_the_same(graph):
+def test_the_reverse_graph_has_the_same_betweenness(graph):
     A = graph.matrix()
     assert betweenness(A).isclose(betweenness(A.T.new()), abs_tol=1e-12)
     assert edge_betweenness(A).isclose(edge_betweenness(A.T.new()).T.new(), abs_tol=1e-12)
@@ -152,7 +152,7 @@ def test_the_reverse_graph_has_the_same(graph):
 
 @settings(max_examples=20)
 @given(graphs())
-def test_an_isolated_vertex_adds_nothing(graph):
+def test_an_isolated_vertex_does_not_change_betweenness(graph):
     more = Edges(graph.n + 1, graph.ends, graph.weights, graph.undirected, graph.dtype)
     one = betweenness(graph.matrix(), normalized=False).to_dense()
     other = betweenness(more.matrix(), normalized=False).to_dense()
@@ -161,12 +161,12 @@ def test_an_isolated_vertex_adds_nothing(graph):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_few_vertices_have_nothing_between(n):
+def test_betweenness_is_zero_for_up_to_two_vertices(n):
     assert betweenness(gl.Matrix(bool, n, n)).to_dense().tolist() == [0.0] * n
     assert edge_betweenness(gl.Matrix(bool, n, n)).nvals == 0
 
 
-def test_what_makes_no_sense_is_refused():
+def test_betweenness_refuses_invalid_arguments():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 0], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="k is 4, but there are 3 vertices"):
         betweenness(A, 4)
@@ -178,8 +178,8 @@ def test_what_makes_no_sense_is_refused():
         edge_betweenness(A, weight=3)
 
 
-@pytest.mark.skipif(DEVICE == "cpu", reason="there sums have one order")
-def test_deterministic_sums_have_the_same_bits(monkeypatch):
+@pytest.mark.skipif(DEVICE == "cpu", reason="on the CPU, sums have one order")
+def test_deterministic_runs_give_the_same_bits(monkeypatch):
     rng = np.random.default_rng(1)
     i, j = rng.integers(0, 40, (2, 200))
     A = gl.Matrix.from_coo(i, j, True, nrows=40, ncols=40, dup_op="any")

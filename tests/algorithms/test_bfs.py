@@ -15,14 +15,14 @@ rooted = with_source(graphs())
 
 
 @given(rooted)
-def test_levels_and_parents_are_those_of_a_breadth_first_search(rooted):
+def test_levels_and_parents_form_a_valid_breadth_first_search(rooted):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source)
     verify_bfs(graph, source, levels.to_dict(), parents.to_dict())
 
 
 @given(rooted)
-def test_levels_are_networkx_shortest_path_lengths(rooted):
+def test_levels_match_shortest_path_lengths_of_networkx(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     expected = nx.single_source_shortest_path_length(graph.networkx(), source)
@@ -30,7 +30,7 @@ def test_levels_are_networkx_shortest_path_lengths(rooted):
 
 
 @given(rooted)
-def test_push_equals_pull(rooted):
+def test_push_and_pull_give_the_same_levels(rooted):
     graph, source = rooted
     with gl.direction("push"):
         pushed = bfs(graph.matrix(), source)
@@ -42,7 +42,7 @@ def test_push_equals_pull(rooted):
 
 
 @given(rooted, st.integers(0, 5))
-def test_a_cutoff_keeps_the_levels_up_to_it(rooted, cutoff):
+def test_a_cutoff_keeps_only_the_levels_up_to_it(rooted, cutoff):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source, cutoff=cutoff)
     whole = bfs(graph.matrix(), source).levels.to_dict()
@@ -51,7 +51,7 @@ def test_a_cutoff_keeps_the_levels_up_to_it(rooted, cutoff):
 
 
 @given(rooted, st.integers(0, 12))  # graphs have at most 12 vertices
-def test_the_definition_gives_the_levels_of_the_search(rooted, limit):
+def test_the_definition_gives_the_same_levels_as_the_search(rooted, limit):
     graph, source = rooted
     A = graph.matrix()
     levels, parents = definition(A, source, cutoff=limit)
@@ -62,16 +62,16 @@ def test_the_definition_gives_the_levels_of_the_search(rooted, limit):
 
 
 @given(with_order(graphs()), st.data())
-def test_relabelled_vertices_keep_their_levels(ordered, data):
+def test_relabeled_vertices_keep_their_levels(ordered, data):
     graph, order = ordered
     source = data.draw(st.integers(0, graph.n - 1))
     levels = bfs(graph.matrix(), source).levels.to_dict()
-    relabelled = bfs(graph.relabelled(order).matrix(), order[source]).levels.to_dict()
-    assert relabelled == {order[v]: level for v, level in levels.items()}
+    relabeled = bfs(graph.relabeled(order).matrix(), order[source]).levels.to_dict()
+    assert relabeled == {order[v]: level for v, level in levels.items()}
 
 
 @given(with_source(graphs(weights=st.sampled_from([0, 1, 7]))))
-def test_values_do_not_matter_not_even_zeros(rooted):
+def test_edge_values_do_not_change_a_search_even_if_they_are_zero(rooted):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source)
     verify_bfs(graph, source, levels.to_dict(), parents.to_dict())
@@ -83,7 +83,7 @@ def test_a_graph_may_have_any_dtype(dtype):
     assert bfs(A, 0).levels.to_dict() == {0: 0, 1: 1, 2: 2}
 
 
-def test_a_long_path_has_a_level_per_vertex():
+def test_each_vertex_of_a_long_path_has_its_own_level():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     levels, parents = bfs(A, 0)
@@ -91,39 +91,39 @@ def test_a_long_path_has_a_level_per_vertex():
     assert parents.to_dense().tolist() == [0, *range(n - 1)]
 
 
-def test_a_random_graph_of_thousands_of_edges_is_searched_rightly():
+def test_a_search_of_a_random_graph_with_thousands_of_edges_is_valid():
     A = gl.generators.kronecker(10, seed=3)
     source = int(A.to_coo()[0][0])
     levels, parents = bfs(A, source)
     verify_bfs(edges_of(A), source, levels.to_dict(), parents.to_dict())
 
 
-def test_one_vertex_with_and_without_a_self_loop():
+def test_a_search_of_one_vertex_with_or_without_a_self_loop_is_valid():
     for entries in ([], [0]):
         A = gl.Matrix.from_coo(entries, entries, True, bool, nrows=1, ncols=1)
         levels, parents = bfs(A, 0)
         assert (levels.to_dict(), parents.to_dict()) == ({0: 0}, {0: 0})
 
 
-def test_the_graph_stays_as_it_was():
+def test_a_search_does_not_change_the_graph():
     graph = Edges(3, ((0, 1), (1, 2)), (1, 1))
     A = graph.matrix()
     bfs(A, 0)
     assert A.isequal(graph.matrix())
 
 
-# --- options --------------------------------------------------------------------------------------
+# --- options ------------------------------------------------------------------------------------
 
 
 @given(rooted)
-def test_one_byte_holds_the_same_levels(rooted):
+def test_levels_as_uint8_equal_levels_as_int32(rooted):
     graph, source = rooted
     levels = bfs(graph.matrix(), source, levels="UINT8", parents=False).levels
     assert levels.dtype == "UINT8"
     assert levels.to_dict() == bfs(graph.matrix(), source).levels.to_dict()
 
 
-def test_a_level_beyond_one_byte_is_refused():
+def test_a_level_above_254_is_refused_for_uint8():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     with pytest.raises(OverflowError, match="254"):
@@ -133,7 +133,7 @@ def test_a_level_beyond_one_byte_is_refused():
 
 
 @given(rooted)
-def test_the_least_parents_are_the_least(rooted):
+def test_least_parents_are_the_least_valid_parents(rooted):
     graph, source = rooted
     levels, parents = (w.to_dict() for w in bfs(graph.matrix(), source, parents="least"))
     before = {
@@ -144,7 +144,7 @@ def test_the_least_parents_are_the_least(rooted):
 
 
 @given(graphs(), st.data())
-def test_several_sources_search_at_once(graph, data):
+def test_one_search_may_start_at_several_sources(graph, data):
     sources = data.draw(st.sets(st.integers(0, graph.n - 1)))
     A = graph.matrix()
     levels, parents = bfs(A, sorted(sources))
@@ -157,7 +157,7 @@ def test_several_sources_search_at_once(graph, data):
 
 
 @given(rooted, st.data())
-def test_what_is_forbidden_is_gone_round(rooted, data):
+def test_a_search_avoids_vertices_outside_the_mask(rooted, data):
     graph, source = rooted
     forbidden = data.draw(st.sets(st.integers(0, graph.n - 1)))
     wall = gl.Vector.from_coo(sorted(forbidden), 1, size=graph.n)
@@ -167,7 +167,7 @@ def test_what_is_forbidden_is_gone_round(rooted, data):
     verify_bfs(left, source, levels.to_dict(), parents.to_dict())
 
 
-def test_only_what_is_asked_for_is_given():
+def test_a_search_returns_only_the_requested_results():
     A = gl.Matrix.from_coo([0], [1], 1, nrows=3, ncols=3)
     levels, parents = bfs(A, 0, levels=None)
     assert levels is None
@@ -177,7 +177,7 @@ def test_only_what_is_asked_for_is_given():
 
 
 @pytest.mark.parametrize("way", ["push", "pull"])
-def test_a_recorder_hears_of_each_level(way):
+def test_a_recorder_records_each_level(way):
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 3, 4], 1, nrows=6, ncols=6)
     with gl.direction(way), gl.Recorder() as recorder:
         bfs(A, 0)
@@ -187,7 +187,7 @@ def test_a_recorder_hears_of_each_level(way):
     assert all(event.seconds >= 0 for event in events)
 
 
-def test_a_directed_graph_is_pulled_once_that_has_paid():
+def test_bfs_pulls_on_a_directed_graph_after_its_transpose_has_paid_off():
     rng = np.random.default_rng(3)
     ends = np.unique(rng.integers(0, 2000, (40_000, 2)), axis=0)
     A = gl.Matrix.from_coo(ends[:, 0], ends[:, 1], 1, nrows=2000, ncols=2000)

@@ -1,4 +1,4 @@
-"""Degree, Katz, eigenvector, HITS, closeness and harmonic centrality, held to NetworkX."""
+"""Compare degree, Katz, eigenvector, HITS, closeness and harmonic centrality with NetworkX."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def near(found: gl.Vector, expected: dict[int, float], within: float = 1e-9) -> 
 
 @settings(max_examples=60)
 @given(graphs())
-def test_degrees_are_those_of_networkx(graph):
+def test_degrees_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     assert near(degree(A, directed=not graph.undirected), nx.degree_centrality(G))
@@ -53,7 +53,7 @@ def test_degrees_are_those_of_networkx(graph):
 
 @settings(max_examples=40)
 @given(weighted, st.booleans(), st.booleans(), st.data())
-def test_katz_is_that_of_networkx(graph, normalized, is_weighted, data):
+def test_katz_matches_networkx(graph, normalized, is_weighted, data):
     nx = pytest.importorskip("networkx")
     values = st.floats(-2, 2, allow_subnormal=False)
     each = st.fixed_dictionaries(dict.fromkeys(range(graph.n), values))
@@ -71,7 +71,7 @@ def test_katz_is_that_of_networkx(graph, normalized, is_weighted, data):
 
 @settings(max_examples=40)
 @given(weighted, st.booleans())
-def test_eigenvectors_are_those_of_networkx(graph, is_weighted):
+def test_eigenvectors_match_networkx(graph, is_weighted):
     nx = pytest.importorskip("networkx")
     options: dict[str, Any] = {"max_iter": 300, "weight": "weight" if is_weighted else None}
     try:
@@ -85,7 +85,7 @@ def test_eigenvectors_are_those_of_networkx(graph, is_weighted):
 
 @settings(max_examples=40)
 @given(weighted)
-def test_hubs_and_authorities_are_the_greatest_singular_vectors(graph):
+def test_hubs_and_authorities_are_the_leading_singular_vectors(graph):
     dense = graph.matrix().to("cpu").to_dense(0).astype(float)
     hubs, authorities = (x.to("cpu").to_dense() for x in hits(graph.matrix(), normalized=False))
     greatest = np.linalg.svd(dense, compute_uv=False)[0]
@@ -99,7 +99,7 @@ def test_hubs_and_authorities_are_the_greatest_singular_vectors(graph):
 
 @settings(max_examples=30)
 @given(weighted)
-def test_hubs_and_authorities_are_those_of_networkx(graph):
+def test_hubs_and_authorities_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     dense = graph.matrix().to("cpu").to_dense(0).astype(float)
     assume(graph.n > 2)
@@ -113,7 +113,7 @@ def test_hubs_and_authorities_are_those_of_networkx(graph):
 
 @settings(max_examples=40)
 @given(weighted, st.booleans(), st.booleans())
-def test_closeness_is_that_of_networkx(graph, wf_improved, is_weighted):
+def test_closeness_matches_networkx(graph, wf_improved, is_weighted):
     nx = pytest.importorskip("networkx")
     options = {"distance": "weight" if is_weighted else None, "wf_improved": wf_improved}
     expected = nx.closeness_centrality(graph.networkx(), **options)
@@ -124,7 +124,7 @@ def test_closeness_is_that_of_networkx(graph, wf_improved, is_weighted):
 
 @settings(max_examples=40)
 @given(weighted, st.booleans(), st.data())
-def test_harmonic_centrality_is_that_of_networkx(graph, is_weighted, data):
+def test_harmonic_centrality_matches_networkx(graph, is_weighted, data):
     nx = pytest.importorskip("networkx")
     some = st.one_of(st.none(), st.lists(st.integers(0, graph.n - 1), unique=True))
     options: dict[str, Any] = {name: data.draw(some) for name in ("nbunch", "sources")}
@@ -135,29 +135,29 @@ def test_harmonic_centrality_is_that_of_networkx(graph, is_weighted, data):
 
 @settings(max_examples=15)
 @given(with_order(graphs()))
-def test_relabelled_vertices_keep_theirs(ordered):
+def test_relabeled_vertices_keep_their_centrality(ordered):
     graph, order = ordered
     for name, algorithm in vectors.items():
-        one, other = algorithm(graph.matrix()), algorithm(graph.relabelled(order).matrix())
+        one, other = algorithm(graph.matrix()), algorithm(graph.relabeled(order).matrix())
         one, other = one.to("cpu").to_dense(), other.to("cpu").to_dense()
         assert np.allclose(other[order], one, atol=1e-9), name
 
 
 @settings(max_examples=15)
 @given(graphs())
-def test_the_reverse_graph_changes_in_and_out(graph):
+def test_reversal_swaps_in_and_out_degrees_and_hubs_and_authorities(graph):
     A = graph.matrix()
     assert in_degree(A).isclose(out_degree(A.T.new()))
     one, other = hits(A), hits(A.T.new())
     dense = A.to("cpu").to_dense(0).astype(float)
     values = np.append(np.linalg.svd(dense, compute_uv=False), 0)
-    if values[1] < 0.9 * values[0]:  # else there are several greatest ones
+    if values[1] < 0.9 * values[0]:  # otherwise the leading vectors are not unique
         assert one.hubs.isclose(other.authorities, abs_tol=1e-6)
 
 
 @settings(max_examples=15)
 @given(graphs())
-def test_an_isolated_vertex_is_far_from_all(graph):
+def test_an_isolated_vertex_has_closeness_and_harmonic_centrality_zero(graph):
     more = Edges(graph.n + 1, graph.ends, graph.weights, graph.undirected, graph.dtype).matrix()
     one, other = harmonic(graph.matrix()).to_dict(), harmonic(more).to_dict()
     assert other == pytest.approx({**one, graph.n: 0.0})
@@ -167,13 +167,13 @@ def test_an_isolated_vertex_is_far_from_all(graph):
 
 
 @pytest.mark.parametrize("algorithm", [*vectors.values(), lambda A: hits(A).hubs])
-def test_graphs_of_no_vertices_and_without_edges(algorithm):
+def test_without_edges_all_vertices_have_the_same_centrality(algorithm):
     assert algorithm(gl.Matrix(bool, 0, 0)).size == 0
     alone = algorithm(gl.Matrix(bool, 3, 3)).to("cpu").to_dense()
     assert (alone == alone[0]).all()
 
 
-def test_walks_that_never_end_are_no_centrality():
+def test_an_iteration_that_does_not_converge_raises_an_error():
     A = Edges(3, ((0, 1), (1, 0), (1, 2)), (1,) * 3).matrix()
     with pytest.raises(ConvergenceError, match="max_iter is 1000, but x of Katz centrality"):
         katz(A, 1.5)
@@ -181,7 +181,7 @@ def test_walks_that_never_end_are_no_centrality():
         hits(gl.generators.grid(3, 4), max_iter=1, tol=0)
 
 
-def test_what_makes_no_sense_is_refused():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, -2], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="beta has 1 values, but there are 3 vertices"):
         katz(A, beta={0: 1.0})

@@ -28,20 +28,20 @@ weighted = graphs(weights=st.sampled_from([1.0, 0.5, 3.0, -2.0, 7.25]), dtype="F
 
 
 def some_of(data, graph):
-    """None, or a list of vertices that may be empty, or name one twice."""
+    """Draw None, a set of vertices, or a list of vertices that may be empty or have duplicates."""
     vertex = st.integers(0, graph.n - 1)
     return data.draw(st.none() | st.sets(vertex) | st.lists(vertex, max_size=5))
 
 
 def agree(found, expected):
-    """A Vector has the entries of NetworkX's dictionary, up to rounding."""
+    """Assert that a Vector has the entries of NetworkX's dictionary, up to rounding."""
     values = found.to_dict()
     assert values.keys() == expected.keys()
     assert np.allclose([values[v] for v in expected], list(expected.values()), atol=1e-12)
 
 
 @given(undirected, st.data())
-def test_triangles_and_squares_of_each_vertex_are_those_of_networkx(graph, data):
+def test_triangles_and_square_clustering_match_networkx(graph, data):
     A, G, nodes = graph.matrix(), graph.networkx(), some_of(data, graph)
     agree(triangles(A, nodes), nx.triangles(G, nodes))
     agree(square_clustering(A, nodes), nx.square_clustering(G, nodes))
@@ -52,7 +52,7 @@ def test_triangles_and_squares_of_each_vertex_are_those_of_networkx(graph, data)
 
 
 @given(undirected, graphs())
-def test_squares_and_similar_pairs_are_found_in_parts_too(graph, other):
+def test_results_do_not_depend_on_the_batch_size(graph, other):
     A, B, before = graph.matrix(), other.matrix(), common_neighbors.WEDGES
     some = range(0, graph.n, 2)
     whole = square_clustering(A), square_clustering(A, some), jaccard(B)
@@ -65,7 +65,7 @@ def test_squares_and_similar_pairs_are_found_in_parts_too(graph, other):
 
 
 @given(graphs() | weighted, st.data())
-def test_clustering_is_that_of_networkx_directed_and_weighted_too(graph, data):
+def test_directed_and_weighted_clustering_match_networkx(graph, data):
     A, G, nodes = graph.matrix(), graph.networkx(), some_of(data, graph)
     v = data.draw(st.integers(0, graph.n - 1))
     assert transitivity(A) == pytest.approx(nx.transitivity(G))
@@ -79,7 +79,7 @@ def test_clustering_is_that_of_networkx_directed_and_weighted_too(graph, data):
 
 
 @given(undirected, st.integers(0, 6))
-def test_the_truss_is_that_of_networkx(graph, k):
+def test_the_truss_matches_networkx(graph, k):
     A, G = graph.matrix(), graph.networkx()
     G.remove_edges_from(list(nx.selfloop_edges(G)))
     truss = k_truss(A, k)
@@ -89,7 +89,7 @@ def test_the_truss_is_that_of_networkx(graph, k):
 
 
 @given(undirected)
-def test_truss_numbers_say_in_which_trusses_an_edge_is(graph):
+def test_an_edge_is_in_the_trusses_up_to_its_truss_number(graph):
     A = graph.matrix()
     numbers = truss_numbers(A)
     assert numbers.isequal(numbers.T.new())
@@ -100,7 +100,7 @@ def test_truss_numbers_say_in_which_trusses_an_edge_is(graph):
 
 
 @given(undirected, st.data())
-def test_jaccard_coefficients_are_those_of_networkx(graph, data):
+def test_jaccard_coefficients_match_networkx(graph, data):
     A, G = graph.matrix(), graph.networkx()
     vertex = st.integers(0, graph.n - 1)
     pairs = data.draw(st.lists(st.tuples(vertex, vertex), max_size=8))
@@ -116,7 +116,7 @@ def test_jaccard_coefficients_are_those_of_networkx(graph, data):
 
 
 @given(graphs(), st.sampled_from([(overlap, min), (cosine, lambda a, b: (a * b) ** 0.5)]))
-def test_overlap_and_cosine_are_of_the_neighbours_in_common(graph, measure):
+def test_overlap_and_cosine_are_computed_from_common_neighbors(graph, measure):
     by, below = measure
     after = [{j for i, j in graph.ends if i == v} for v in range(graph.n)]
     found = by(graph.matrix())
@@ -128,9 +128,9 @@ def test_overlap_and_cosine_are_of_the_neighbours_in_common(graph, measure):
 
 
 @given(with_order(graphs(undirected=True, weights=st.integers(1, 9))))
-def test_relabelled_vertices_keep_their_cohesion(ordered):
+def test_relabeling_preserves_triangles_clustering_trusses_and_jaccard(ordered):
     graph, order = ordered
-    A, B = graph.matrix(), graph.relabelled(order).matrix()
+    A, B = graph.matrix(), graph.relabeled(order).matrix()
     assert np.allclose(
         clustering(B, weight=True).to_dense()[order], clustering(A, weight=True).to_dense()
     )
@@ -141,7 +141,7 @@ def test_relabelled_vertices_keep_their_cohesion(ordered):
 
 
 @given(undirected)
-def test_an_isolated_vertex_more_changes_nothing_else(graph):
+def test_an_isolated_vertex_does_not_change_other_results(graph):
     A = graph.matrix()
     B = Edges(graph.n + 1, graph.ends, graph.weights, True).matrix()
     for of_vertices in (triangles, clustering, square_clustering):
@@ -159,15 +159,15 @@ def test_the_reverse_graph_has_the_same_clustering(graph):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_graphs_too_small_for_a_triangle(n):
-    A = gl.Matrix.from_coo(range(n), range(n), True, nrows=n, ncols=n)  # self-loops alone
+def test_graphs_too_small_for_a_triangle_have_no_clustering(n):
+    A = gl.Matrix.from_coo(range(n), range(n), True, nrows=n, ncols=n)  # only self-loops
     for of_vertices in (triangles, clustering, square_clustering):
         assert of_vertices(A).to_dense().tolist() == [0] * n
     assert transitivity(A) == 0
     assert k_truss(A, 3).nvals == truss_numbers(A).nvals == jaccard(A).nvals == 0
 
 
-def test_a_mean_of_no_vertex_is_refused():
+def test_average_clustering_of_no_vertices_is_refused():
     with pytest.raises(ValueError, match="A has no vertex, but a mean needs one"):
         average_clustering(gl.Matrix(bool, 0, 0))
     with pytest.raises(ValueError, match="A has no vertex whose clustering is not 0, but"):
@@ -176,7 +176,7 @@ def test_a_mean_of_no_vertex_is_refused():
         average_clustering(gl.Matrix(bool, 3, 3), [])
 
 
-def test_weights_of_which_none_is_above_zero_are_refused_where_they_count():
+def test_clustering_refuses_weights_that_are_all_zero():
     ends = ((0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0))
     A = Edges(3, ends, (0.0,) * 6).matrix()
     assert clustering(A).to_dense().tolist() == [1, 1, 1]
@@ -186,7 +186,7 @@ def test_weights_of_which_none_is_above_zero_are_refused_where_they_count():
     assert clustering(without, weight=True).to_dense().tolist() == [0, 0, 0]
 
 
-def test_what_names_no_vertices_is_refused():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix(bool, 3, 3)
     with pytest.raises(IndexError, match="nodes has 3, but the vertices are 0 to 2"):
         triangles(A, [0, 3])
@@ -199,8 +199,8 @@ def test_what_names_no_vertices_is_refused():
         k_truss(A, -1)
 
 
-def test_a_triangle_that_leaves_a_clique_takes_one_triangle_of_the_edge_they_share():
+def test_k_truss_removes_a_triangle_that_shares_an_edge_with_a_clique():
     edges = [(i, j) for j in range(5) for i in range(j)] + [(0, 5), (1, 5)]
     i, j = np.array(edges).T
     A = gl.Matrix.from_coo(np.append(i, j), np.append(j, i), 1, nrows=6, ncols=6)
-    assert k_truss(A, 5).nvals == 20  # the clique: few edges go, so the triangles lost are counted
+    assert k_truss(A, 5).nvals == 20  # only the clique is left; lost triangles are subtracted

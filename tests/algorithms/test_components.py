@@ -18,7 +18,7 @@ def test_a_label_is_the_least_vertex_of_a_component(graph):
 
 
 @given(graphs())
-def test_components_are_those_of_networkx(graph):
+def test_components_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     expected = {
         frozenset(part) for part in nx.connected_components(graph.networkx().to_undirected())
@@ -29,7 +29,7 @@ def test_components_are_those_of_networkx(graph):
 
 
 @given(graphs())
-def test_they_are_what_the_definition_says(graph):
+def test_connected_components_equal_their_definition(graph):
     A = graph.matrix()
     found = connected_components(A)
     assert found.isequal(definition(A), check_dtype=True)
@@ -37,21 +37,21 @@ def test_they_are_what_the_definition_says(graph):
 
 
 @given(graphs())
-def test_whether_a_graph_is_connected_is_as_networkx_says(graph):
+def test_is_connected_matches_networkx(graph):
     nx = pytest.importorskip("networkx")
     assert is_connected(graph.matrix()) == nx.is_connected(graph.networkx().to_undirected())
 
 
 @given(graphs())
-def test_direction_does_not_matter(graph):
+def test_edge_direction_does_not_change_components(graph):
     A = graph.matrix()
     found = connected_components(A)
     assert found.isequal(connected_components(A.T.new()))
-    assert A._store.csc is not None  # from now on both forms are there
+    assert A._store.csc is not None  # from now on A has both CSR and CSC
     assert found.isequal(connected_components(A))
 
 
-def test_no_vertices_are_no_components_with_both_forms():
+def test_a_graph_without_vertices_in_csr_and_csc_has_no_components():
     A = gl.Matrix(int, 0, 0)
     assert A._store.csr is not None
     assert A._store.csc is not None
@@ -59,17 +59,17 @@ def test_no_vertices_are_no_components_with_both_forms():
 
 
 @given(graphs())
-def test_an_isolated_vertex_is_a_component_more(graph):
+def test_an_isolated_vertex_adds_a_component(graph):
     labels = connected_components(graph.matrix()).to_dense().tolist()
     assert connected_components(graph.wider().matrix()).to_dense().tolist() == [*labels, graph.n]
 
 
 @given(with_order(graphs()))
-def test_relabelled_vertices_keep_their_company(ordered):
+def test_relabeling_preserves_the_components(ordered):
     graph, order = ordered
     labels = connected_components(graph.matrix()).to_dense()
-    relabelled = connected_components(graph.relabelled(order).matrix()).to_dense()[order]
-    same, still = labels[:, None] == labels, relabelled[:, None] == relabelled
+    relabeled = connected_components(graph.relabeled(order).matrix()).to_dense()[order]
+    same, still = labels[:, None] == labels, relabeled[:, None] == relabeled
     assert (same == still).all()
 
 
@@ -80,7 +80,7 @@ def test_a_long_path_in_any_order_is_one_component():
     assert not connected_components(A).to_dense().any()
 
 
-def test_a_forest_of_thousands_of_vertices_is_taken_apart_rightly():
+def test_components_of_a_random_graph_with_thousands_of_vertices_are_valid():
     rng = np.random.default_rng(11)
     n = 3000
     ends = np.unique(rng.integers(0, n, (n * 9 // 10, 2)), axis=0)
@@ -88,7 +88,7 @@ def test_a_forest_of_thousands_of_vertices_is_taken_apart_rightly():
     verify_components(edges_of(A), connected_components(A).to_dense().tolist())
 
 
-def test_without_edges_each_vertex_is_alone():
+def test_without_edges_each_vertex_is_a_component():
     assert connected_components(gl.Matrix(bool, 3, 3)).to_dense().tolist() == [0, 1, 2]
 
 
@@ -99,7 +99,7 @@ def test_an_empty_graph_has_no_components():
         is_connected(gl.Matrix(bool, 0, 0))
 
 
-def test_stars_and_rings_whose_greatest_vertex_joins_them():
+def test_components_of_stars_and_of_interleaved_rings_are_correct():
     n = 1500
     hub = np.full(n - 1, n - 1)
     star = gl.Matrix.from_coo(hub, np.arange(n - 1), True, nrows=n, ncols=n)

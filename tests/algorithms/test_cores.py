@@ -13,12 +13,12 @@ simple = graphs(loops=False)
 
 
 def way(graph) -> bool | None:
-    """What says that a graph is directed whose edges happen to lead both ways."""
+    """Return the argument `directed`: True if the graph is directed, even if it is symmetric."""
     return None if graph.undirected else True
 
 
 @given(simple)
-def test_core_numbers_are_those_of_networkx(graph):
+def test_core_numbers_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     found = core_numbers(graph.matrix(), directed=way(graph))
     assert found.to_dict() == nx.core_number(graph.networkx())
@@ -26,7 +26,7 @@ def test_core_numbers_are_those_of_networkx(graph):
 
 
 @given(simple, st.none() | st.integers(0, 4))
-def test_the_core_is_that_of_networkx(graph, k):
+def test_the_core_matches_networkx(graph, k):
     nx = pytest.importorskip("networkx")
     edges = set(nx.k_core(graph.networkx(), k).edges())
     if graph.undirected:
@@ -42,18 +42,18 @@ def test_the_core_is_that_of_networkx(graph, k):
 
 
 @given(with_order(simple))
-def test_relabelled_vertices_keep_their_numbers_and_so_does_the_reverse_graph(ordered):
+def test_relabeling_and_reversal_preserve_core_numbers(ordered):
     graph, order = ordered
     directed = way(graph)
     numbers = core_numbers(graph.matrix(), directed=directed).to_dict()
-    relabelled = core_numbers(graph.relabelled(order).matrix(), directed=directed).to_dict()
-    assert relabelled == {order[v]: k for v, k in numbers.items()}
+    relabeled = core_numbers(graph.relabeled(order).matrix(), directed=directed).to_dict()
+    assert relabeled == {order[v]: k for v, k in numbers.items()}
     assert core_numbers(graph.matrix().T.new(), directed=directed).to_dict() == numbers
     wider = core_numbers(graph.wider().matrix(), directed=directed).to_dict()
     assert wider == {**numbers, graph.n: 0}
 
 
-def test_a_symmetric_matrix_is_an_undirected_graph_unless_it_is_said_to_be_directed():
+def test_a_symmetric_matrix_is_undirected_unless_directed_is_true():
     ends = [0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]
     for symmetric in (False, True):
         A = gl.Matrix.from_coo(*ends, 1.5, nrows=3, ncols=3, symmetric=symmetric)
@@ -69,14 +69,14 @@ def test_self_loops_are_refused():
         core_numbers(A)
 
 
-def test_the_smallest_graphs():
+def test_core_numbers_of_graphs_without_edges_are_zero():
     for n in (0, 1, 3):
         A = gl.Matrix(bool, n, n)
         assert core_numbers(A).to_dense().tolist() == [0] * n
         assert k_core(A).nvals == k_core(A, 5).nvals == 0
 
 
-def test_what_makes_no_sense_is_refused():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix(bool, 3, 3)
     with pytest.raises(ValueError, match="k is -1, but must be at least 0"):
         k_core(A, -1)

@@ -1,4 +1,4 @@
-"""Eccentricities, and what they come to; the average length of a path."""
+"""Tests of eccentricity, diameter, radius, center, periphery and average path length."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from graphla.algorithms import (
 )
 from graphla.algorithms.eccentricity import definition
 
-few = settings(max_examples=settings().max_examples // 4)  # many searches for each
+few = settings(max_examples=settings().max_examples // 4)  # each example runs many searches
 
 EXTREMES = [diameter, radius, center, periphery]
 
 
 @st.composite
 def joined(draw: st.DrawFn, edges: st.SearchStrategy[Edges]) -> Edges:
-    """A graph in which each vertex reaches all others, as a cycle leads through all of them."""
+    """Draw a graph with a cycle through all vertices, so that each vertex reaches all others."""
     graph = draw(edges)
     order = draw(st.permutations(range(graph.n)))
     weights = dict(zip(graph.ends, graph.weights, strict=True))
@@ -48,7 +48,7 @@ weighted = joined(st.one_of(graphs(weights=integers), graphs(weights=halves, dty
 
 @st.composite
 def long_trees(draw: st.DrawFn, weights: st.SearchStrategy[float]) -> Edges:
-    """An undirected tree of up to 30 vertices, most of them on a few long paths."""
+    """Draw an undirected tree of up to 30 vertices, most of them on a few long paths."""
     n = draw(st.integers(4, 30))
     before = [max(0, v - draw(st.sampled_from([1, 1, 1, 2, 5]))) for v in range(1, n)]
     ends = list(zip(before, range(1, n), strict=True))
@@ -64,13 +64,13 @@ def rounded() -> st.SearchStrategy[Edges]:
 
 
 def plain(found):
-    """A set of vertices as NetworkX has it: a list."""
+    """Return a set of vertices as a list, as NetworkX does."""
     return list(found.to_dict()) if isinstance(found, gl.Vector) else found
 
 
 @few
 @given(connected)
-def test_distances_are_those_of_networkx(graph):
+def test_distances_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     e = nx.eccentricity(G)
@@ -82,7 +82,7 @@ def test_distances_are_those_of_networkx(graph):
 
 @few
 @given(weighted)
-def test_weighted_distances_are_those_of_networkx(graph):
+def test_weighted_distances_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     e = nx.eccentricity(G, weight="weight")
@@ -95,7 +95,7 @@ def test_weighted_distances_are_those_of_networkx(graph):
 
 @few
 @given(rounded())
-def test_distances_that_are_rounded_are_those_of_networkx_to_the_bit(graph):
+def test_rounded_distances_equal_those_of_networkx_exactly(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     e = nx.eccentricity(G, weight="weight")
@@ -105,7 +105,7 @@ def test_distances_that_are_rounded_are_those_of_networkx_to_the_bit(graph):
         assert plain(find(A, weight=True)) == getattr(nx, find.__name__)(G, e)
 
 
-def test_center_and_periphery_are_not_empty_where_sums_are_rounded():
+def test_center_and_periphery_are_not_empty_when_sums_are_rounded():
     A = gl.Graph.from_edges([(0, 1, 0.6), (1, 2, 0.5), (2, 3, 0.1)]).matrix
     assert plain(center(A, weight=True)) == [1]
     assert (0.6 + 0.5) + 0.1 > (0.1 + 0.5) + 0.6
@@ -126,7 +126,7 @@ def test_few_searches_find_the_center_of_a_graph_with_rounded_lengths(monkeypatc
     assert len(begun) < n / 2
 
 
-def test_an_average_may_be_by_bellman_ford():
+def test_average_path_length_accepts_the_bellman_ford_method():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [3, -1, 2], nrows=3, ncols=3)
     found = average_path_length(A, weight=True, method="bellman-ford")
     assert found == average_path_length(A, True, "bellman-ford") == (3 + 2 - 1 + 1 + 2 + 5) / 6
@@ -134,7 +134,7 @@ def test_an_average_may_be_by_bellman_ford():
 
 @few
 @given(connected, st.booleans())
-def test_what_few_searches_give_is_what_a_search_from_each_vertex_gives(graph, weight):
+def test_bounds_give_the_same_results_as_a_search_from_each_vertex(graph, weight):
     A = graph.matrix()
     e = eccentricity(A, weight=weight)
     assert e.isequal(definition(A, np.arange(graph.n), weight))
@@ -149,9 +149,9 @@ def test_what_few_searches_give_is_what_a_search_from_each_vertex_gives(graph, w
 
 @few
 @given(connected, st.data())
-def test_relabelled_vertices_keep_their_distances_and_so_does_the_reverse(graph, data):
+def test_relabeling_and_reversal_preserve_distances(graph, data):
     order = data.draw(st.permutations(range(graph.n)))
-    A, B = graph.matrix(), graph.relabelled(order).matrix()
+    A, B = graph.matrix(), graph.relabeled(order).matrix()
     assert diameter(A) == diameter(B) == diameter(A.T.new())
     assert average_path_length(A) == average_path_length(B) == average_path_length(A.T.new())
     assert sorted(order[v] for v in center(A).to_dict()) == list(center(B).to_dict())
@@ -159,7 +159,7 @@ def test_relabelled_vertices_keep_their_distances_and_so_does_the_reverse(graph,
 
 @few
 @given(graphs(), st.booleans())
-def test_of_one_vertex_it_is_a_number(graph, weight):
+def test_the_eccentricity_of_one_vertex_is_a_number(graph, weight):
     A = graph.matrix()
     whole = eccentricity(A, weight=weight).to_dict()
     for v in {0, graph.n - 1}:
@@ -169,12 +169,12 @@ def test_of_one_vertex_it_is_a_number(graph, weight):
 
 @few
 @given(graphs(), st.booleans())
-def test_eccentricities_of_any_graph_are_those_of_a_search_from_each_vertex(graph, weight):
+def test_eccentricities_of_any_graph_equal_those_of_one_search_per_vertex(graph, weight):
     A = graph.matrix()
     assert eccentricity(A, weight=weight).isequal(definition(A, np.arange(graph.n), weight))
 
 
-def test_no_search_begins_where_some_vertex_is_out_of_reach(monkeypatch):
+def test_eccentricity_skips_vertices_that_cannot_reach_all_others(monkeypatch):
     module, begun = sys.modules["graphla.algorithms.eccentricity"], []
 
     def recorded(A, vertices, weighs=False):
@@ -190,7 +190,7 @@ def test_no_search_begins_where_some_vertex_is_out_of_reach(monkeypatch):
 
 
 @pytest.mark.parametrize("find", [*EXTREMES, average_path_length])
-def test_a_graph_of_parts_is_refused(find):
+def test_a_disconnected_graph_is_refused(find):
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has no path from 1 to 0, but"):
         find(A)
@@ -201,7 +201,7 @@ def test_a_graph_of_parts_is_refused(find):
     assert plain(find(gl.Matrix(int, 1, 1))) in (0, [0])
 
 
-def test_a_graph_that_few_searches_do_not_settle_is_searched_from_the_rest(monkeypatch):
+def test_vertices_that_bounds_do_not_settle_are_searched(monkeypatch):
     n = 40
     monkeypatch.setattr(sys.modules["graphla.algorithms.eccentricity"], "TOGETHER", n // 3)
     around = np.arange(n)
@@ -211,14 +211,14 @@ def test_a_graph_that_few_searches_do_not_settle_is_searched_from_the_rest(monke
     assert (diameter(A), radius(A), center(A).nvals) == (n // 2, n // 2, n)
 
 
-def test_lengths_without_end_are_eccentricities():
+def test_eccentricities_may_be_infinite():
     inf = float("inf")
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.0, 1.0, inf, inf], nrows=3, ncols=3)
     assert eccentricity(A, weight=True).to_dict() == {0: inf, 1: inf, 2: inf}
     assert (diameter(A, weight=True), radius(A, weight=True)) == (inf, inf)
 
 
-def test_a_random_graph_has_its_distances_rightly():
+def test_distances_of_a_random_graph_match_networkx():
     nx = pytest.importorskip("networkx")
     A = gl.generators.kronecker(6, seed=7)
     G = nx.from_edgelist(zip(*(each.tolist() for each in A.to_coo(values=False)[:2]), strict=True))
@@ -230,7 +230,7 @@ def test_a_random_graph_has_its_distances_rightly():
         assert plain(find(A)) == (sorted(expected) if isinstance(expected, list) else expected)
 
 
-def test_what_makes_no_sense_is_refused():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [-1, -1], nrows=2, ncols=2)
     with pytest.raises(ValueError, match="A has weight -1 on edge"):
         diameter(A, weight=True)

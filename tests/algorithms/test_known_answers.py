@@ -1,4 +1,4 @@
-"""Real graphs against answers that other tools gave (../shared/data, where it is there)."""
+"""Compare results on real graphs with those of other tools, if ../shared/data exists."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from graphla import algorithms as algo
 from graphla import binary, monoid, select
 from graphla.semiring import plus_pair
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not there")
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data does not exist")
 
 
 @pytest.mark.parametrize(("name", "check"), cases(QUICK))
-def test_a_real_graph(name: str, check: Check):
+def test_results_on_a_real_graph_match_other_tools(name: str, check: Check):
     check(graph(name), answers()[name])
 
 
 @pytest.mark.parametrize(("name", "check"), cases(GREAT))
-def test_a_great_graph(name: str, check: Check, engine: str):
+def test_results_on_a_large_graph_match_other_tools(name: str, check: Check, engine: str):
     if engine == "numpy":
-        pytest.skip("great graphs run on compiled loops, or on a card")
+        pytest.skip("large graphs run on compiled loops or on a GPU")
     check(graph(name), answers()[name])
 
 
 def small_matrices() -> list[str]:
-    """Matrix Market files with an answer, which are square, well formed and not complex."""
+    """Return the square, well-formed Matrix Market files with answers that are not complex."""
     return [
         name
         for name, known in answers().items()
@@ -52,7 +52,7 @@ def small_matrices() -> list[str]:
 
 
 @pytest.mark.parametrize("name", small_matrices())
-def test_small_matrices(name: str):
+def test_results_on_small_matrices_match_other_tools(name: str):
     known = answers()[name]
     stored = gl.io.mmread(DATA / f"{name}.gz", dup_op="any")
     assert stored.shape == (known["rows"], known["cols"])
@@ -65,7 +65,7 @@ def test_small_matrices(name: str):
     assert algo.triangle_count(pattern(A)) == known["triangles"]
 
 
-# --- LAGraph's own tests --------------------------------------------------------------------------
+# --- LAGraph's own tests ------------------------------------------------------------------------
 
 
 def lagraph(name: str) -> gl.Matrix:
@@ -79,13 +79,13 @@ def expected(name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["karate", "west0067", "ldbc-directed-example"])
-def test_lagraphs_pagerank(name: str):
+def test_pagerank_matches_lagraph(name: str):
     rank = algo.pagerank(lagraph(name), tol=1e-12, max_iter=1000, weight=None)
     wanted = expected(f"{name.replace('-', '_')}_pagerank")
     assert np.allclose(rank.to("cpu").to_dense(), wanted, atol=1e-4)
 
 
-def test_lagraphs_bfs():
+def test_bfs_matches_lagraph():
     karate = lagraph("karate")
     levels, parents = algo.bfs(karate, 30)
     verify_bfs(edges_of(karate), 30, levels.to_dict(), parents.to_dict())
@@ -95,35 +95,35 @@ def test_lagraphs_bfs():
 
 
 @pytest.mark.parametrize("name", ["karate", "west0067"])
-def test_lagraphs_betweenness(name: str):
+def test_betweenness_matches_lagraph(name: str):
     A, sources = lagraph(name), expected(f"{name}_bc_sources")
     b = algo.betweenness(A, sources=sources.tolist(), normalized=False, directed=True)
-    # LAGraph counts the paths from the sources alone; here, as in NetworkX, these stand for all
+    # LAGraph sums over the sources only; we, like NetworkX, scale the sum up to all vertices.
     seen = np.full(A.nrows, len(sources))
     seen[sources] -= 1
     found = b.to("cpu").to_dense() * seen / (A.nrows - 1)
     assert np.allclose(found, expected(f"{name}_bc"), atol=1e-3)
 
 
-def test_lagraphs_clustering():
+def test_clustering_matches_lagraph():
     # LDBC counts the edges between all in- and out-neighbors, each direction separately.
     A = select.offdiag(lagraph("west0067")).new()
     found = ldbc_clustering(A)
     assert np.allclose(found, expected("west0067_lcc"), atol=1e-6)
 
 
-def test_lagraphs_label_propagation():
+def test_label_propagation_matches_lagraph():
     labels = algo.label_propagation(lagraph("jagmesh7"), max_iter=100)
     assert labels.to("cpu").to_dense().tolist() == expected("jagmesh7_cdlp").tolist()
 
 
-def test_lagraphs_strong_components():
+def test_strong_components_match_lagraph():
     found = algo.strong_components(lagraph("cover"))
     assert found.to("cpu").to_dense().tolist() == expected("cover_scc").tolist()
 
 
-def test_lagraphs_counts():
-    """What LAGraph's tests hold of single files, as the README of the data lists it."""
+def test_triangle_and_component_counts_match_lagraph():
+    """The expected counts are those in LAGraph's tests, as listed in the README of the data."""
     triangles = {
         "karate": 45, "A": 11, "jagmesh7": 2016, "ldbc-cdlp-undirected-example": 6,
         "ldbc-undirected-example": 4, "ldbc-wcc-example": 5, "LFAT5": 0, "bcsstk13": 342300,
@@ -142,7 +142,7 @@ def test_lagraphs_counts():
         assert part_sizes(algo.connected_components(lagraph(name))).size == count
 
 
-def test_lagraphs_forest():
+def test_the_spanning_forest_of_lagraphs_matrix_a_is_a_tree():
     A = pattern(lagraph("A"))
     tree = select.triu(algo.spanning_forest(A)).new()
     assert tree.nvals == 6
@@ -150,7 +150,7 @@ def test_lagraphs_forest():
 
 
 @pytest.mark.parametrize("name", ["4", "4w"])
-def test_gaps_graph_without_duplicates_and_loops(name: str):
+def test_the_gap_graph_has_53_edges_without_duplicates_and_self_loops(name: str):
     A = gl.io.mmread(DATA / "gap" / f"{name}.mtx.gz", dup_op="any")
     assert select.offdiag(A).new().nvals == 53
 
@@ -159,7 +159,7 @@ def test_trusses_and_cores_of_chesapeake_are_nested():
     A = pattern(gl.io.mmread(DATA / "graphblast" / "chesapeake.mtx.gz", dup_op="any"))
     most = int(algo.core_numbers(A).reduce(monoid.max).value)
     for k in range(2, most + 2):
-        # a k-truss is inside the (k-1)-core, each edge of it in k - 2 triangles of its own
+        # a k-truss lies in the (k-1)-core, and each of its edges is in at least k - 2 triangles
         truss, core = algo.k_truss(A, k), algo.k_core(A, k - 1)
         assert truss.nvals == binary.pair(truss & core).new().nvals
         sides = plus_pair(truss @ truss.T).new(mask=truss.S)
@@ -167,7 +167,7 @@ def test_trusses_and_cores_of_chesapeake_are_nested():
         assert all(value >= k - 2 for value in sides.to("cpu").to_coo()[2])
 
 
-# --- the validation graphs of LDBC Graphalytics ---------------------------------------------------
+# --- the validation graphs of LDBC Graphalytics -------------------------------------------------
 
 
 def ldbc(name: str) -> list[list[str]]:
@@ -176,7 +176,7 @@ def ldbc(name: str) -> list[list[str]]:
 
 
 def ldbc_graph(name: str, directed: bool, *, weighted: bool = False) -> gl.Graph:
-    """Lines `vertex neighbour ...`, or with weights `source target weight`, under their numbers."""
+    """Read lines of `vertex neighbor ...`, or `source target weight` if the graph is weighted."""
     edges: dict[tuple[int, int], float] = {}
     vertices: set[int] = set()
     for first, *rest in ldbc(name):
@@ -212,19 +212,19 @@ def ldbc_pagerank(G: gl.Graph, rounds: int) -> dict[int, float]:
 
 
 FAR = "9223372036854775807"
-ROUNDS = 5  # of label propagation, in its validation
-EXAMPLE_ROUNDS = 2  # of PageRank and of label propagation, in the two examples
+ROUNDS = 5  # rounds of label propagation in its validation graphs
+EXAMPLE_ROUNDS = 2  # rounds of PageRank and of label propagation in the two examples
 both_kinds = pytest.mark.parametrize("kind", ["dir", "undir"])
 
 
 @both_kinds
-def test_ldbc_bfs(kind: str):
+def test_bfs_matches_ldbc(kind: str):
     G = ldbc_graph(f"bfs__{kind}-input", kind == "dir")
     assert algo.bfs(G, 1).levels.to_dict() == ldbc_answer(f"bfs__{kind}-output", FAR)
 
 
 @both_kinds
-def test_ldbc_sssp(kind: str):
+def test_sssp_matches_ldbc(kind: str):
     G = ldbc_graph(f"sssp__{kind}-input.e", kind == "dir", weighted=True)
     wanted = pytest.approx(ldbc_answer(f"sssp__{kind}-output", "Infinity"))
     assert algo.sssp(G, 1).distances.to_dict() == wanted
@@ -232,27 +232,27 @@ def test_ldbc_sssp(kind: str):
 
 
 @both_kinds
-def test_ldbc_components(kind: str):
+def test_connected_components_match_ldbc(kind: str):
     G = ldbc_graph(f"wcc__{kind}-input", kind == "dir")
     assert algo.connected_components(G).to_dict() == ldbc_answer(f"wcc__{kind}-output")
 
 
 @both_kinds
-def test_ldbc_pagerank(kind: str):
+def test_pagerank_matches_ldbc(kind: str):
     G = ldbc_graph(f"pr__{kind}-input", kind == "dir")
     rank = algo.pagerank(G, tol=1e-16, max_iter=1000, weight=None)
     assert rank.to_dict() == pytest.approx(ldbc_answer(f"pr__{kind}-output"), rel=1e-4)
 
 
 @both_kinds
-def test_ldbc_label_propagation(kind: str):
+def test_label_propagation_matches_ldbc(kind: str):
     G = ldbc_graph(f"cdlp__{kind}-input", kind == "dir")
     found = algo.label_propagation(G, max_iter=ROUNDS)
     assert found.to_dict() == ldbc_answer(f"cdlp__{kind}-output")
 
 
 @both_kinds
-def test_ldbc_clustering(kind: str):
+def test_clustering_matches_ldbc(kind: str):
     G = ldbc_graph(f"lcc__{kind}-input", kind == "dir")
     wanted = pytest.approx(ldbc_answer(f"lcc__{kind}-output"), rel=1e-8)
     assert dict(zip(G.labels, ldbc_clustering(G.matrix), strict=True)) == wanted
@@ -263,14 +263,14 @@ def test_ldbc_clustering(kind: str):
 
 
 @both_kinds
-def test_two_searches_agree_on_the_input_of_ldbcs_forest_fires(kind: str):
-    # Graphalytics gives no output of its model
+def test_bfs_and_bellman_ford_agree_on_the_forest_fire_graph_of_ldbc(kind: str):
+    # Graphalytics gives no expected output for this graph.
     G = ldbc_graph(f"ffm__{kind}-input", kind == "dir")
     assert algo.bfs(G, 1).levels.to_dict() == algo.bellman_ford(G, 1).distances.to_dict()
 
 
 @pytest.mark.parametrize("kind", ["directed", "undirected"])
-def test_ldbc_example(kind: str):
+def test_algorithms_match_the_examples_of_ldbc(kind: str):
     name = f"example__example-{kind}"
     G = ldbc_graph(f"{name}.e", kind == "directed", weighted=True)
     assert list(G.labels) == [int(v) for (v,) in ldbc(f"{name}.v")]

@@ -17,7 +17,7 @@ weighted = graphs(weights=st.integers(0, 3)) | graphs(weights=halves, dtype="FP6
 
 
 def propagated(graph: Edges, count: int, weight: bool, labels: list[int]) -> list[int]:
-    """Round by round, edge by edge, as LDBC Graphalytics says it."""
+    """Return the labels after `count` rounds of label propagation, by the rules of LDBC."""
     for _ in range(count):
         around = [defaultdict(float) for _ in range(graph.n)]
         for i, j, w in graph:
@@ -32,7 +32,7 @@ def propagated(graph: Edges, count: int, weight: bool, labels: list[int]) -> lis
 
 @settings(max_examples=60)
 @given(weighted, rounds, st.booleans())
-def test_labels_are_those_of_ldbc_after_any_number_of_rounds(graph, count, weight):
+def test_labels_match_ldbc_after_any_number_of_rounds(graph, count, weight):
     expected = propagated(graph, count, weight, list(range(graph.n)))
     labels = label_propagation(graph.matrix(), weight, max_iter=count)
     assert labels.dtype == "INT64"
@@ -41,7 +41,7 @@ def test_labels_are_those_of_ldbc_after_any_number_of_rounds(graph, count, weigh
 
 @settings(max_examples=30)
 @given(graphs(), rounds, st.integers(0, 3))
-def test_a_seed_orders_the_labels_anew(graph, count, seed):
+def test_a_seed_determines_the_order_of_the_labels(graph, count, seed):
     order = np.argsort(hashed_random.ranks(graph.n, seed)).tolist()
     start = [order.index(v) for v in range(graph.n)]
     expected = [order[label] for label in propagated(graph, count, False, start)]
@@ -60,14 +60,14 @@ def test_a_reversed_graph_and_an_isolated_vertex_change_nothing(ordered, count):
     assert label_propagation(A, max_iter=count).to_dense().tolist() == [*labels, graph.n]
 
 
-def test_two_that_see_each_other_alone_change_places_for_ever():
+def test_two_vertices_joined_by_an_edge_swap_labels_every_round():
     A = gl.Matrix.from_coo([0, 1], [1, 0], True)
     for count in (0, 2, 50, 100):
         assert label_propagation(A, max_iter=count).to_dense().tolist() == [0, 1]
         assert label_propagation(A, max_iter=count + 1).to_dense().tolist() == [1, 0]
 
 
-def test_cliques_that_one_edge_joins_keep_their_own_labels():
+def test_cliques_joined_by_one_edge_keep_their_own_labels():
     clique = np.ones((5, 5)) - np.eye(5)
     dense = np.kron(np.eye(3), clique)
     dense[4, 5] = dense[5, 4] = dense[9, 10] = dense[10, 9] = 1
@@ -75,8 +75,8 @@ def test_cliques_that_one_edge_joins_keep_their_own_labels():
     assert label_propagation(A).to_dense().tolist() == [0] * 5 + [5] * 5 + [10] * 5
 
 
-def test_rows_of_every_length_and_the_definition_agree():
-    """At first the neighbors of a hub have distinct labels, later only few different ones."""
+def test_labels_of_short_and_long_rows_equal_the_definition():
+    """The neighbors of a hub have many distinct labels at first and few later."""
     A = gl.generators.kronecker(8, symmetric=True, seed=3)
     fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()
     for weight, B in ((False, A), (True, fifths)):
@@ -87,12 +87,12 @@ def test_rows_of_every_length_and_the_definition_agree():
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_each_keeps_its_own(n):
+def test_without_edges_each_vertex_keeps_its_label(n):
     assert label_propagation(gl.Matrix(bool, n, n)).to_dense().tolist() == list(range(n))
     assert label_propagation(gl.Matrix(float, n, n), True, 5).to_dense().tolist() == list(range(n))
 
 
-def test_options_that_make_no_sense_are_refused():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, -1.0])
     with pytest.raises(ValueError, match="max_iter is -1, but must be at least 0"):
         label_propagation(A, max_iter=-1)

@@ -18,7 +18,7 @@ def table(levels) -> np.ndarray:
 
 
 @given(graphs(), cutoffs, st.data())
-def test_levels_are_those_of_a_search_from_each_source(graph, cutoff, data):
+def test_levels_equal_those_of_one_search_per_source(graph, cutoff, data):
     A = graph.matrix()
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=8))
     allowed = data.draw(st.none() | st.lists(st.integers(0, graph.n - 1), unique=True))
@@ -34,7 +34,7 @@ def test_levels_are_those_of_a_search_from_each_source(graph, cutoff, data):
 
 
 @pytest.mark.parametrize("count", [63, 64, 65, 130])
-def test_any_number_of_sources_will_do(count):
+def test_any_number_of_sources_is_accepted(count):
     n = 150
     A = gl.Matrix.from_coo(np.arange(n), (np.arange(n) + 1) % n, 1, nrows=n, ncols=n)
     sources = np.random.default_rng(count).integers(0, n, count)
@@ -43,7 +43,7 @@ def test_any_number_of_sources_will_do(count):
     assert (table(bfs_levels(A, sources.tolist(), dtype="UINT8")) == expected).all()
 
 
-def test_a_level_that_a_byte_does_not_hold_is_refused():
+def test_a_level_above_254_is_refused_for_uint8():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     assert table(bfs_levels(A, [n - 255], dtype="UINT8"))[0, -1] == 254
@@ -52,7 +52,7 @@ def test_a_level_that_a_byte_does_not_hold_is_refused():
 
 
 @given(graphs(), cutoffs)
-def test_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
+def test_lengths_of_all_pairs_match_networkx(graph, cutoff):
     nx = pytest.importorskip("networkx")
     lengths = dict(nx.all_pairs_shortest_path_length(graph.networkx(), cutoff=cutoff))
     found = all_pairs_lengths(graph.matrix(), cutoff=cutoff)
@@ -61,14 +61,14 @@ def test_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
 
 
 @given(graphs(), st.data())
-def test_lengths_from_some_are_rows_of_all(graph, data):
+def test_lengths_from_some_sources_are_rows_of_the_full_result(graph, data):
     A = graph.matrix()
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=4))
     assert all_pairs_lengths(A, sources).isequal(all_pairs_lengths(A)[sources, :].new())
 
 
 @given(graphs(), st.booleans())
-def test_closeness_is_that_of_networkx(graph, wf_improved):
+def test_closeness_matches_networkx(graph, wf_improved):
     nx = pytest.importorskip("networkx")
     expected = nx.closeness_centrality(graph.networkx(), wf_improved=wf_improved)
     found = closeness(graph.matrix(), wf_improved=wf_improved).to_dict()
@@ -76,7 +76,7 @@ def test_closeness_is_that_of_networkx(graph, wf_improved):
 
 
 @given(graphs())
-def test_eccentricity_is_that_of_networkx(graph):
+def test_eccentricity_matches_networkx(graph):
     nx = pytest.importorskip("networkx")
     G = graph.networkx()
     joined = nx.is_connected(G) if graph.undirected else nx.is_strongly_connected(G)
@@ -90,7 +90,7 @@ def test_eccentricity_is_that_of_networkx(graph):
 
 @pytest.mark.parametrize("algorithm", [closeness, eccentricity])
 @given(graphs(), st.data())
-def test_of_some_vertices_it_is_as_of_all(algorithm, graph, data):
+def test_results_for_some_vertices_equal_those_for_all_vertices(algorithm, graph, data):
     A = graph.matrix()
     some = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=5))
     whole = algorithm(A).to_dict()
@@ -99,15 +99,15 @@ def test_of_some_vertices_it_is_as_of_all(algorithm, graph, data):
 
 @pytest.mark.parametrize("algorithm", [closeness, eccentricity])
 @given(with_order(graphs()))
-def test_relabelled_vertices_keep_what_they_have(algorithm, ordered):
+def test_relabeled_vertices_keep_their_results(algorithm, ordered):
     graph, order = ordered
     found = algorithm(graph.matrix()).to_dict()
-    relabelled = algorithm(graph.relabelled(order).matrix()).to_dict()
-    assert relabelled == {order[v]: x for v, x in found.items()}
+    relabeled = algorithm(graph.relabeled(order).matrix()).to_dict()
+    assert relabeled == {order[v]: x for v, x in found.items()}
 
 
 @pytest.mark.parametrize("name", ["bfs_levels", "all_pairs_lengths", "closeness", "eccentricity"])
-def test_vertices_that_are_none_are_refused(name):
+def test_invalid_vertices_are_refused(name):
     algorithm, A = getattr(algorithms, name), gl.Matrix(int, 3, 3)
     with pytest.raises(gl.exceptions.IndexOutOfBound, match="has 3, but the vertices are 0 to 2"):
         algorithm(A, [0, 3])
@@ -117,7 +117,7 @@ def test_vertices_that_are_none_are_refused(name):
         algorithm(gl.Matrix(int, 3, 4), [0])
 
 
-def test_a_mask_is_of_vertices():
+def test_a_mask_must_be_that_of_a_vector():
     A = gl.Matrix(int, 3, 3)
     reached = gl.Vector.from_coo([0], True, bool, size=3)
     assert table(bfs_levels(A, [0, 2], mask=reached)).tolist() == [[0, -1, -1], [-1, -1, 0]]
@@ -125,12 +125,12 @@ def test_a_mask_is_of_vertices():
         bfs_levels(A, [0], mask=A.S)
 
 
-def test_levels_come_in_two_dtypes():
+def test_levels_must_be_int32_or_uint8():
     with pytest.raises(ValueError, match="dtype is INT64, but must be INT32 or UINT8"):
         bfs_levels(gl.Matrix(int, 3, 3), [0], dtype="INT64")
 
 
-def test_a_recorder_hears_of_searches_that_run_together():
+def test_a_recorder_records_searches_that_run_together():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=4, ncols=4)
     with gl.Recorder() as recorder:
         bfs_levels(A, [0, 1])
@@ -139,7 +139,7 @@ def test_a_recorder_hears_of_searches_that_run_together():
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_the_smallest_graphs(n):
+def test_results_on_graphs_with_at_most_one_vertex_are_correct(n):
     A = gl.Matrix(bool, n, n)
     assert closeness(A).to_dict() == dict.fromkeys(range(n), 0.0)
     assert eccentricity(A).to_dict() == dict.fromkeys(range(n), 0)

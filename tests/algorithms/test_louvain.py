@@ -1,4 +1,4 @@
-"""Louvain's communities and their modularity."""
+"""Tests of Louvain communities and of modularity."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def with_labels(draw, edges):
 
 
 def parts(labels) -> list[set[int]]:
-    """The vertices of each label."""
+    """Return the set of vertices of each label."""
     labels = np.asarray(labels)
     return [set(np.flatnonzero(labels == each).tolist()) for each in np.unique(labels)]
 
@@ -40,9 +40,9 @@ def parts(labels) -> list[set[int]]:
 
 @settings(max_examples=60)
 @given(with_labels(weighted), resolutions, st.booleans())
-def test_modularity_is_that_of_networkx(labelled, resolution, weight):
+def test_modularity_matches_networkx(labeled, resolution, weight):
     nx = pytest.importorskip("networkx")
-    (graph, labels), name = labelled, "weight" if weight else None
+    (graph, labels), name = labeled, "weight" if weight else None
     assume(sum(graph.weights) if weight else graph.ends)
     A, G, groups = graph.matrix(), graph.networkx(), parts(labels)
     expected = nx.community.modularity(G, groups, name, resolution)
@@ -65,20 +65,20 @@ def test_modularity_is_that_of_networkx(labelled, resolution, weight):
         (gl.Vector(int, 3), "communities has 0 labels, but should have one for each of the 3"),
     ],
 )
-def test_what_is_no_partition_is_refused(communities, message):
+def test_communities_that_do_not_partition_the_vertices_are_refused(communities, message):
     A = gl.Matrix.from_coo([0], [1], True, nrows=3, ncols=3)
     with pytest.raises(ValueError, match=message):
         modularity(A, communities)
 
 
-def test_weights_below_0_have_their_modularity():
+def test_modularity_accepts_negative_weights():
     nx = pytest.importorskip("networkx")
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [3.0, 3.0, -1.0, -1.0])
     expected = nx.community.modularity(gl.io.to_networkx(A, directed=False), [{0, 1}, {2}])
     assert modularity(A, [{0, 1}, {2}]) == pytest.approx(expected)
 
 
-def test_without_edges_there_is_no_modularity():
+def test_modularity_refuses_a_graph_without_edges():
     with pytest.raises(ValueError, match="A has no edge of any weight, but modularity needs one"):
         modularity(gl.Matrix(bool, 2, 2), gl.Vector.from_dense([0, 1]))
 
@@ -90,7 +90,7 @@ NEAR = Fraction(1, 10**9)
 
 
 class Exact:
-    """A graph with fractions as weights, and the gain of each move from the definition of Q."""
+    """A graph with exact weights, which computes the gain of a move from the definition of Q."""
 
     def __init__(self, graph, resolution):
         self.n, self.resolution = graph.n, Fraction(resolution)
@@ -103,7 +103,7 @@ class Exact:
         self.total = sum(self.out)
 
     def modularity(self, community):
-        """Q = Σ over i, j of one community of A(i, j)/m - resolution·out(i)·into(j)/m²."""
+        """Q = Σ A(i, j)/m - resolution·out(i)·into(j)/m², over pairs i, j in the same community."""
         pairs = [(i, j) for i, c in enumerate(community) for j, d in enumerate(community) if c == d]
         inside = sum(self.weight[i][j] for i, j in pairs)
         by_chance = sum(self.out[i] * self.into[j] for i, j in pairs)
@@ -122,8 +122,8 @@ class Exact:
 
 @settings(max_examples=60)
 @given(with_labels(weighted), resolutions)
-def test_in_a_round_each_vertex_wishes_for_the_greatest_gain_of_modularity(labelled, resolution):
-    graph, labels = labelled
+def test_in_each_round_a_vertex_chooses_the_greatest_gain_of_modularity(labeled, resolution):
+    graph, labels = labeled
     assume(sum(graph.weights))
     exact, community = Exact(graph, resolution), np.unique(labels, return_inverse=True)[1].tolist()
     L, out, into, total = louvain_file._links_and_degrees(
@@ -140,9 +140,9 @@ def test_in_a_round_each_vertex_wishes_for_the_greatest_gain_of_modularity(label
 
 
 def one_by_one(exact, order):
-    """Return the communities after each vertex has moved to the greatest gain of Q, with a queue.
+    """Return the communities after a queue of vertices has moved, each to the greatest gain of Q.
 
-    An example that rounding may decide is rejected.
+    Reject an example in which rounding may change a choice.
     """
     community, queue = list(range(exact.n)), list(order)
     while queue:
@@ -164,7 +164,7 @@ def one_by_one(exact, order):
 @pytest.mark.cpu
 @settings(max_examples=60)
 @given(graphs(weights=st.integers(1, 10**6)), resolutions, st.integers(0, 3))
-def test_vertices_move_one_by_one_where_the_modularity_gains_most(graph, resolution, seed):
+def test_each_vertex_moves_to_the_greatest_gain_of_modularity(graph, resolution, seed):
     assume(graph.ends)
     order = np.argsort(hashed_random.words(graph.n, hashed_random.mix(seed)))
     expected = one_by_one(Exact(graph, resolution), order.tolist())
@@ -176,7 +176,7 @@ def test_vertices_move_one_by_one_where_the_modularity_gains_most(graph, resolut
 
 
 def verify_labels(labels: gl.Vector, n: int) -> None:
-    """Each label is the least vertex of those that have it."""
+    """Verify that each label is the least vertex that has it."""
     assert labels.dtype == "INT64"
     found = labels.to_dense().tolist()
     assert len(found) == n
@@ -186,7 +186,7 @@ def verify_labels(labels: gl.Vector, n: int) -> None:
 
 @settings(max_examples=40)
 @given(weighted, resolutions)
-def test_no_level_lowers_the_modularity(graph, resolution):
+def test_no_level_reduces_the_modularity(graph, resolution):
     A, directed = graph.matrix(), not graph.undirected
     assume(sum(graph.weights))
     labels = [gl.Vector.from_dense(range(graph.n))]
@@ -217,7 +217,7 @@ def test_communities_are_about_as_good_as_those_of_networkx(directed):
     assert min(np.array(ours) / theirs) >= 0.9
 
 
-def test_planted_communities_are_found():
+def test_louvain_finds_planted_communities():
     nx = pytest.importorskip("networkx")
     G = nx.planted_partition_graph(5, 30, 0.6, 0.01, seed=1)
     labels = louvain(gl.io.from_networkx(G)).to_dense()
@@ -226,7 +226,7 @@ def test_planted_communities_are_found():
 
 @settings(max_examples=20)
 @given(graphs(undirected=True))
-def test_an_isolated_vertex_stays_alone_and_communities_are_connected_to_something(graph):
+def test_an_isolated_vertex_is_a_community_of_its_own(graph):
     A = graph.matrix()
     A.resize(graph.n + 1, graph.n + 1)
     labels = louvain(A).to_dense()
@@ -237,13 +237,13 @@ def test_an_isolated_vertex_stays_alone_and_communities_are_connected_to_somethi
 
 
 def two_graphs():
-    """One whose edges all weigh the same, and one with self-loops and several weights."""
+    """Return a graph with equal weights, and one with self-loops and several weights."""
     A = gl.generators.kronecker(6, symmetric=True, seed=3)
     B = gl.binary.plus(gl.unary.one["FP32"](A) | A.diag().diag()).new()
     return A, gl.binary.plus(B, 0.2).new()
 
 
-def test_a_gpu_finds_the_communities_of_the_definition():
+def test_a_gpu_finds_the_same_communities_as_the_definition():
     for A in two_graphs():
         expected = louvain_file.definition(A.to("cpu"), seed=1)
         if A.device == "cpu":
@@ -254,7 +254,7 @@ def test_a_gpu_finds_the_communities_of_the_definition():
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("seed", [0, 2])
-def test_one_seed_gives_one_answer_with_and_without_numba(seed):
+def test_a_seed_gives_the_same_communities_with_and_without_numba(seed):
     pytest.importorskip("numba")
     for A in two_graphs():
         for directed in (False, True):
@@ -267,13 +267,13 @@ def test_one_seed_gives_one_answer_with_and_without_numba(seed):
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_each_is_alone(n):
+def test_without_edges_each_vertex_is_a_community(n):
     assert louvain(gl.Matrix(bool, n, n)).to_dense().tolist() == list(range(n))
     loops = gl.Vector.from_dense(np.ones(n)).diag()
     assert louvain(loops).to_dense().tolist() == list(range(n))
 
 
-def test_options_that_make_no_sense_are_refused():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, -1.0])
     with pytest.raises(ValueError, match="resolution is -1, but must lie between 0 and inf"):
         louvain(A, resolution=-1)

@@ -21,14 +21,14 @@ patient = {"tol": 1e-11, "max_iter": 5000}
 
 @settings(max_examples=40)
 @given(graphs(), alphas)
-def test_one_more_round_edge_by_edge_changes_nothing(graph, alpha):
+def test_one_more_round_changes_ranks_by_less_than_the_tolerance(graph, alpha):
     rank = pagerank(graph.matrix(), alpha, tol=1e-9 / graph.n, max_iter=5000)
     verify_pagerank(graph, rank.to_dense(), alpha, 1e-9)
 
 
 @settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), alphas, st.booleans())
-def test_ranks_are_those_of_networkx(graph, alpha, weighted):
+def test_ranks_match_networkx(graph, alpha, weighted):
     nx = pytest.importorskip("networkx")
     weight = "weight" if weighted else None
     expected = nx.pagerank(graph.networkx(), alpha, max_iter=5000, tol=1e-12, weight=weight)
@@ -38,22 +38,22 @@ def test_ranks_are_those_of_networkx(graph, alpha, weighted):
 
 @settings(max_examples=40)
 @given(graphs(), st.data())
-def test_jumps_may_favour_some_vertices(graph, data):
+def test_personalization_may_favor_some_vertices(graph, data):
     nx = pytest.importorskip("networkx")
     vertices = st.integers(0, graph.n - 1)
-    favours = data.draw(st.dictionaries(vertices, st.integers(0, 4), min_size=1))
-    assume(sum(favours.values()))
-    rank = pagerank(graph.matrix(), personalization=favours, **patient)
+    favors = data.draw(st.dictionaries(vertices, st.integers(0, 4), min_size=1))
+    assume(sum(favors.values()))
+    rank = pagerank(graph.matrix(), personalization=favors, **patient)
     G = graph.networkx()
-    expected = nx.pagerank(G, max_iter=5000, tol=1e-12, personalization=favours)
+    expected = nx.pagerank(G, max_iter=5000, tol=1e-12, personalization=favors)
     assert np.allclose(rank.to_dense(), [expected[v] for v in range(graph.n)], atol=1e-8)
-    as_vector = gl.Vector.from_dict(favours, float, size=graph.n)
+    as_vector = gl.Vector.from_dict(favors, float, size=graph.n)
     assert pagerank(graph.matrix(), personalization=as_vector, **patient).isclose(rank)
 
 
 @settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), st.data())
-def test_starts_and_landings_are_those_of_networkx(graph, data):
+def test_personalization_nstart_and_dangling_match_networkx(graph, data):
     nx = pytest.importorskip("networkx")
     some = st.dictionaries(st.integers(0, graph.n - 1), st.integers(1, 4), min_size=1)
     given_ = {name: data.draw(some) for name in ("personalization", "nstart", "dangling")}
@@ -64,9 +64,9 @@ def test_starts_and_landings_are_those_of_networkx(graph, data):
 
 @settings(max_examples=40)
 @given(graphs(), alphas)
-def test_ranks_in_single_precision_are_near_those_in_double(graph, alpha):
+def test_ranks_in_single_precision_are_close_to_double_precision(graph, alpha):
     A = graph.matrix()
-    # the error is at most alpha / (1 - alpha) times n · tol
+    # The error is at most alpha / (1 - alpha) * n * tol.
     rank = pagerank(A, alpha, tol=1e-6, max_iter=5000, dtype="FP32")
     assert rank.dtype == "FP32"
     exact = pagerank(A, alpha, **patient).to_dense()
@@ -75,7 +75,7 @@ def test_ranks_in_single_precision_are_near_those_in_double(graph, alpha):
 
 @settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), alphas, st.booleans())
-def test_loops_and_algebra_agree(graph, alpha, weight):
+def test_the_loops_and_the_definition_agree(graph, alpha, weight):
     A, n = graph.matrix(), graph.n
     jump = fall = Vector.from_dense(np.full(n, 1 / n))
     share = algebra._share(A, alpha, jump.dtype, weight)
@@ -88,7 +88,7 @@ def test_loops_and_algebra_agree(graph, alpha, weight):
 
 @settings(max_examples=40)
 @given(graphs())
-def test_from_the_ranks_themselves_one_round_is_enough(graph):
+def test_one_round_is_enough_when_it_starts_from_the_ranks(graph):
     rank = pagerank(graph.matrix(), **patient)
     again = pagerank(graph.matrix(), nstart=rank, max_iter=1)
     assert again.isclose(rank, abs_tol=1e-9)
@@ -96,11 +96,11 @@ def test_from_the_ranks_themselves_one_round_is_enough(graph):
 
 @settings(max_examples=40)
 @given(with_order(graphs()))
-def test_relabelled_vertices_keep_their_ranks(ordered):
+def test_relabeled_vertices_keep_their_ranks(ordered):
     graph, order = ordered
     rank = pagerank(graph.matrix(), **patient).to_dense()
-    relabelled = pagerank(graph.relabelled(order).matrix(), **patient).to_dense()
-    assert np.allclose(relabelled[order], rank, atol=1e-8)
+    relabeled = pagerank(graph.relabeled(order).matrix(), **patient).to_dense()
+    assert np.allclose(relabeled[order], rank, atol=1e-8)
 
 
 def test_without_edges_all_ranks_are_equal():
@@ -112,13 +112,13 @@ def test_an_empty_graph_has_no_ranks():
     assert pagerank(gl.Matrix(bool, 0, 0)).size == 0
 
 
-def test_giving_up_too_early_is_an_error_that_says_how_far_it_was():
+def test_too_few_rounds_raise_an_error_with_the_last_change():
     A = Edges(3, ((0, 1), (1, 2), (2, 0), (0, 2)), (1,) * 4).matrix()
     with pytest.raises(ConvergenceError, match="max_iter is 2, but PageRank still changed"):
         pagerank(A, max_iter=2)
 
 
-def test_a_walker_who_never_jumps_may_walk_in_circles_for_ever():
+def test_without_jumps_pagerank_may_not_converge():
     A = Edges(3, ((0, 1), (1, 0), (2, 0)), (1,) * 3).matrix()
     with pytest.raises(ConvergenceError):
         pagerank(A, alpha=1)
@@ -136,7 +136,7 @@ def test_a_walker_who_never_jumps_may_walk_in_circles_for_ever():
         ({"personalization": gl.Vector(float, 5)}, "personalization has size 5, but A has 3"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options, message):
+def test_invalid_arguments_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         pagerank(gl.Matrix(bool, 3, 3), **options)
 
@@ -149,12 +149,12 @@ def test_options_that_make_no_sense_are_refused(options, message):
         ({"personalization": [1, 2, 3]}, "personalization must be a Vector or a mapping"),
     ],
 )
-def test_options_of_the_wrong_type_are_refused(options, message):
+def test_arguments_of_the_wrong_type_are_refused(options, message):
     with pytest.raises(TypeError, match=message):
         pagerank(gl.Matrix(bool, 3, 3), **options)
 
 
-def test_a_negative_weight_is_refused_where_weights_count():
+def test_a_negative_weight_is_refused_if_weights_are_used():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, -3], nrows=3, ncols=3)
     assert pagerank(A, weight=None).nvals == 3
     with pytest.raises(ValueError, match="A has weight -3 on edge 1 -> 2, but"):
@@ -162,7 +162,7 @@ def test_a_negative_weight_is_refused_where_weights_count():
 
 
 @pytest.mark.parametrize("weights", [(1e308, 1e308), (float("inf"), 1.0)])
-def test_weights_that_add_up_to_infinity_are_refused_where_weights_count(weights):
+def test_weights_that_add_up_to_infinity_are_refused_if_weights_are_used(weights):
     A = gl.Matrix.from_coo([1, 1], [0, 2], weights, nrows=3, ncols=3)
     assert pagerank(A, weight=None).nvals == 3
     with pytest.raises(ValueError, match="A has weights out of vertex 1 that add up to inf, but"):
@@ -172,7 +172,7 @@ def test_weights_that_add_up_to_infinity_are_refused_where_weights_count(weights
 @pytest.mark.parametrize(
     ("weight", "dtype"), [(5e-324, "FP64"), (1e-310, "FP64"), (1e-39, "FP32"), (1e39, "FP32")]
 )
-def test_weights_too_small_or_too_great_for_the_ranks_are_refused(weight, dtype):
+def test_weights_too_small_or_too_large_for_the_dtype_are_refused(weight, dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, weight], nrows=2, ncols=2)
     assert pagerank(A, weight=None, dtype=dtype).nvals == 2
     with pytest.raises(ValueError, match=r"A has weights out of vertex 1 that add up to .*, but"):

@@ -1,4 +1,4 @@
-"""Reachability, and the best paths by width, by height and by reliability."""
+"""Tests of reachability and of the widest, minimax and most reliable paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ eighths = st.integers(0, 8).map(lambda k: k / 8)
 
 
 def best(graph, source, start, join, better):
-    """Every edge, again and again, until no vertex gets better."""
+    """Relax every edge repeatedly until no value improves."""
     found, changed = {source: start}, True
     while changed:
         changed = False
@@ -31,7 +31,7 @@ def best(graph, source, start, join, better):
 
 
 @given(with_source(graphs()), st.none() | st.integers(0, 3))
-def test_what_is_reached_is_what_networkx_reaches(rooted, cutoff):
+def test_reachable_vertices_match_networkx(rooted, cutoff):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     lengths = nx.single_source_shortest_path_length(graph.networkx(), source, cutoff=cutoff)
@@ -41,7 +41,7 @@ def test_what_is_reached_is_what_networkx_reaches(rooted, cutoff):
 
 
 @given(weighted)
-def test_widths_are_those_of_the_narrowest_edges(rooted):
+def test_the_width_of_a_path_is_that_of_its_narrowest_edge(rooted):
     graph, source = rooted
     A = graph.matrix()
     start = math.inf if A.dtype == "FP64" else 2**63 - 1
@@ -51,7 +51,7 @@ def test_widths_are_those_of_the_narrowest_edges(rooted):
 
 
 @given(weighted)
-def test_heights_are_those_of_the_highest_edges(rooted):
+def test_the_height_of_a_path_is_that_of_its_highest_edge(rooted):
     graph, source = rooted
     A = graph.matrix()
     start = -math.inf if A.dtype == "FP64" else -(2**63)
@@ -61,7 +61,7 @@ def test_heights_are_those_of_the_highest_edges(rooted):
 
 
 @given(with_source(graphs(undirected=True, weights=halves, dtype="FP64")))
-def test_the_lowest_paths_are_those_of_a_minimum_spanning_tree(rooted):
+def test_minimax_paths_have_the_heights_of_a_minimum_spanning_tree(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     tree = nx.minimum_spanning_tree(graph.networkx())
@@ -72,14 +72,14 @@ def test_the_lowest_paths_are_those_of_a_minimum_spanning_tree(rooted):
 
 
 @given(with_source(graphs(weights=eighths, dtype="FP64")))
-def test_reliabilities_are_products_at_best(rooted):
+def test_the_most_reliable_path_has_the_greatest_product(rooted):
     graph, source = rooted
     expected = best(graph, source, 1.0, lambda x, w: x * w, lambda x, y: x > y)
     assert most_reliable_path(graph.matrix(), source).probabilities.to_dict() == expected
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP32"])
-def test_reliability_is_of_any_dtype_and_fp64(dtype):
+def test_reliabilities_of_weights_of_any_dtype_are_fp64(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], dtype, nrows=3, ncols=3)
     found = most_reliable_path(A, 0).probabilities
     assert found.to_dict() == {0: 1.0, 1: 1.0, 2: 1.0}
@@ -87,7 +87,7 @@ def test_reliability_is_of_any_dtype_and_fp64(dtype):
 
 
 @pytest.mark.parametrize("weight", [1.25, -0.5, float("nan")])
-def test_what_is_no_probability_is_refused_by_its_edge(weight):
+def test_an_error_names_the_edge_of_an_invalid_probability(weight):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [0.5, weight], nrows=3, ncols=3)
     with pytest.raises(ValueError, match=f"A has weight {weight} on edge 1 -> 2, but"):
         most_reliable_path(A, 0)
@@ -95,7 +95,7 @@ def test_what_is_no_probability_is_refused_by_its_edge(weight):
 
 @pytest.mark.parametrize("algorithm", [sssp, widest_path, minimax_path, most_reliable_path])
 @given(rooted=with_source(graphs(weights=eighths, dtype="FP64")))
-def test_parents_are_the_way_back(algorithm, rooted):
+def test_parents_lead_back_to_the_source_along_best_paths(algorithm, rooted):
     graph, source = rooted
     values, parents = algorithm(graph.matrix(), source, parents=True)
     alone, nothing = algorithm(graph.matrix(), source)
@@ -118,7 +118,7 @@ def test_parents_are_the_way_back(algorithm, rooted):
 
 
 @given(weighted, st.data())
-def test_several_sources_give_each_vertex_its_best(rooted, data):
+def test_with_several_sources_each_vertex_gets_the_best_value(rooted, data):
     graph, source = rooted
     other = data.draw(st.integers(0, graph.n - 1))
     A = graph.matrix()
@@ -129,7 +129,7 @@ def test_several_sources_give_each_vertex_its_best(rooted, data):
 
 
 @given(weighted, st.data())
-def test_forbidden_vertices_are_not_passed(rooted, data):
+def test_paths_avoid_vertices_outside_the_mask(rooted, data):
     graph, source = rooted
     forbidden = data.draw(st.sets(st.integers(0, graph.n - 1)))
     wall = gl.Vector.from_coo(sorted(forbidden), 1, size=graph.n)

@@ -1,4 +1,4 @@
-"""Layers, neighborhoods and the transitive closure."""
+"""Tests of layers, neighborhoods and the transitive closure."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ rooted = with_source(graphs())
 weighted = with_source(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
 
 
-# --- layers ---------------------------------------------------------------------------------------
+# --- layers -------------------------------------------------------------------------------------
 
 
 @given(graphs(), st.data())
-def test_layers_are_those_of_networkx(graph, data):
+def test_layers_match_networkx(graph, data):
     nx = pytest.importorskip("networkx")
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3))
     found = layers(graph.matrix(), sources)
@@ -33,10 +33,10 @@ def test_layers_are_those_of_networkx(graph, data):
 
 @few
 @given(with_order(graphs()), st.data())
-def test_relabelled_vertices_keep_their_layers(ordered, data):
+def test_relabeled_vertices_keep_their_layers(ordered, data):
     graph, order = ordered
     source = data.draw(st.integers(0, graph.n - 1))
-    found = layers(graph.relabelled(order).matrix(), order[source])
+    found = layers(graph.relabeled(order).matrix(), order[source])
     assert found == [sorted(order[v] for v in layer) for layer in layers(graph.matrix(), source)]
 
 
@@ -45,11 +45,11 @@ def test_without_sources_there_are_no_layers():
     assert layers(gl.Matrix(int, 3, 3), 2) == [[2]]
 
 
-# --- neighborhoods --------------------------------------------------------------------------------
+# --- neighborhoods ------------------------------------------------------------------------------
 
 
 @given(rooted, st.integers(0, 3), st.booleans(), st.booleans())
-def test_a_neighbourhood_is_networkx_ego_graph(rooted, radius, center, undirected):
+def test_a_neighborhood_equals_the_ego_graph_of_networkx(rooted, radius, center, undirected):
     nx = pytest.importorskip("networkx")
     graph, n = rooted
     ego = nx.ego_graph(graph.networkx(), n, radius, center=center, undirected=undirected)
@@ -58,7 +58,7 @@ def test_a_neighbourhood_is_networkx_ego_graph(rooted, radius, center, undirecte
 
 
 @given(weighted, st.integers(0, 30).map(lambda k: k / 2), st.booleans())
-def test_a_radius_may_be_in_weights(rooted, radius, center):
+def test_a_radius_may_be_a_weighted_distance(rooted, radius, center):
     nx = pytest.importorskip("networkx")
     graph, n = rooted
     ego = nx.ego_graph(graph.networkx(), n, radius, center=center, distance="weight")
@@ -68,7 +68,7 @@ def test_a_radius_may_be_in_weights(rooted, radius, center):
 
 @few
 @given(weighted)
-def test_of_two_weights_between_two_vertices_the_smaller_counts(rooted):
+def test_the_smaller_of_two_weights_between_vertices_counts(rooted):
     graph, n = rooted
     A = graph.matrix()
     both = gl.binary.min(A | A.T).new()
@@ -78,7 +78,7 @@ def test_of_two_weights_between_two_vertices_the_smaller_counts(rooted):
 
 @few
 @given(graphs(), st.data())
-def test_the_neighbourhood_of_several_is_the_union(graph, data):
+def test_the_neighborhood_of_several_vertices_is_the_union(graph, data):
     A = graph.matrix()
     some = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3, unique=True))
     each = {v for n in some for v in neighborhood(A, n, 2).to_dict()}
@@ -86,13 +86,13 @@ def test_the_neighbourhood_of_several_is_the_union(graph, data):
     assert neighborhood(A, some, 2, center=False).to_dict().keys() == each - set(some)
 
 
-def test_a_radius_without_end_is_all_that_is_reached():
+def test_an_infinite_radius_gives_all_reachable_vertices():
     A = gl.Matrix.from_coo([0, 1, 3], [1, 2, 0], 1, nrows=4, ncols=4)
     assert neighborhood(A, 0, float("inf")).isequal(reachable(A, 0))
     assert neighborhood(A, 0, 1.5).to_dict() == {0: True, 1: True}
 
 
-def test_a_radius_below_zero_and_a_negative_distance_are_refused():
+def test_a_negative_radius_and_negative_weights_are_refused():
     A = gl.Matrix.from_coo([0], [1], [-1], nrows=2, ncols=2)
     with pytest.raises(ValueError, match="radius is -1, but must lie between 0 and inf"):
         neighborhood(A, 0, -1)
@@ -102,7 +102,7 @@ def test_a_radius_below_zero_and_a_negative_distance_are_refused():
         neighborhood(A, 2)
 
 
-# --- the transitive closure -----------------------------------------------------------------------
+# --- the transitive closure ---------------------------------------------------------------------
 
 
 def expected_closure(graph, reflexive):
@@ -113,7 +113,7 @@ def expected_closure(graph, reflexive):
 
 
 @given(graphs(), st.sampled_from([True, False, None]))
-def test_the_transitive_closure_is_that_of_networkx(graph, reflexive):
+def test_the_transitive_closure_matches_networkx(graph, reflexive):
     pytest.importorskip("networkx")
     found = transitive_closure(graph.matrix(), reflexive)
     assert found.dtype == "BOOL"
@@ -137,14 +137,14 @@ def test_the_closure_of_the_reverse_is_the_reverse_of_the_closure(graph):
 
 @few
 @given(graphs())
-def test_a_closure_is_its_own_closure_and_its_rows_are_what_is_reached(graph):
+def test_a_closure_is_idempotent_and_its_rows_are_the_reachable_vertices(graph):
     A = graph.matrix()
     R = transitive_closure(A, True)
     assert transitive_closure(R, True).isequal(R)
     assert R.to_dicts() == {v: reachable(A, v).to_dict() for v in range(graph.n)}
 
 
-def test_a_closure_is_put_together_from_batches():
+def test_a_closure_is_assembled_from_batches():
     n = 150
     A = gl.Matrix.from_coo(range(n - 1), range(1, n), 1, nrows=n, ncols=n)
     with using(many.ManyTuning(table=64 * n)):
@@ -154,7 +154,7 @@ def test_a_closure_is_put_together_from_batches():
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_the_smallest_closures(n):
+def test_closures_of_graphs_with_at_most_one_vertex_are_correct(n):
     A = gl.Matrix(bool, n, n)
     assert transitive_closure(A).nvals == transitive_closure(A, None).nvals == 0
     assert transitive_closure(A, True).nvals == n
@@ -164,7 +164,7 @@ def test_the_smallest_closures(n):
     )
 
 
-def test_what_reflexive_is_not():
+def test_an_invalid_value_of_reflexive_is_refused():
     wrong: Any = "no"
     with pytest.raises(ValueError, match="reflexive must be True, False or None, not 'no'"):
         transitive_closure(gl.Matrix(bool, 2, 2), wrong)

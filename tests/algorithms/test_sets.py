@@ -25,8 +25,8 @@ weighted = graphs(undirected=True, weights=st.integers(0, 3)) | graphs(
 )
 
 
-def neighbours(graph: Edges) -> list[set[int]]:
-    """Who is joined with whom, self-loops apart."""
+def neighbors(graph: Edges) -> list[set[int]]:
+    """Return the neighbors of each vertex, without self-loops."""
     found: list[set[int]] = [set() for _ in range(graph.n)]
     for i, j in graph.ends:
         if i != j:
@@ -39,8 +39,8 @@ def neighbours(graph: Edges) -> list[set[int]]:
 
 @settings(max_examples=50)
 @given(undirected, seeds, st.data())
-def test_a_set_is_independent_and_maximal(graph, seed, data):
-    near, nodes = neighbours(graph), []
+def test_maximal_independent_set_is_independent_and_maximal(graph, seed, data):
+    near, nodes = neighbors(graph), []
     for v in data.draw(st.lists(st.integers(0, graph.n - 1), unique=True, max_size=3)):
         if not near[v] & set(nodes):
             nodes.append(v)
@@ -52,14 +52,14 @@ def test_a_set_is_independent_and_maximal(graph, seed, data):
         assert bool(near[v] & found) == (v not in found)
 
 
-def test_nodes_that_are_joined_are_refused():
+def test_adjacent_nodes_are_refused():
     A = gl.generators.grid(2, 2)
     with pytest.raises(ValueError, match="nodes has 0 and 1, which an edge joins, but"):
         maximal_independent_set(A, [3, 1, 0])
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_the_set_is_of_all_and_nobody_has_a_mate(n):
+def test_without_edges_the_set_has_all_vertices_and_the_matching_is_empty(n):
     A = gl.Matrix(bool, n, n)
     assert maximal_independent_set(A).nvals == n
     assert greedy_color(A).to_dense().tolist() == [0] * n
@@ -71,21 +71,21 @@ def test_without_edges_the_set_is_of_all_and_nobody_has_a_mate(n):
 
 @settings(max_examples=50)
 @given(undirected, st.sampled_from(coloring.STRATEGIES), seeds)
-def test_colours_are_those_of_a_loop_over_the_order(graph, strategy, seed):
+def test_colors_equal_those_of_a_sequential_greedy_loop(graph, strategy, seed):
     A = graph.matrix()
     numbers = coloring.order_vertices(A, strategy, seed)
     expected: dict[int, int] = {}
     for v in (-numbers.to_dense()).argsort().tolist():
-        taken = {expected.get(u) for u in neighbours(graph)[v]}
+        taken = {expected.get(u) for u in neighbors(graph)[v]}
         expected[v] = min(set(range(graph.n)) - taken)
-    colours = greedy_color(A, strategy, seed=seed)
-    assert colours.to_dict() == dict(sorted(expected.items()))
-    assert coloring.definition(A, numbers).isequal(colours)
+    colors = greedy_color(A, strategy, seed=seed)
+    assert colors.to_dict() == dict(sorted(expected.items()))
+    assert coloring.definition(A, numbers).isequal(colors)
 
 
 @settings(max_examples=10)
 @given(undirected)
-def test_no_more_colours_than_networkx_takes_or_one(graph):
+def test_greedy_color_uses_at_most_one_color_more_than_networkx(graph):
     nx = pytest.importorskip("networkx")
     G = graph.networkx()
     G.remove_edges_from([(v, v) for v in G])
@@ -93,15 +93,15 @@ def test_no_more_colours_than_networkx_takes_or_one(graph):
     assert max(greedy_color(graph.matrix()).to_dense()) <= max(expected.values()) + 1
 
 
-def test_more_colours_than_a_word_holds():
+def test_a_coloring_may_use_more_colors_than_a_word_has_bits():
     A = gl.Matrix.from_dense(np.ones((70, 70), bool))
     assert sorted(greedy_color(A, "random_sequential").to_dense().tolist()) == list(range(70))
     numbers = hashed_random.priorities(A, 0)
     assert coloring.definition(A, numbers).isequal(greedy_color(A, "random_sequential"))
 
 
-def test_the_largest_come_first():
-    """A star: its center has the largest degree, so it gets color 0, and all leaves color 1."""
+def test_vertices_of_the_largest_degree_are_colored_first():
+    """The center of a star has the largest degree, so it gets color 0; all leaves get color 1."""
     star = gl.Matrix.from_coo([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0], True)
     for seed in range(5):
         assert greedy_color(star, seed=seed).to_dense().tolist() == [0, 1, 1, 1]
@@ -122,7 +122,7 @@ def verify_matching(graph: Edges, mates: dict[int, int]) -> None:
 
 @settings(max_examples=50)
 @given(weighted, st.booleans(), seeds)
-def test_a_matching_is_one_and_maximal_and_that_of_the_definition(graph, weight, seed):
+def test_a_matching_is_valid_and_maximal_and_equals_its_definition(graph, weight, seed):
     A = graph.matrix()
     mates = maximal_matching(A, weight, seed)
     verify_matching(graph, mates.to_dict())
@@ -131,7 +131,7 @@ def test_a_matching_is_one_and_maximal_and_that_of_the_definition(graph, weight,
 
 @settings(max_examples=50)
 @given(weighted)
-def test_a_heavy_matching_weighs_half_of_the_heaviest_at_least(graph):
+def test_a_weighted_matching_has_at_least_half_of_the_maximum_weight(graph):
     nx = pytest.importorskip("networkx")
     heaviest = nx.max_weight_matching(graph.networkx())
     weight = {(i, j): w for i, j, w in graph}
@@ -140,16 +140,16 @@ def test_a_heavy_matching_weighs_half_of_the_heaviest_at_least(graph):
     assert found >= sum(weight[i, j] for i, j in heaviest if i != j) / 2
 
 
-def test_heavier_edges_are_taken_first():
+def test_heavier_edges_are_matched_first():
     n = 40
     i = np.arange(n - 1)
-    values = np.r_[i, i]  # a path whose edges grow
+    values = np.r_[i, i]  # a path with increasing weights
     A = gl.Matrix.from_coo(np.r_[i, i + 1], np.r_[i + 1, i], values, nrows=n, ncols=n)
     mates = maximal_matching(A, weight="weight")
     assert mates.to_dict() == {v: v ^ 1 for v in range(n)}
 
 
-def test_weights_that_differ_by_direction_are_refused_where_they_count():
+def test_weights_that_differ_by_direction_are_refused_if_weights_are_used():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.0, 1.0, 2.0, 3.0])
     assert maximal_matching(A).nvals == 2
     with pytest.raises(
@@ -158,13 +158,13 @@ def test_weights_that_differ_by_direction_are_refused_where_they_count():
         maximal_matching(A, weight=True)
 
 
-# --- of all three -------------------------------------------------------------------------------
+# --- all three algorithms -----------------------------------------------------------------------
 
 ALGORITHMS = (maximal_independent_set, greedy_color, maximal_matching)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_same_seed_gives_the_same_on_every_device(algorithm):
+def test_a_seed_gives_the_same_result_on_every_device(algorithm):
     A = gl.generators.kronecker(6, symmetric=True, seed=2)
     B = A.to("cpu")
     with gl.config.set(compiled=False):
@@ -180,7 +180,7 @@ def test_the_same_seed_gives_the_same_on_every_device(algorithm):
 
 @settings(max_examples=10)
 @given(with_order(undirected))
-def test_an_isolated_vertex_changes_no_size(ordered):
+def test_an_isolated_vertex_is_in_the_set_unmatched_and_has_color_zero(ordered):
     graph, order = ordered
     A = graph.matrix()
     B = A.dup()
@@ -189,12 +189,12 @@ def test_an_isolated_vertex_changes_no_size(ordered):
     assert graph.n not in maximal_matching(B)
     assert greedy_color(B)[graph.n].value == 0
     verify_matching(
-        graph.relabelled(order), maximal_matching(graph.relabelled(order).matrix()).to_dict()
+        graph.relabeled(order), maximal_matching(graph.relabeled(order).matrix()).to_dict()
     )
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_directed_graph_and_wrong_seeds_are_refused(algorithm):
+def test_directed_graphs_and_invalid_seeds_are_refused(algorithm):
     with pytest.raises(ValueError, match="must be symmetric"):
         algorithm(gl.Matrix.from_coo([0, 1], [1, 2], True, nrows=3, ncols=3))
     with pytest.raises(ValueError, match="seed is -1, but must be at least 0"):
@@ -203,6 +203,6 @@ def test_a_directed_graph_and_wrong_seeds_are_refused(algorithm):
         algorithm(gl.Matrix(bool, 3, 3), seed="chance")
 
 
-def test_a_strategy_that_is_not_offered_is_refused():
+def test_an_unknown_strategy_is_refused():
     with pytest.raises(ValueError, match="strategy is 'DSATUR', but must be largest_first or"):
         greedy_color(gl.Matrix(bool, 3, 3), "DSATUR")

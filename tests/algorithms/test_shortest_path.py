@@ -1,4 +1,4 @@
-"""Paths from one vertex to another, negative weights, counts of paths, and weighted pairs."""
+"""Tests of shortest paths, negative weights, path counts and weighted all-pairs lengths."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from graphla.algorithms import (
 )
 from graphla.algorithms.distances import definition
 
-few = settings(max_examples=settings().max_examples // 3)  # many loops for each
+few = settings(max_examples=settings().max_examples // 3)  # each example runs many loops
 
 signed = st.integers(-3, 9)
 signed_halves = signed.map(lambda k: k / 2)
@@ -50,12 +50,12 @@ def length_along(graph, path):
     return sum(weights[edge] for edge in pairwise(path))
 
 
-# --- one path -------------------------------------------------------------------------------------
+# --- one path -----------------------------------------------------------------------------------
 
 
 @few
 @given(weighted, st.data())
-def test_a_shortest_path_is_a_path_as_short_as_networkx_finds(graph, data):
+def test_a_shortest_path_is_a_path_of_the_length_that_networkx_finds(graph, data):
     nx = pytest.importorskip("networkx")
     vertices = st.integers(0, graph.n - 1)
     s, t = data.draw(vertices), data.draw(vertices)
@@ -78,7 +78,7 @@ def test_a_shortest_path_is_a_path_as_short_as_networkx_finds(graph, data):
         assert shortest_path_length(A, s, t, "weight", method) == length
 
 
-def test_a_path_that_is_long():
+def test_a_path_of_300_vertices_is_found():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 2, nrows=n, ncols=n)
     assert shortest_path(A, 0, n - 1) == list(range(n))
@@ -87,7 +87,7 @@ def test_a_path_that_is_long():
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
-def test_a_search_that_ends_at_its_target_or_its_cutoff_is_right_up_to_there(kind):
+def test_a_search_that_stops_at_a_target_or_cutoff_gives_correct_distances(kind):
     side, rng = 20, np.random.default_rng(3)
     places = np.arange(side * side).reshape(side, side)
     rows = np.r_[places[:, :-1].ravel(), places[:-1].ravel()]
@@ -105,7 +105,7 @@ def test_a_search_that_ends_at_its_target_or_its_cutoff_is_right_up_to_there(kin
         assert sssp(A, 210, cutoff=cutoff).distances.isequal(distances.select("<=", cutoff).new())
 
 
-def test_what_a_path_may_not_be_asked():
+def test_shortest_path_refuses_invalid_arguments():
     A = gl.Matrix.from_coo([0], [1], [-1], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight -1 on edge 0 -> 1"):
         shortest_path(A, 0, 1, weight=True)
@@ -117,7 +117,7 @@ def test_what_a_path_may_not_be_asked():
 
 
 @given(with_source(weighted), st.integers(0, 20))
-def test_a_cutoff_keeps_the_distances_up_to_it(rooted, cutoff):
+def test_a_cutoff_keeps_only_the_distances_up_to_it(rooted, cutoff):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     A, G = graph.matrix(), graph.networkx()
@@ -134,7 +134,7 @@ rounded = st.sampled_from([tenths, magnitudes]).flatmap(lambda w: graphs(weights
 
 @few
 @given(with_source(rounded))
-def test_rounded_lengths_are_those_of_networkx_to_the_bit_and_parents_lead_back(drawn):
+def test_rounded_lengths_equal_networkx_exactly_and_parents_lead_to_the_source(drawn):
     nx = pytest.importorskip("networkx")
     graph, source = drawn
     A = graph.matrix()
@@ -150,12 +150,12 @@ def test_rounded_lengths_are_those_of_networkx_to_the_bit_and_parents_lead_back(
     assert parents.nvals == len(expected)
 
 
-# --- weights below zero ---------------------------------------------------------------------------
+# --- negative weights ---------------------------------------------------------------------------
 
 
 @few
 @given(with_source(directed))
-def test_distances_by_negative_weights_are_those_of_networkx(rooted):
+def test_distances_with_negative_weights_match_networkx(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     A, G = graph.matrix(), graph.networkx()
@@ -186,7 +186,7 @@ def verify_cycle(graph, cycle):
 
 
 @given(directed)
-def test_a_negative_cycle_is_found_wherever_it_is(graph):
+def test_negative_cycle_finds_a_cycle_exactly_when_networkx_does(graph):
     nx = pytest.importorskip("networkx")
     cycle = negative_cycle(graph.matrix())
     assert (cycle is not None) == nx.negative_edge_cycle(graph.networkx())
@@ -196,7 +196,7 @@ def test_a_negative_cycle_is_found_wherever_it_is(graph):
 
 @few
 @given(with_source(weighted))
-def test_where_no_weight_is_negative_it_is_sssp(rooted):
+def test_bellman_ford_equals_sssp_if_no_weight_is_negative(rooted):
     graph, source = rooted
     A = graph.matrix()
     assert bellman_ford(A, source).distances.isequal(sssp(A, source).distances)
@@ -217,13 +217,13 @@ DRIFTING = {  # exact sums around its cycles are about 0, but rounded lengths ke
 }
 
 
-def test_lengths_that_go_down_by_rounding_come_to_an_end():
+def test_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
     A = gl.Matrix.from_dicts(DRIFTING)
     try:
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # found on a device that goes through the edges in another order
+    else:  # a device that visits the edges in another order finds a cycle
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 
@@ -231,7 +231,7 @@ def test_lengths_that_go_down_by_rounding_come_to_an_end():
 def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
     """Draw a directed graph with weights in tenths whose sum around most cycles is 0 or small.
 
-    Weights are differences of heights, and some of them are one tenth more or less.
+    Each weight is the difference of two heights; some are one tenth larger or smaller.
     """
     n = draw(st.integers(2, 7))
     heights = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))
@@ -257,7 +257,7 @@ def _refused_or_a_forest(A):
 
 @few
 @given(nearly_balanced())
-def test_a_negative_cycle_of_rounded_weights_is_one_by_exact_arithmetic(drawn):
+def test_a_negative_cycle_of_rounded_weights_is_negative_in_exact_arithmetic(drawn):
     nx = pytest.importorskip("networkx")
     n, tenths = drawn
     edges = {end: w / 10 for end, w in tenths.items()}
@@ -278,7 +278,7 @@ def test_a_negative_cycle_of_rounded_weights_is_one_by_exact_arithmetic(drawn):
         assert sum(Fraction(edges[end]) for end in pairwise(cycle)) < 0
 
 
-def test_a_long_negative_cycle_is_found_and_a_long_way_downhill_is_none():
+def test_a_long_cycle_is_reported_only_if_its_weight_is_negative():
     n = 1200
     rows, columns = np.arange(n), np.r_[np.arange(1, n), 0]
     weights = np.full(n, -1)
@@ -293,7 +293,7 @@ def test_a_long_negative_cycle_is_found_and_a_long_way_downhill_is_none():
     assert sorted(cycle[1:]) == list(range(n))
 
 
-def test_what_is_no_number_is_refused():
+def test_nan_weights_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
         bellman_ford(A, 0)
@@ -301,12 +301,12 @@ def test_what_is_no_number_is_refused():
         negative_cycle(A)
 
 
-# --- all pairs ------------------------------------------------------------------------------------
+# --- all pairs ----------------------------------------------------------------------------------
 
 
 @few
 @given(st.one_of(weighted, directed), st.none() | st.integers(0, 12))
-def test_weighted_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
+def test_weighted_lengths_of_all_pairs_match_networkx(graph, cutoff):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     if nx.negative_edge_cycle(G):
@@ -326,16 +326,16 @@ def test_weighted_lengths_of_all_pairs_are_those_of_networkx(graph, cutoff):
 
 @few
 @given(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
-def test_lengths_of_all_pairs_are_those_by_squaring(graph):
+def test_lengths_of_all_pairs_equal_repeated_squaring(graph):
     A = graph.matrix()
     assert all_pairs_lengths(A, weight=True).isequal(definition(A))
 
 
-# --- how many -------------------------------------------------------------------------------------
+# --- the number of shortest paths ---------------------------------------------------------------
 
 
 @given(with_source(graphs()))
-def test_shortest_paths_are_as_many_as_networkx_lists(rooted):
+def test_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     ways = nx.single_source_all_shortest_paths(graph.networkx(), source)
@@ -357,7 +357,7 @@ positive = st.integers(1, 4)
         )
     )
 )
-def test_by_weights_they_are_as_many_as_networkx_lists(rooted):
+def test_weighted_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     ways = nx.single_source_all_shortest_paths(graph.networkx(), source, weight="weight")
@@ -368,16 +368,16 @@ def test_by_weights_they_are_as_many_as_networkx_lists(rooted):
 
 @few
 @given(with_order(graphs(weights=positive)), st.booleans(), st.data())
-def test_relabelled_vertices_keep_their_counts(ordered, weight, data):
+def test_relabeled_vertices_keep_their_path_counts(ordered, weight, data):
     graph, order = ordered
     source = data.draw(st.integers(0, graph.n - 1))
     found = path_count(graph.matrix(), source, weight=weight).to_dict()
-    relabelled = path_count(graph.relabelled(order).matrix(), order[source], weight=weight)
-    assert relabelled.to_dict() == {order[v]: count for v, count in found.items()}
+    relabeled = path_count(graph.relabeled(order).matrix(), order[source], weight=weight)
+    assert relabeled.to_dict() == {order[v]: count for v, count in found.items()}
 
 
 def ladder(rungs):
-    """3 ways from each rung to the next: 3^rungs from end to end."""
+    """Return a graph with 3^rungs shortest paths from vertex 0 to the last, and the last vertex."""
     ends, n = [], 4 * rungs + 1
     for k in range(0, n - 1, 4):
         ends += [e for j in (1, 2, 3) for e in ((k, k + j), (k + j, k + 4))]
@@ -385,7 +385,7 @@ def ladder(rungs):
 
 
 @pytest.mark.parametrize("weight", [None, True])
-def test_counts_are_exact_up_to_what_int64_holds(weight):
+def test_counts_are_exact_up_to_the_greatest_int64(weight):
     A, end = ladder(39)
     assert path_count(A, 0, weight=weight)[end].value == 3**39 > 2**53
     A, end = ladder(40)
@@ -395,7 +395,7 @@ def test_counts_are_exact_up_to_what_int64_holds(weight):
     assert found[end].value == pytest.approx(3.0**40, rel=1e-12)
 
 
-def test_a_cycle_of_no_weight_has_no_count():
+def test_path_count_refuses_a_cycle_of_weight_zero():
     A = Edges(3, ((0, 1), (1, 2), (2, 1), (2, 2)), (1, 0, 0, 0)).matrix()
     with pytest.raises(ValueError, match="A has a cycle of weight 0"):
         path_count(A, 0, weight=True)
@@ -403,7 +403,7 @@ def test_a_cycle_of_no_weight_has_no_count():
     assert path_count(A, 0, weight=True).to_dict() == {0: 1, 1: 1, 2: 1}
 
 
-def test_a_path_of_many_vertices():
+def test_shortest_path_finds_paths_of_up_to_150_vertices():
     n = 150
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     for start in (0, n - 65, n - 64, n - 63, n - 1):

@@ -17,7 +17,7 @@ real = graphs(undirected=True, weights=halves, dtype="FP64")
 
 
 def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], float]:
-    """The edges i < j, in order of weight and then of their ends, that close no cycle."""
+    """Return the edges (i, j), i < j, that Kruskal chooses in order of weight, then of i and j."""
     part = list(range(graph.n))
     sign = (-1 if maximum else 1) if weigh else 0
     edges = sorted((sign * w, i, j, w) for i, j, w in graph if i < j)
@@ -30,7 +30,7 @@ def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], f
 
 
 @given(undirected | real, st.booleans(), st.booleans())
-def test_a_forest_is_what_kruskal_chooses(graph, maximum, weigh):
+def test_a_spanning_forest_equals_that_of_kruskal(graph, maximum, weigh):
     A = graph.matrix()
     F = spanning_forest(A, "weight" if weigh else None, maximum=maximum)
     expected = kruskal(graph, maximum, weigh)
@@ -40,7 +40,7 @@ def test_a_forest_is_what_kruskal_chooses(graph, maximum, weigh):
 
 
 @given(undirected | real, st.booleans())
-def test_its_weight_is_that_of_networkx(graph, maximum):
+def test_a_spanning_forest_weighs_as_much_as_that_of_networkx(graph, maximum):
     nx = pytest.importorskip("networkx")
     span = nx.maximum_spanning_edges if maximum else nx.minimum_spanning_edges
     expected = sum(data["weight"] for *_, data in span(graph.networkx()))
@@ -50,21 +50,21 @@ def test_its_weight_is_that_of_networkx(graph, maximum):
 
 
 @given(undirected, st.booleans())
-def test_it_is_what_the_definition_says(graph, maximum):
+def test_a_spanning_forest_equals_its_definition(graph, maximum):
     A = graph.matrix()
     T = definition(gl.select.triu(A, 1).new(), maximum=maximum)
     assert T.isequal(gl.select.triu(spanning_forest(A, maximum=maximum), 1).new())
 
 
 @given(with_order(graphs(undirected=True)), st.integers(0, 99))
-def test_where_weights_differ_relabelling_relabels_the_forest(ordered, seed):
+def test_relabeling_a_graph_with_distinct_weights_relabels_its_forest(ordered, seed):
     graph, order = ordered
     drawn = np.random.default_rng(seed).random((graph.n, graph.n))
     weights = tuple(float(drawn[min(end), max(end)]) for end in graph.ends)
     graph = Edges(graph.n, graph.ends, weights, True, "FP64")
     edges = spanning_forest(graph.matrix()).to_dicts()
-    relabelled = spanning_forest(graph.relabelled(order).matrix()).to_dicts()
-    assert relabelled == {
+    relabeled = spanning_forest(graph.relabeled(order).matrix()).to_dicts()
+    assert relabeled == {
         order[i]: {order[j]: w for j, w in row.items()} for i, row in edges.items()
     }
 
@@ -82,7 +82,7 @@ def test_weights_may_be_of_any_dtype(dtype):
     assert F.dtype == dtype
 
 
-def test_what_is_not_a_number_is_refused_or_left_out():
+def test_nan_weights_are_refused_or_ignored():
     ends = [0, 1, 1, 2], [1, 0, 2, 1]
     A = gl.Matrix.from_coo(*ends, [math.nan, math.nan, -math.inf, -math.inf], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 0 -> 1, but must have numbers"):
@@ -96,7 +96,7 @@ def test_a_directed_graph_is_refused():
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_there_is_nothing_to_choose(n):
+def test_a_graph_without_edges_has_an_empty_forest(n):
     A = gl.Matrix.from_coo(range(n), range(n), 1, nrows=n, ncols=n)
     assert spanning_forest(A).nvals == 0
     assert spanning_forest(A).shape == (n, n)

@@ -19,13 +19,13 @@ BIG = 2**62
 
 
 @given(rooted)
-def test_distances_are_those_of_shortest_paths(rooted):
+def test_distances_are_lengths_of_shortest_paths(rooted):
     graph, source = rooted
     verify_sssp(graph, source, sssp(graph.matrix(), source).distances.to_dict())
 
 
 @given(rooted)
-def test_distances_are_those_of_networkx(rooted):
+def test_distances_match_networkx(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     expected = nx.single_source_dijkstra_path_length(graph.networkx(), source)
@@ -33,14 +33,14 @@ def test_distances_are_those_of_networkx(rooted):
 
 
 @given(rooted, st.sampled_from([0, 1, 3, 1000, float("inf")]))
-def test_delta_changes_nothing_but_the_order_of_work(rooted, delta):
+def test_delta_does_not_change_the_distances(rooted, delta):
     graph, source = rooted
     A = graph.matrix()
     assert sssp(A, source, delta=delta).distances.isequal(sssp(A, source).distances)
 
 
 @given(with_source(graphs()))
-def test_on_weights_of_one_distances_are_levels(rooted):
+def test_with_weights_of_one_distances_equal_levels(rooted):
     graph, source = rooted
     assert (
         sssp(graph.matrix(), source).distances.to_dict()
@@ -49,12 +49,12 @@ def test_on_weights_of_one_distances_are_levels(rooted):
 
 
 @given(with_order(weighted), st.data())
-def test_relabelled_vertices_keep_their_distances(ordered, data):
+def test_relabeled_vertices_keep_their_distances(ordered, data):
     graph, order = ordered
     source = data.draw(st.integers(0, graph.n - 1))
     distance = sssp(graph.matrix(), source).distances.to_dict()
-    relabelled = sssp(graph.relabelled(order).matrix(), order[source]).distances.to_dict()
-    assert relabelled == {order[v]: d for v, d in distance.items()}
+    relabeled = sssp(graph.relabeled(order).matrix(), order[source]).distances.to_dict()
+    assert relabeled == {order[v]: d for v, d in distance.items()}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_floating_weights_add_up_in_fp64(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
-def test_a_sum_that_overflows_is_not_taken_for_a_short_path(dtype):
+def test_a_sum_that_overflows_does_not_count_as_a_short_path(dtype):
     edges = ([0, 0, 1, 2], [1, 2, 3, 3], [BIG, 5, BIG, 6])
     A = gl.Matrix.from_coo(*edges, dtype=dtype, nrows=4, ncols=4)
     assert sssp(A, 0).distances.to_dict() == {0: 0, 1: BIG, 2: 5, 3: 11}
@@ -90,7 +90,7 @@ def test_a_distance_beyond_int64_is_refused():
         sssp(A, 0)
 
 
-def test_infinite_weights_are_weights():
+def test_infinite_weights_are_accepted():
     inf = float("inf")
     A = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1.0, inf, 2.0], nrows=4, ncols=4)
     assert sssp(A, 0).distances.to_dict() == {0: 0.0, 1: 1.0, 2: 3.0}
@@ -98,13 +98,13 @@ def test_infinite_weights_are_weights():
     assert sssp(B, 0).distances.to_dict() == {0: 0.0, 1: inf, 2: inf}
 
 
-def test_a_negative_weight_is_refused_by_its_edge():
+def test_an_error_names_the_edge_of_a_negative_weight():
     A = gl.Matrix.from_coo([0, 2], [1, 1], [1, -3], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight -3 on edge 2 -> 1, but"):
         sssp(A, 0)
 
 
-def test_a_weight_that_is_not_a_number_is_refused_by_its_edge():
+def test_an_error_names_the_edge_of_a_nan_weight():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
         sssp(A, 0)
@@ -116,7 +116,7 @@ def test_an_unsigned_weight_beyond_int64_is_refused():
         sssp(A, 0)
 
 
-def test_a_random_graph_of_thousands_of_edges_is_solved_rightly():
+def test_distances_in_a_random_graph_with_thousands_of_edges_are_valid():
     A = gl.generators.kronecker(9, seed=5)
     rows, columns, _ = A.to_coo()
     weights = (rows * 7 + columns * 13) % 64
@@ -125,7 +125,7 @@ def test_a_random_graph_of_thousands_of_edges_is_solved_rightly():
     verify_sssp(edges_of(B), source, sssp(B, source).distances.to_dict())
 
 
-def test_one_vertex_is_at_distance_zero_whatever_its_self_loop():
+def test_the_source_has_distance_zero_despite_a_self_loop():
     A = Edges(1, ((0, 0),), (4,)).matrix()
     assert sssp(A, 0).distances.to_dict() == {0: 0}
 

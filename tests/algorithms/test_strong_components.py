@@ -11,13 +11,13 @@ from graphla.algorithms.strong_components import definition
 
 
 def least(parts, n: int) -> list[int]:
-    """The least vertex of each one's part."""
+    """Return the least vertex of each vertex's part."""
     label = {v: min(part) for part in parts for v in part}
     return [label[v] for v in range(n)]
 
 
 @given(graphs())
-def test_components_are_those_of_networkx(graph):
+def test_components_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     G = graph.networkx().to_directed()
     found = strong_components(graph.matrix())
@@ -26,7 +26,7 @@ def test_components_are_those_of_networkx(graph):
 
 
 @given(graphs(undirected=False))
-def test_they_are_what_the_definition_says(graph):
+def test_strong_components_equal_their_definition(graph):
     A = graph.matrix()
     found = strong_components(A)
     assert found.isequal(definition(A), check_dtype=True)
@@ -34,7 +34,7 @@ def test_they_are_what_the_definition_says(graph):
 
 
 @given(graphs(undirected=False))
-def test_the_reverse_graph_has_the_same_and_an_isolated_vertex_is_one_more(graph):
+def test_reversal_keeps_components_and_an_isolated_vertex_adds_one(graph):
     A = graph.matrix()
     labels = strong_components(A)
     assert strong_components(A.T.new()).isequal(labels)
@@ -43,15 +43,15 @@ def test_the_reverse_graph_has_the_same_and_an_isolated_vertex_is_one_more(graph
 
 
 @given(with_order(graphs(undirected=False)))
-def test_relabelled_vertices_keep_their_company(ordered):
+def test_relabeling_preserves_the_components(ordered):
     graph, order = ordered
     labels = strong_components(graph.matrix()).to_dense()
-    relabelled = strong_components(graph.relabelled(order).matrix()).to_dense()[order]
-    assert ((labels[:, None] == labels) == (relabelled[:, None] == relabelled)).all()
+    relabeled = strong_components(graph.relabeled(order).matrix()).to_dense()[order]
+    assert ((labels[:, None] == labels) == (relabeled[:, None] == relabeled)).all()
 
 
 @pytest.mark.parametrize("find", [strong_components, definition])
-def test_a_long_cycle_is_one_component_and_a_long_path_none(find):
+def test_a_cycle_is_one_component_and_a_path_is_one_per_vertex(find):
     n = 300
     order = np.random.default_rng(3).permutation(n)
     ring = gl.Matrix.from_coo(order, np.roll(order, -1), True, nrows=n, ncols=n)
@@ -61,7 +61,7 @@ def test_a_long_cycle_is_one_component_and_a_long_path_none(find):
 
 
 @pytest.mark.parametrize("find", [strong_components, definition])
-def test_a_chain_of_small_components_falls_apart(find):
+def test_each_pair_of_a_chain_of_pairs_is_a_component(find):
     n = 300
     i = np.arange(0, n, 2)
     ends = np.concatenate((i, i + 1, i[:-1] + 1)), np.concatenate((i + 1, i, i[1:]))
@@ -69,7 +69,7 @@ def test_a_chain_of_small_components_falls_apart(find):
     assert (find(A).to_dense() == np.arange(n) // 2 * 2).all()
 
 
-def test_the_smallest_graphs():
+def test_graphs_without_edges_have_one_component_per_vertex():
     assert strong_components(gl.Matrix(bool, 0, 0)).size == 0
     assert definition(gl.Matrix(bool, 0, 0)).size == 0
     assert strong_components(gl.Matrix(float, 1, 1)).to_dense().tolist() == [0]

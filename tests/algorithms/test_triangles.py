@@ -13,36 +13,36 @@ undirected = graphs(least=0, undirected=True, weights=st.sampled_from([0, 1, -2]
 
 
 @given(undirected)
-def test_triangles_are_triples_of_vertices_joined_by_three_edges(graph):
+def test_triangle_count_equals_a_count_over_all_vertex_triples(graph):
     assert triangle_count(graph.matrix()) == count_triangles(graph)
 
 
 @given(undirected)
-def test_triangles_are_those_of_networkx(graph):
+def test_triangles_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     assert triangle_count(graph.matrix()) == sum(nx.triangles(graph.networkx()).values()) // 3
 
 
 @given(with_order(graphs(undirected=True)))
-def test_relabelled_vertices_keep_their_triangles(ordered):
+def test_relabeling_preserves_the_triangle_count(ordered):
     graph, order = ordered
-    assert triangle_count(graph.relabelled(order).matrix()) == triangle_count(graph.matrix())
+    assert triangle_count(graph.relabeled(order).matrix()) == triangle_count(graph.matrix())
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 10, 40])
-def test_a_complete_graph_has_n_choose_3(n):
-    places = [(i, j) for i in range(n) for j in range(n)]  # self-loops too
+def test_a_complete_graph_has_n_choose_3_triangles(n):
+    places = [(i, j) for i in range(n) for j in range(n)]  # includes self-loops
     rows, columns = [i for i, _ in places], [j for _, j in places]
     A = gl.Matrix.from_coo(rows, columns, True, bool, nrows=n, ncols=n)
     assert triangle_count(A) == n * (n - 1) * (n - 2) // 6
 
 
-def test_a_directed_graph_is_refused_by_an_edge_that_leads_one_way():
+def test_a_directed_graph_is_refused_and_a_one_way_edge_named():
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 0, 0, 2], 1, nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has an edge 2 -> 0 but none 0 -> 2, and must be"):
         triangle_count(A)
 
 
-def test_symmetry_is_of_the_edges_not_of_their_weights():
+def test_a_graph_with_symmetric_edges_may_have_asymmetric_weights():
     A = gl.Matrix.from_coo([0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2], [1, 2, 3, 4, 5, 6], nrows=3)
     assert triangle_count(A) == 1

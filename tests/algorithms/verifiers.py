@@ -1,4 +1,4 @@
-"""What an answer must satisfy: checked edge by edge, without the algebra and in no clever way."""
+"""Verify results edge by edge, in the simplest way and without linear algebra."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from graphs import Edges
 def verify_bfs(
     graph: Edges, source: Any, levels: Mapping[int, int], parents: Mapping[int, int]
 ) -> None:
-    """Levels and parents of a breadth-first search, whichever parents were picked.
+    """Verify levels and parents of a breadth-first search, whichever valid parents were chosen.
 
-    The rules of Graph500, for one source or several:
+    The rules are those of Graph500, extended to several sources:
     - a source has level 0 and is its own parent, and each tree of parents leads to a source
     - parent(v) = u  =>  level(v) = level(u) + 1 and there is an edge u -> v (except for sources)
     - u reached and an edge u -> v  =>  v reached and level(v) <= level(u) + 1
@@ -39,11 +39,11 @@ def verify_bfs(
 
 
 def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:
-    """Distances from `source`.
+    """Verify the distances of shortest paths from `source`.
 
     - the source has distance 0
     - u reached and an edge u -> v of weight w  =>  v reached and d(v) <= d(u) + w
-    - every v reached is so from the source by edges with d(v) = d(u) + w alone
+    - edges with d(v) = d(u) + w lead from the source to every v reached
     """
     assert distance[source] == 0
     tight: dict[int, list[int]] = {}
@@ -59,7 +59,7 @@ def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:
 def verify_pagerank(
     graph: Edges, rank: Any, alpha: float, tolerance: float, jump: Any = None
 ) -> None:
-    """One round more, by one edge at a time, changes the ranks by less than the tolerance."""
+    """Verify that one more round, edge by edge, changes the ranks by at most the tolerance."""
     n = graph.n
     jump = np.full(n, 1 / n) if jump is None else jump
     degree = np.bincount([i for i, _ in graph.ends], minlength=n)
@@ -72,23 +72,23 @@ def verify_pagerank(
 
 
 def verify_components(graph: Edges, labels: list[int]) -> None:
-    """Each label is the least vertex of a component: its vertices, and they alone, are joined."""
-    neighbours: dict[int, list[int]] = {}
+    """Verify that the vertices with a label form a component and that the label is the least."""
+    neighbors: dict[int, list[int]] = {}
     for u, v in graph.ends:
-        neighbours.setdefault(u, []).append(v)
-        neighbours.setdefault(v, []).append(u)
+        neighbors.setdefault(u, []).append(v)
+        neighbors.setdefault(v, []).append(u)
     assert len(labels) == graph.n
     seen: set[int] = set()
     for root in sorted(set(labels)):
         members = {v for v, label in enumerate(labels) if label == root}
         assert min(members) == root
-        assert _reached(neighbours, root) == members
+        assert _reached(neighbors, root) == members
         seen |= members
     assert seen == set(range(graph.n))
 
 
 def count_triangles(graph: Edges) -> int:
-    """Every triple of vertices, looked at."""
+    """Return the number of triangles, counted over all triples of vertices."""
     joined = {frozenset(end) for end in graph.ends}
     return sum(
         all(frozenset(pair) in joined for pair in combinations(triple, 2))
@@ -96,10 +96,10 @@ def count_triangles(graph: Edges) -> int:
     )
 
 
-def _reached(neighbours: Mapping[int, list[int]], source: int) -> set[int]:
+def _reached(neighbors: Mapping[int, list[int]], source: int) -> set[int]:
     reached, waiting = {source}, [source]
     while waiting:
-        for v in neighbours.get(waiting.pop(), []):
+        for v in neighbors.get(waiting.pop(), []):
             if v not in reached:
                 reached.add(v)
                 waiting.append(v)

@@ -1,4 +1,4 @@
-"""`graphla ladder`: its tables, the file and the picture that it leaves, what it refuses."""
+"""Tests of the tables, files, charts and errors of the command `graphla ladder`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = ("--device", DEVICE, "--strategies", ",".join(TWO), "--chart", "-")
 DIGITS = "0123456789"
 
 
-def test_tables_of_a_dataset():
+def test_the_command_prints_tables_for_a_dataset():
     text = succeeds("ladder", "karate", *HERE, "--sources", 3, "--seed", 5)
     assert "graph    karate: 34 vertices, 156 entries; each edge leads both ways\n" in text
     assert "sources  3, drawn by seed 5; every search found the same levels\n" in text
@@ -28,7 +28,7 @@ def test_tables_of_a_dataset():
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_a_directed_graph_and_one_strategy(tmp_path):
+def test_the_command_accepts_a_directed_graph_and_one_strategy(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("0,1\n1,2\n5,0\n")
     text = succeeds(
@@ -38,13 +38,13 @@ def test_a_directed_graph_and_one_strategy(tmp_path):
     assert "TEPS     edges out of the vertices that the source reaches, per second\n" in text
 
 
-def test_the_table_as_a_file(tmp_path):
+def test_the_command_writes_the_table_to_a_csv_file(tmp_path):
     path = tmp_path / "table.csv"
     succeeds("ladder", "karate", *HERE, "--output", path, "--sources", 2)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["strategy"] for row in rows] == TWO
-    assert rows[0]["watts"] == rows[0]["teps_per_watt"] == ""  # of a search on the host
+    assert rows[0]["watts"] == rows[0]["teps_per_watt"] == ""  # a search on the host has no watts
     for row in rows:
         assert row["searches"] == "2"
         low, mean, high = (float(row[f"{of}_teps"]) for of in ("min", "harmonic_mean", "max"))
@@ -52,7 +52,7 @@ def test_the_table_as_a_file(tmp_path):
         assert int(row["held_bytes"]) > 0
 
 
-def test_the_picture(tmp_path):
+def test_the_command_writes_the_chart_to_a_png_file(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "ladder.png"
     assert succeeds("ladder", "karate", *HERE, "--chart", path, "--sources", 2).endswith(
@@ -62,7 +62,7 @@ def test_the_picture(tmp_path):
 
 
 @pytest.mark.cpu
-def test_the_picture_that_nobody_named(tmp_path, monkeypatch):
+def test_the_chart_is_named_after_the_graph_by_default(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.web.csv").write_text("0,1\n1,2\n5,0\n")
@@ -77,7 +77,7 @@ def test_the_picture_that_nobody_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.cpu
-def test_the_picture_of_speeds_far_apart(tmp_path):
+def test_a_chart_of_very_different_speeds_is_written(tmp_path):
     pytest.importorskip("matplotlib")
     path, told = tmp_path / "far.png", ([3, 3], [3, 3], None, 80, 0.5)
     rows = [
@@ -89,24 +89,26 @@ def test_the_picture_of_speeds_far_apart(tmp_path):
 
 
 @pytest.mark.cpu
-def test_a_search_that_had_no_time_for_all_is_said_to_have_had_none():
+def test_the_tables_report_searches_that_did_not_finish_within_the_limit():
     rows = [Row("slow", [10], [0.5], [3], [3], [70], 80, 0.5, 300.0)]
     text = "\n".join(command.lines("g", Comparison("here", 9, 9, False, [0, 1], rows), 0))
     assert "slow finished 1 of 2 sources within --limit: means of these" in text
     found = Comparison("here", 9, 9, False, [0, 1], rows, ["slower", "closure"])
     text = "\n".join(command.lines("g", found, 0))
     assert "slower, closure: no search finished within --limit" in text
-    assert text.index("\nclosure ") < text.index("\nslow ")  # a name of the ladder before others
+    assert text.index("\nclosure ") < text.index(
+        "\nslow "
+    )  # strategies of the ladder come before others
     assert [line.split()[1:] for line in text.splitlines() if line.startswith("slower ")] == [
         ["-"] * 7,
         ["-"] * 6,
     ]
-    assert "140 B" in text  # a second
+    assert "140 B" in text  # bytes per second
     assert " 300 " in text  # watts
 
 
 @pytest.mark.cpu
-def test_engineering_units():
+def test_numbers_are_printed_in_engineering_units():
     for value, text in (
         (0, "0"),
         (7, "7"),
@@ -123,7 +125,7 @@ def test_engineering_units():
 
 
 @pytest.mark.cpu
-def test_what_is_refused(tmp_path, monkeypatch):
+def test_invalid_options_are_refused(tmp_path, monkeypatch):
     assert "strategy is 'fast', but the rungs" in refused(
         "ladder", "karate", "--strategies", "fast"
     )
@@ -146,7 +148,7 @@ def test_what_is_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.cpu
-def test_a_difference_ends_with_an_error(monkeypatch):
+def test_a_wrong_result_of_a_strategy_ends_with_an_error(monkeypatch):
     planted(monkeypatch, TooFar)
     done = graphla("ladder", "karate", "--strategies", "sequential,wrong", "--sources", 2)
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""Strategies side by side: what is counted, what is timed, and that a wrong answer is found."""
+"""Tests of comparisons of strategies: what they count and time, and that they detect errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def row(name="queue", seconds=(1.0, 0.25), **told):
     return Row(name, [100, 100], seconds, **{**counts, **told})
 
 
-def test_means_of_speeds():
+def test_a_row_computes_the_means_of_its_speeds():
     found = row(moved=[30, 20], watts=8.0)
     assert found.teps == [100, 400]
     assert (found.mean, found.minimum, found.maximum) == (250, 100, 400)
@@ -40,39 +40,39 @@ def test_means_of_speeds():
     assert row().facts()["mean_levels"] == 3.5
 
 
-def test_the_fastest_is_of_the_greatest_harmonic_mean():
+def test_the_fastest_row_has_the_greatest_harmonic_mean():
     rows = [row("even", (0.5, 0.5)), row("uneven", (0.05, 2.0))]
     assert rows[0].mean < rows[1].mean
     found = Comparison("here", 9, 9, True, [0, 1], rows)
     assert found.fastest is rows[0] is found["even"]
 
 
-def test_watts_are_told_between_steps_of_the_counter():
+def test_watts_are_measured_between_steps_of_the_energy_counter():
     samples = [(0.0, 5.0), (0.1, 5.0), (0.2, 25.0), (0.3, 25.0), (0.4, 65.0), (0.5, 65.0)]
     assert energy.between_steps(samples) == pytest.approx(200)
     assert energy.between_steps(samples[:4]) is None
     assert energy.between_steps([]) is None
 
 
-def test_watts_of_work_that_goes_on():
-    taken = iter(range(10**9))  # a joule at each look
+def test_watts_are_measured_only_if_the_energy_counter_changes():
+    taken = iter(range(10**9))  # one joule more at each reading
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(energy, "REGION", 0.02)
         found = energy.watts(lambda: None, lambda: float(next(taken)))
         assert found is not None
         assert found > 0
         patch.setattr(energy, "PATIENCE", 0.03)
-        assert energy.watts(lambda: None, lambda: 7.0) is None  # it stands still
+        assert energy.watts(lambda: None, lambda: 7.0) is None  # the counter does not change
 
 
-def test_no_watts_where_nobody_tells_them():
+def test_watts_are_none_without_an_energy_counter():
     assert energy.counter("cpu") is None
     assert energy.watts(pytest.fail, None) is None
     assert energy.watts(pytest.fail, lambda: None) is None
 
 
 class Driver:
-    """As much of NVML as is asked: a card that has taken 7,500 mJ."""
+    """A replacement for the used part of NVML: a GPU that has consumed 7,500 mJ."""
 
     def __init__(self, handle=0, energy=0):
         self.handle, self.energy, self.asked = handle, energy, None
@@ -86,7 +86,7 @@ class Driver:
         return self.energy
 
 
-def test_joules_are_those_of_the_card_at_its_place_on_the_bus(monkeypatch):
+def test_joules_are_read_from_the_gpu_with_the_matching_bus_id(monkeypatch):
     cuda = ModuleType("cupy.cuda")
     vars(cuda)["runtime"] = SimpleNamespace(deviceGetPCIBusId=lambda k: f"0000:0{k}:00.0")
     monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
@@ -102,7 +102,7 @@ def test_joules_are_those_of_the_card_at_its_place_on_the_bus(monkeypatch):
 
 @fewer(2)
 @given(graphs())
-def test_edges_of_what_is_reached_are_counted_once(drawn):
+def test_each_edge_of_the_reached_component_is_counted_once(drawn):
     nx = pytest.importorskip("networkx")
     A, G = drawn.matrix(), drawn.networkx()
     if not A.nvals:
@@ -116,7 +116,7 @@ def test_edges_of_what_is_reached_are_counted_once(drawn):
         assert edges == (nx.Graph(part) if found.symmetric else part).number_of_edges()
 
 
-def test_sources_are_drawn_by_a_seed_among_vertices_with_an_edge():
+def test_a_seed_draws_the_sources_among_vertices_with_an_edge():
     A = gl.Matrix.from_coo(range(0, 200, 2), range(1, 201, 2), 1, nrows=201, ncols=201)
     first, again, other = (ladder.compare(A, ["sequential"], seed=seed) for seed in (3, 3, 4))
     assert first.sources == again.sources != other.sources
@@ -126,8 +126,9 @@ def test_sources_are_drawn_by_a_seed_among_vertices_with_an_edge():
     assert {few.count(source) for source in few} == {2, 3}
 
 
-def test_sources_that_lead_to_the_hub_come_first():
-    ring, rays = np.arange(40), np.arange(40, 400)  # rays lead nowhere but to the end of each
+def test_sources_that_reach_the_hub_are_preferred():
+    # Each ray is a path of two edges away from the hub, vertex 0, which is on the ring.
+    ring, rays = np.arange(40), np.arange(40, 400)
     rows = np.concatenate((ring, np.zeros(180, int), rays[::2]))
     columns = np.concatenate((np.roll(ring, -1), rays[::2], rays[1::2]))
     A = gl.Matrix.from_coo(rows, columns, 1, nrows=400, ncols=400)
@@ -137,12 +138,12 @@ def test_sources_that_lead_to_the_hub_come_first():
     assert set(ladder.compare(A, ["sequential"], sources=60).sources) > set(range(40))
 
 
-def test_rows_are_of_the_same_sources_and_come_from_the_lowest_rung_up():
+def test_rows_have_the_same_sources_and_are_in_the_order_of_the_ladder():
     A = gl.generators.grid(12, 9)
     found = ladder.compare(A, TWO[::-1], sources=7)
     assert [each.strategy for each in found] == TWO
     assert all(len(each.seconds) == 7 for each in found)
-    assert found["sequential"].watts is None  # the card is idle meanwhile
+    assert found["sequential"].watts is None  # the GPU is idle during a search on the host
     one, two = found
     assert (one.edges, one.levels) == (two.edges, two.levels)
     assert (one.launches, min(two.launches) > 0) == ([0] * 7, True)
@@ -150,7 +151,7 @@ def test_rows_are_of_the_same_sources_and_come_from_the_lowest_rung_up():
 
 
 @pytest.mark.cpu
-def test_all_that_run_here_are_compared_and_a_graph_is_taken():
+def test_by_default_all_strategies_of_the_device_are_compared():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a")], directed=True)
     found = ladder.compare(G, sources=2)
     assert [each.strategy for each in found] == [
@@ -161,7 +162,7 @@ def test_all_that_run_here_are_compared_and_a_graph_is_taken():
     assert found.counted.startswith("edges out")
 
 
-def test_a_strategy_that_is_slow_searches_from_fewer_sources(monkeypatch):
+def test_a_slow_strategy_searches_from_fewer_sources(monkeypatch):
     A, name = gl.generators.grid(9, 9), "sequential"
     assert len(ladder.compare(A, [name], limit=1e-9)[name].seconds) == 1
     clock = iter(range(10**6))
@@ -169,7 +170,7 @@ def test_a_strategy_that_is_slow_searches_from_fewer_sources(monkeypatch):
     assert 1 < len(ladder.compare(A, [name], limit=40)[name].seconds) < 32
 
 
-def test_a_strategy_that_is_too_slow_is_named(monkeypatch):
+def test_a_strategy_that_finishes_no_search_is_named(monkeypatch):
     class Slow(Sequential):
         def search(self, source):
             self.deadline = -1.0
@@ -185,7 +186,7 @@ def test_a_strategy_that_is_too_slow_is_named(monkeypatch):
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", ["sequential", "vertex-push", "edge-centric"])
-def test_searches_on_the_cpu_look_at_the_clock(name):
+def test_searches_on_the_cpu_stop_at_their_deadline(name):
     with gl.config.set(compiled=False):
         ready = ladder.prepare(gl.generators.grid(4, 4), name)
         with pytest.raises(OutOfTime):
@@ -214,23 +215,23 @@ class TooDeep(Sequential):
         return ladder.Search(found.levels, found.depth + 1)
 
 
-def test_a_wrong_level_is_found_and_named(monkeypatch):
+def test_a_wrong_level_is_detected_and_named(monkeypatch):
     planted(monkeypatch, TooFar)
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1, nrows=4, ncols=4)
     said = r"wrong gives vertex \d level 3 from source \d, but sequential gives (no )?level"
     with pytest.raises(Panic, match=said):
         ladder.compare(A, ["sequential", "wrong"])
-    assert ladder.compare(A, ["wrong"]).rows  # nothing is there to hold it to
+    assert ladder.compare(A, ["wrong"]).rows  # there is no other strategy to compare it with
 
 
-def test_a_wrong_count_of_levels_is_found(monkeypatch):
+def test_a_wrong_number_of_levels_is_detected(monkeypatch):
     planted(monkeypatch, TooDeep)
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1, nrows=4, ncols=4)
     with pytest.raises(Panic, match=r"wrong counts 4 levels .*, but sequential counts 3"):
         ladder.compare(A, ["sequential", "wrong"])
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_arguments_are_refused():
     A = gl.generators.grid(3, 3)
     told: dict[str, Any]
     for wrong, told, says in (
@@ -249,13 +250,13 @@ def test_what_is_wrong_is_said():
         ladder.compare(gl.Matrix(bool, 0, 0))
 
 
-def test_a_row_that_is_not_there_is_named():
+def test_an_error_names_a_missing_row():
     found = ladder.compare(gl.generators.grid(4, 4), ["sequential"], sources=1)
     with pytest.raises(KeyError, match="'closure' has no row; those timed are sequential"):
         found["closure"]
 
 
-def test_the_matrix_is_left_as_it_is():
+def test_a_comparison_does_not_change_the_matrix():
     A = gl.Matrix.from_coo([0, 1], [1, 2], np.array([2.5, 3.5]), nrows=3, ncols=3)
     ladder.compare(A, TWO, sources=2)
     assert A.to_dict() == {(0, 1): 2.5, (1, 2): 3.5}

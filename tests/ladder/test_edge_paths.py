@@ -1,5 +1,6 @@
-"""Shortest paths by the list of edges: distances, negative weights, what does not fit; both
-devices. And the forms of rungs that NumPy runs, where they change: beyond a byte, beyond 16 bits.
+"""Tests of shortest paths over a list of edges: distances, negative weights and overflow.
+
+They also test levels that exceed one byte and vertex numbers that exceed 16 bits.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ON_CPU = [name for name, strategy in STRATEGIES.items() if strategy.runs_on("cpu
 
 @st.composite
 def weighted(draw, least, dtypes):
-    """Edges with weights of a dtype, both ways or one, and a vertex."""
+    """Draw a directed or symmetric graph with weights of one of the dtypes, and a source."""
     n = draw(st.sampled_from((1, 2, 9, 40)))
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     i, j = numbers.integers(0, n, (2, draw(st.sampled_from((0, n, 5 * n)))))
@@ -37,7 +38,7 @@ def weighted(draw, least, dtypes):
 
 @fewer(2)
 @given(weighted(0, ("INT64", "FP32", "UINT8", "FP64", "BOOL")))
-def test_distances_are_those_of_sssp(drawn):
+def test_distances_equal_those_of_sssp(drawn):
     A, source = drawn
     found = ladder.sssp(A, source)
     assert found.isequal(gl.algorithms.sssp(A, source).distances, check_dtype=True)
@@ -50,7 +51,7 @@ def test_distances_are_those_of_sssp(drawn):
 
 @fewer(2)
 @given(weighted(-2, ("INT64", "FP64")))
-def test_negative_weights_or_their_cycle_as_bellman_ford_has_them(drawn):
+def test_negative_weights_and_negative_cycles_are_handled_as_in_bellman_ford(drawn):
     A, source = drawn
     try:
         expected = gl.algorithms.bellman_ford(A, source).distances
@@ -62,7 +63,7 @@ def test_negative_weights_or_their_cycle_as_bellman_ford_has_them(drawn):
         assert ladder.sssp(A, source).isequal(expected)
 
 
-def test_what_does_not_fit_is_an_error():
+def test_a_distance_that_does_not_fit_the_dtype_is_refused():
     big = 2**62
     path: dict[str, Any] = {"nrows": 4, "ncols": 4}
     A = gl.Matrix.from_coo([0, 1], [1, 2], [big, big], **path)
@@ -86,7 +87,7 @@ def test_what_does_not_fit_is_an_error():
         ladder.sssp(A, 0, dtype="FP32")
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, np.inf], nrows=3, ncols=3)
     with pytest.raises(InvalidValue, match="A has a weight of inf, but must have finite ones"):
         ladder.sssp(A, 0)
@@ -99,7 +100,7 @@ def test_what_is_wrong_is_said():
         ladder.sssp(A, 0, dtype="INT32")
 
 
-def test_paths_are_made_ready_once():
+def test_one_paths_object_serves_several_sources():
     A = gl.generators.path(6)
     ready = ladder.Paths(A, weight=False)
     assert [ready.sssp(v).to_dense().tolist()[0] for v in (0, 3)] == [0, 3]
@@ -111,19 +112,19 @@ def test_paths_are_made_ready_once():
         ladder.Paths(gl.Vector(float, 3))  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.skipif(DEVICE != "cpu", reason="of the CPU alone")
+@pytest.mark.skipif(DEVICE != "cpu", reason="tests the CPU only")
 @pytest.mark.parametrize("name", ON_CPU)
 @pytest.mark.parametrize("n", [254, 255, 256, 257, 700])
-def test_paths_longer_than_a_byte_counts(name, n):
+def test_levels_beyond_one_byte_are_correct(name, n):
     A = gl.generators.path(n)
     found = ladder.prepare(A, name)
     assert found.bfs(0).to_dense().tolist() == list(range(n))
     assert found.bfs(n - 1).to_dense().tolist() == list(range(n))[::-1]
 
 
-@pytest.mark.skipif(DEVICE != "cpu", reason="of the CPU alone")
+@pytest.mark.skipif(DEVICE != "cpu", reason="tests the CPU only")
 @pytest.mark.parametrize("name", ON_CPU)
-def test_broad_graphs_on_more_vertices_than_16_bits_count(name):
+def test_searches_of_more_than_65536_vertices_are_correct(name):
     A = gl.generators.kronecker(17, edge_factor=3, symmetric=True, seed=2)
     expected = ladder.bfs(A, 5, strategy="sequential")
     assert expected.nvals > 1000

@@ -1,4 +1,4 @@
-"""The ladder through its one call, on the device of the tests: levels by every rung; refusals."""
+"""Tests of `ladder.bfs` with every rung, on the device of the tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_levels_are_the_lengths_of_shortest_paths(strategy, compiled, drawn):
     assert found.to_dict() == nx.single_source_shortest_path_length(edges.networkx(), source)
 
 
-def test_what_is_wrong_is_said():
+def test_invalid_arguments_are_refused():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     with pytest.raises(InvalidValue, match="strategy is 'fast', but the rungs are sequential, "):
         ladder.bfs(A, 0, strategy="fast")
@@ -43,8 +43,8 @@ def test_a_graph_without_vertices_has_no_source(strategy):
         ladder.bfs(gl.Matrix(bool, 0, 0), 0, strategy=strategy)
 
 
-@pytest.mark.skipif(DEVICE != "cpu", reason="there is a card")
-def test_a_rung_that_needs_a_card_says_so():
+@pytest.mark.skipif(DEVICE != "cpu", reason="there is a GPU")
+def test_a_rung_that_needs_a_gpu_reports_it():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     for name, strategy in ladder.STRATEGIES.items():
         if not strategy.runs_on("cpu"):
@@ -52,7 +52,7 @@ def test_a_rung_that_needs_a_card_says_so():
                 ladder.bfs(A, 0, strategy=name)
 
 
-def test_under_a_graph_vertices_are_labels():
+def test_vertices_of_a_graph_are_labels_in_bfs_and_numbers_after_prepare():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c")])
     ready = ladder.prepare(G, "sequential")
     assert ready.bfs(0).to_dict() == {0: 0, 1: 1, 2: 2}

@@ -1,6 +1,6 @@
-"""Small faults, each a textual patch: the text must occur exactly once in its file.
+"""Small faults, each a replacement of text that must occur exactly once in its file.
 
-`tests` are the pytest words of the tests that cover the line; they run first.
+`tests` holds the pytest arguments that select the tests of the line; these tests run first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: `before` in a file (or, if it has moved, in exactly one other) becomes `after`."""
+    """A fault that replaces `before` by `after` in a file, or in the one other file that has it."""
 
     name: str
     kind: str

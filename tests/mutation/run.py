@@ -1,16 +1,16 @@
-"""Run the tests on small faults, and write which command kills each: docs/testing.md.
+"""Run the tests on small faults and record which command detects each (docs/testing.md).
 
-    python tests/mutation/run.py judge [WORD...]   # judge those of the mutants without a result
-    python tests/mutation/run.py again [WORD...]   # judge the mutants whose names hold a word again
-    python tests/mutation/run.py full [WORD...]    # run the tests of survivors as test-full does
-    python tests/mutation/run.py whole [WORD...]   # give survivors to all of `make test`
-    python tests/mutation/run.py baseline          # forget kills by tests that fail without a fault
-    python tests/mutation/run.py check             # do all patches still apply?
+    python tests/mutation/run.py judge [WORD...]   # judge the mutants that have no result yet
+    python tests/mutation/run.py again [WORD...]   # judge mutants again whose names contain a word
+    python tests/mutation/run.py full [WORD...]    # run the tests of survivors as `make test-full`
+    python tests/mutation/run.py whole [WORD...]   # run all of `make test` on survivors
+    python tests/mutation/run.py baseline          # drop kills by tests that fail without a fault
+    python tests/mutation/run.py check             # check that all patches still apply
     python tests/mutation/run.py table             # write the table into docs/testing.md
 
 Each mutant is judged in a copy of the sources. The tests that cover its line run first, with -x,
-as `make test` runs them. `full` runs them on survivors as `make test-full` does, and `whole` runs
-all of `make test` on what survives. Results are kept in results.json, so a run can be continued.
+as in `make test`. On mutants that survive, `full` runs these tests as in `make test-full`, and
+`whole` runs all of `make test`. results.json keeps the results, so a run can be continued.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ BEGIN, END = "<!-- mutants: begin -->", "<!-- mutants: end -->"
 COPIED = ("graphla", "semirings", "tests", "examples", "docs", "benchmarks")
 COPIED_FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile")
 PATIENCE = 300
-"""Seconds after which a run ends: as `make test` runs them, tests that take so long have no end,
-which kills the mutant; as `make test-full` runs them, they have found nothing so far."""
+"""Seconds after which a run is stopped. In `make test` this counts as an endless loop, which kills
+the mutant; in `make test-full` it counts as survival, because no test has failed so far."""
 
 ENDLESS = f"no end after {PATIENCE} s"
 TEST, FULL, WHOLE = "make test", "make test-full, these tests", "make test, all tests"
@@ -147,7 +147,7 @@ def judge_full(mutant: Mutant) -> dict[str, str]:
 
 
 def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
-    """Return the same after all tests of `make test`."""
+    """Return whether all tests of `make test` kill the mutant, in addition to what is known."""
     with mutated(mutant) as root:
         killer = run_tests(root, "tests", "ci", "not full and not gpu")
     by_full = {"by test-full": kept["test"]} if kept["killed by"] == FULL else {}
@@ -191,7 +191,7 @@ def table(results: dict[str, dict[str, str]]) -> str:
 
 
 def kept_results() -> dict[str, dict[str, str]]:
-    """Return the results so far; other processes may add theirs."""
+    """Return the results so far; other processes may add results at the same time."""
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 

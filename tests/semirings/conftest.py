@@ -1,4 +1,4 @@
-"""What tests of printed operators need: a C++ compiler."""
+"""A fixture for tests of printed operators, which need a C++ compiler."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def gxx() -> None:
-    """Skips where g++ is absent; in CI it must be there."""
+    """Skip the test if g++ is missing; fail if it is missing in CI."""
     if shutil.which("g++") is None:
         assert "CI" not in os.environ, "g++ is needed in CI"
-        pytest.skip("g++ is not installed, and operators printed as C++ are compiled by it")
+        pytest.skip("g++ is not installed, but operators printed as C++ need it")

@@ -1,4 +1,4 @@
-"""Typed operators in their three printed forms, as functions on arrays, and what to feed them."""
+"""Run typed operators on arrays as NumPy, C++ and Numba functions, with suitable operands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FLAGS = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", f"-fsanitize={UNDEFI
 
 @dataclass(frozen=True)
 class Case:
-    """One typed operator: under which name it is printed, and the dtypes of its parameters."""
+    """A typed operator, the name of its printed function, and the dtypes of its parameters."""
 
     typed: Any
     symbol: str
@@ -35,7 +35,7 @@ class Case:
 
 
 def names(module: ModuleType) -> list[str]:
-    """The operators of a module of the catalogue."""
+    """Return the names of the operators in a module of the catalogue."""
     return [
         name
         for name in dir(module)
@@ -44,7 +44,7 @@ def names(module: ModuleType) -> list[str]:
 
 
 def cases(dtype: DataType) -> list[Case]:
-    """Every built-in operator that takes values of the dtype."""
+    """Return a case for every built-in operator that takes values of the dtype."""
     found = [
         (module, name, getattr(module, name))
         for module in (unary, binary, indexunary, select)
@@ -67,7 +67,7 @@ def _case(module: ModuleType, name: str, op: Any, dtype: DataType) -> Case | Non
 
 
 def operands(case: Case, seed: int, size: int) -> tuple[np.ndarray, ...]:
-    """Every pair of edge values, then random values; positions from the whole range of indices."""
+    """Return all pairs of edge values, then random values; positions cover the index range."""
     rng = np.random.default_rng(seed)
     valued = {name: dtype for name, dtype in case.parameters.items() if name in _VALUES}
     tables = [edges(dtype) for dtype in valued.values()]
@@ -90,7 +90,7 @@ def _positions(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def edges(dtype: DataType) -> np.ndarray:
-    """Return zeros, ones, the greatest and the least value, and those next to them; NaN and inf."""
+    """Return edge values: 0, 1, the extremes and values near them; for floats also NaN and inf."""
     t = dtype.np_type
     if dtype is BOOL:
         return np.array([False, True])
@@ -108,7 +108,7 @@ def edges(dtype: DataType) -> np.ndarray:
 
 
 def random_values(rng: np.random.Generator, dtype: DataType, size: int) -> np.ndarray:
-    """Values of every magnitude."""
+    """Return random values of all magnitudes."""
     t = dtype.np_type
     raw = rng.integers(0, 256, size * t.itemsize, np.uint8)
     if t.kind == "b":
@@ -119,15 +119,15 @@ def random_values(rng: np.random.Generator, dtype: DataType, size: int) -> np.nd
     return raw.view(t) >> rng.integers(0, 8 * t.itemsize, size).astype(t)
 
 
-# C++ by g++
+# C++, compiled by g++
 
 
 def cpp_source(chosen: Iterable[Case]) -> str:
-    """One translation unit: every operator, and a loop over arrays that calls it."""
+    """Return a C++ source with every operator and a loop over arrays for each."""
     return "\n".join([cuda_prelude, _CPP_HEAD, *(_cpp_function(case) for case in chosen)])
 
 
-# What the sanitizer calls where something is undefined; the first word of its data names the place.
+# The sanitizer calls these handlers on undefined behavior; their data starts with the location.
 _CPP_HEAD = """
 struct SourceLocation { const char *file; unsigned line; unsigned column; };
 extern "C" { unsigned undefined_count = 0; unsigned undefined_lines[256]; }
@@ -167,7 +167,7 @@ def _cpp_function(case: Case) -> str:
 
 
 class Library:
-    """Operators compiled by g++ and loaded, which record undefined behavior when it occurs."""
+    """Operators compiled by g++ and loaded; they record undefined behavior when it occurs."""
 
     def __init__(self, chosen: Iterable[Case], folder: Path):
         self.source = cpp_source(chosen)
@@ -178,7 +178,7 @@ class Library:
         self.loaded = ctypes.CDLL(str(path.with_suffix(".so")))
 
     def run(self, case: Case, *arrays: np.ndarray) -> np.ndarray:
-        """The operator on each row of the arrays."""
+        """Apply the operator to each row of the arrays."""
         out = np.zeros(len(arrays[0]), case.typed.return_type.np_type)
         kept = [np.ascontiguousarray(array) for array in (*arrays, out)]
         pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in kept]
@@ -186,7 +186,7 @@ class Library:
         return kept[-1]
 
     def undefined(self) -> list[str]:
-        """The lines where something undefined was done since the last call."""
+        """Return the source lines with undefined behavior since the last call."""
         count = ctypes.c_uint.in_dll(self.loaded, "undefined_count")
         lines = (ctypes.c_uint * 256).in_dll(self.loaded, "undefined_lines")
         text = self.source.splitlines()
@@ -204,7 +204,7 @@ def _run(*command: str) -> None:
 
 
 def numba_module(chosen: list[Case], folder: Path) -> ModuleType:
-    """The operators under Numba, and functions `run_<group>` that loop over arrays."""
+    """Return a module with the operators and a function `run_<group>` per group, for Numba."""
     from numba import njit
 
     lines = [numba_prelude]
@@ -222,7 +222,7 @@ def numba_module(chosen: list[Case], folder: Path) -> ModuleType:
 
 
 def numba_groups(chosen: list[Case]) -> list[list[Case]]:
-    """Operators with the same parameters, a dozen to one compiled loop."""
+    """Group operators with the same parameters, at most 12 per compiled loop."""
     groups: list[list[Case]] = []
     for _, alike in itertools.groupby(sorted(chosen, key=_parameter_names), key=_parameter_names):
         cases_alike = list(alike)
@@ -256,9 +256,9 @@ def _numba_loop(name: str, group: list[Case]) -> list[str]:
 def differences(
     case: Case, arrays: tuple[np.ndarray, ...], expected: np.ndarray, got: np.ndarray
 ) -> Iterator[str]:
-    """The first rows in which two forms differ by more than the operator declares."""
+    """Yield the first three rows where two forms differ by more than the operator's tolerance."""
     wrong = ulps_apart(expected, got) > case.typed.ulps
-    if case.typed.name == "lgamma":  # near its zeros, what is accurate is its distance from 0
+    if case.typed.name == "lgamma":  # near its zeros, only the absolute error is small
         with np.errstate(all="ignore"):
             apart = np.abs(expected - got) / np.finfo(expected.dtype).eps
         wrong &= ~((np.abs(expected) < 1) & (apart <= case.typed.ulps))
@@ -268,7 +268,7 @@ def differences(
 
 
 def ulps_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """How many values lie between; 0 for two NaN, infinite where special values differ."""
+    """Return the distance in ulps: 0 for two NaN, infinite if special values differ."""
     if x.dtype.kind != "f":
         return np.where(x == y, 0.0, np.inf)
     steps = np.abs(_rank(x) - _rank(y)).astype(np.float64)
@@ -278,7 +278,7 @@ def ulps_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _rank(x: np.ndarray) -> np.ndarray:
-    """Floats as whole numbers in the same order, in a type that holds their differences."""
+    """Map floats to integers in the same order, in a type that can hold their differences."""
     integer = np.int32 if x.dtype.itemsize == 4 else np.int64
     bits = x.view(integer).astype(np.longdouble)
     return np.where(np.signbit(x), np.longdouble(np.iinfo(integer).min) - bits, bits)

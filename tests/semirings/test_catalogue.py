@@ -1,4 +1,4 @@
-"""What the catalogue holds, how it is reached, and how what does not belong is refused."""
+"""Tests of the operator catalogue: its contents, look-up by name, registration and errors."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def operator_names(module: ModuleType) -> list[str]:
 @pytest.mark.parametrize(
     ("module", "count"), [(unary, 6), (binary, 23), (indexunary, 17), (monoid, 8), (semiring, 16)]
 )
-def test_everything_in_the_c_api_is_there(module: ModuleType, count: int):
+def test_all_operators_of_the_c_api_exist(module: ModuleType, count: int):
     names = STANDARD[module].split()
     assert len(set(names)) == count
     assert [name for name in names if not hasattr(module, name)] == []
 
 
 @pytest.mark.parametrize("module", NEEDED)
-def test_what_algorithms_need_is_there(module: ModuleType):
+def test_all_operators_that_algorithms_need_exist(module: ModuleType):
     assert [name for name in NEEDED[module].split() if not hasattr(module, name)] == []
 
 
@@ -71,7 +71,7 @@ def test_every_operator_is_a_module_attribute_under_its_own_name(module: ModuleT
 
 
 @pytest.mark.parametrize("module", [unary, binary, indexunary, select, monoid, semiring])
-def test_every_dtype_that_an_operator_lists_can_be_typed_and_is_typed_once(module: ModuleType):
+def test_each_listed_dtype_gives_one_typed_operator(module: ModuleType):
     for name in operator_names(module):
         thing = getattr(module, name)
         for dtype, result in thing.types.items():
@@ -81,13 +81,13 @@ def test_every_dtype_that_an_operator_lists_can_be_typed_and_is_typed_once(modul
             assert dtype in thing
 
 
-def test_common_semirings_are_at_the_top_level():
+def test_common_semirings_are_attributes_of_the_package():
     for name in ("plus_times", "min_plus", "lor_land", "any_pair", "any_secondi", "min_first"):
         assert getattr(semirings, name) is getattr(semiring, name)
         assert name in dir(semirings)
 
 
-def test_completion_lists_operators_and_no_imports():
+def test_completion_lists_operators_but_no_imports():
     assert {"min_plus", "any_secondi", "from_string"} <= set(dir(semiring))
     assert {"plus", "first", "register_new"} <= set(dir(binary))
     for module in (unary, binary, indexunary, select, monoid, semiring):
@@ -99,7 +99,7 @@ def test_completion_lists_operators_and_no_imports():
         assert others <= functions
 
 
-def test_any_well_formed_name_is_a_semiring():
+def test_any_valid_pair_of_monoid_and_operator_is_a_semiring():
     for name in ("max_second", "plus_iseq", "bxor_bor", "times_firstj", "min_hypot"):
         found = getattr(semiring, name)
         assert found is getattr(semiring, name) is semiring.from_string(name)
@@ -108,7 +108,7 @@ def test_any_well_formed_name_is_a_semiring():
         assert found.binaryop is getattr(binary, name.split("_")[1])
 
 
-def test_a_name_that_is_not_well_formed_is_refused():
+def test_an_unknown_operator_name_is_refused():
     with pytest.raises(AttributeError, match="plus_nothing"):
         _ = semiring.plus_nothing
     with pytest.raises(AttributeError, match="minus_times"):
@@ -118,7 +118,7 @@ def test_a_name_that_is_not_well_formed_is_refused():
             module.from_string("no_such_thing")
 
 
-def test_strings_name_operators():
+def test_from_string_finds_operators_by_name_or_symbol():
     assert binary.from_string("plus") is binary.plus
     assert binary.from_string("+") is binary.plus
     assert binary.from_string("plus[INT64]") is binary.plus[INT64]
@@ -131,7 +131,7 @@ def test_strings_name_operators():
     assert op.from_string("min_plus") is semiring.min_plus
 
 
-def test_an_operator_is_typed_by_anything_that_names_a_dtype():
+def test_an_operator_accepts_any_name_of_a_dtype():
     assert binary.plus["FP64"] is binary.plus[FP64] is binary.plus[float] is binary.plus["float64"]
     assert semiring.min_plus[int].return_type == INT64
     assert binary.plus["INT32", "FP32"].return_type == FP64
@@ -145,7 +145,7 @@ def test_two_dtypes_are_promoted_as_numpy_2_does():
             assert binary.plus[a, b].return_type.np_type == expected
 
 
-def test_first_and_second_keep_the_dtype_of_their_side():
+def test_first_and_second_keep_the_dtype_of_their_operand():
     for a in ALL:
         for b in ALL:
             assert binary.first[a, b].return_type == a
@@ -161,7 +161,7 @@ def test_a_dtype_that_an_operator_lacks_is_refused():
         _ = binary.plus["nothing"]
 
 
-def test_an_operator_typed_by_two_dtypes_leaves_its_type_by_one_alone():
+def test_typing_by_two_dtypes_does_not_change_typing_by_one():
     assert indexunary.valuegt["INT32", "FP64"].thunk_type == FP64
     assert indexunary.valuegt["INT32"].thunk_type == "INT32"
     assert binary.first["INT32", "FP64"].type2 == FP64
@@ -178,13 +178,13 @@ def test_operators_compute_on_scalars_and_arrays():
 
 
 class Recorded:
-    """An argument that takes operators over."""
+    """An argument that intercepts operators through `__apply_operator__`."""
 
     def __apply_operator__(self, op: Any, *args: Any, **options: Any) -> tuple[Any, ...]:
         return op, args, options
 
 
-def test_an_argument_may_take_the_operator_over():
+def test_an_argument_may_intercept_the_operator():
     x = Recorded()
     for thing in (unary.abs, binary.plus, monoid.min, semiring.min_plus, select.tril):
         assert thing(x, 2) == (thing, (x, 2), {})
@@ -216,7 +216,7 @@ def test_a_user_defines_each_kind_of_operator_in_one_line():
         (select, lambda x, i, j, thunk: i + j > thunk),
     ],
 )
-def test_register_new_adds_a_module_attribute_and_refuses_a_second(
+def test_register_new_adds_a_module_attribute_and_refuses_a_duplicate(
     module: ModuleType, function: Any
 ):
     name = f"of_a_test_{module.__name__.rpartition('.')[2]}"
@@ -234,7 +234,7 @@ def test_register_new_adds_a_module_attribute_and_refuses_a_second(
             delattr(listed, name)
 
 
-def test_a_branch_on_a_traced_value_is_refused_and_told_of_where():
+def test_a_branch_on_a_traced_value_is_refused_with_a_hint_to_where():
     def branch(x: Any, y: Any) -> Any:
         return x if x > y else y
 
@@ -254,20 +254,20 @@ def test_a_branch_on_a_traced_value_is_refused_and_told_of_where():
             binary.register_anonymous(function)["INT64"]
 
 
-def test_what_python_would_need_the_value_for_is_refused():
+def test_conversion_of_a_traced_value_to_a_python_number_is_refused():
     for function in (lambda x: float(x), lambda x: int(x), lambda x: range(10)[x]):
         with pytest.raises((UdfParseError, TypeError)):
             unary.register_anonymous(function)["INT64"]
 
 
-def test_a_function_of_the_wrong_number_of_arguments_is_refused():
+def test_a_function_with_the_wrong_number_of_parameters_is_refused():
     with pytest.raises((UdfParseError, TypeError, ValueError)):
         binary.register_anonymous(lambda x: x)["INT64"]
     with pytest.raises((TypeError, ValueError)):
         unary.register_anonymous(_anything(3))
 
 
-def test_a_monoid_of_something_that_is_no_binary_operator_is_refused():
+def test_a_monoid_needs_a_binary_operator_and_a_semiring_a_monoid():
     with pytest.raises((TypeError, ValueError), match="binary"):
         monoid.register_anonymous(_anything(unary.abs), 0)
     with pytest.raises((TypeError, ValueError), match="monoid"):
@@ -275,7 +275,7 @@ def test_a_monoid_of_something_that_is_no_binary_operator_is_refused():
 
 
 @pytest.mark.parametrize("identity", [None, "0", 1j, [0], {"INT8": "0"}])
-def test_an_identity_that_is_no_number_is_refused_where_it_is_given(identity):
+def test_an_identity_that_is_not_a_number_is_refused_at_registration(identity):
     with pytest.raises(TypeError, match=r"identity is .*, but it should be a number"):
         monoid.register_anonymous(binary.hypot, identity)
     with pytest.raises(TypeError, match="terminal is "):
@@ -283,13 +283,13 @@ def test_an_identity_that_is_no_number_is_refused_where_it_is_given(identity):
 
 
 @pytest.mark.parametrize("name", [3, None, "", "a b", "a..b"])
-def test_a_name_that_is_none_is_refused(name):
+def test_an_invalid_name_is_refused(name):
     with pytest.raises(ValueError, match=f"name is {name!r}, but"):
         binary.register_new(name, lambda x, y: x - y)
 
 
 def _anything(x: Any) -> Any:
-    """x, whose type is not to be looked at before the test runs."""
+    """Return x as Any, so that the type checker accepts a wrong argument."""
     return x
 
 
@@ -301,7 +301,7 @@ def everything() -> list[Any]:
     ]
 
 
-def test_every_operator_survives_pickling_as_itself():
+def test_every_operator_is_the_same_object_after_pickling():
     for thing in everything():
         assert pickle.loads(pickle.dumps(thing)) is thing
     for thing in (unary.abs, binary.plus, select.tril, monoid.min, semiring.min_plus):
@@ -310,7 +310,7 @@ def test_every_operator_survives_pickling_as_itself():
     assert pickle.loads(pickle.dumps(found)) is found
 
 
-def test_a_monoid_folds_with_its_ufunc_as_with_its_operator():
+def test_the_ufunc_of_a_monoid_gives_the_same_result_as_its_operator():
     for name in operator_names(monoid):
         thing = getattr(monoid, name)
         for dtype in thing.types:
@@ -325,7 +325,7 @@ def test_a_monoid_folds_with_its_ufunc_as_with_its_operator():
             assert folded[0] == expected, f"{name}[{dtype}]"
 
 
-def test_numpy_forms_never_warn_and_return_their_dtype():
+def test_operators_on_numpy_arrays_never_warn_and_return_their_dtype():
     edges = [0, 1, 2, 255, 127, -1, -128, np.inf, -np.inf, np.nan, 1e300] * 3
     for name in operator_names(binary):
         for dtype in getattr(binary, name).types:
@@ -341,7 +341,7 @@ def test_numpy_forms_never_warn_and_return_their_dtype():
             assert result.shape == (len(edges), len(edges))
 
 
-def test_an_operator_says_which_values_it_reads():
+def test_an_operator_reports_which_operands_it_reads():
     assert (binary.first[INT64].reads_x, binary.first[INT64].reads_y) == (True, False)
     assert (binary.second[INT64].reads_x, binary.second[INT64].reads_y) == (False, True)
     assert (binary.pair[INT64].reads_x, binary.pair[INT64].reads_y) == (False, False)
@@ -354,7 +354,7 @@ def test_an_operator_says_which_values_it_reads():
 @pytest.mark.parametrize(
     ("name", "expected"), [("firsti", 10), ("firstj", 20), ("secondi", 30), ("secondj", 40)]
 )
-def test_positional_operators_return_the_position_that_they_name(name: str, expected: int):
+def test_positional_operators_return_the_position_in_their_name(name: str, expected: int):
     typed = getattr(binary, name)[FP64]
     assert typed.return_type == INT64
     arguments = [np.array([v]) for v in (1.5, 10, 20, 2.5, 30, 40)]
@@ -371,7 +371,7 @@ def test_importing_semirings_imports_only_numpy():
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
 
 
-# Against python-graphblas, where it is installed
+# Comparison with python-graphblas, if it is installed
 
 DTYPES: dict[str, DataType] = {dtype.name: dtype for dtype in ALL}
 
@@ -383,7 +383,7 @@ def theirs() -> Any:
 KINDS = ["unary", "binary", "indexunary", "select", "monoid", "semiring"]
 SIGNED = ("INT8", "INT16", "INT32", "INT64")
 NUMBERS = (*SIGNED, "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64")
-# Not adopted: complex numbers; objects that are not operators, or that only SuiteSparse has; and
+# We do not adopt complex numbers, objects that are not operators or that only SuiteSparse has, or
 # the functions of select that take a whole expression.
 NOT_TAKEN = {
     "unary": {"carg", "cimag", "conj", "creal"},
@@ -395,7 +395,7 @@ NOT_TAKEN = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore")
-def test_every_operator_of_python_graphblas_is_there(kind: str):
+def test_every_operator_of_python_graphblas_exists(kind: str):
     names = {name for name in dir(getattr(theirs(), kind)) if not name.startswith("_")}
     names -= {"numpy", "ss"} | NOT_TAKEN.get(kind, set())
     ours = getattr(semirings, kind)
@@ -403,15 +403,15 @@ def test_every_operator_of_python_graphblas_is_there(kind: str):
 
 
 def stated_difference(kind: str, name: str, dtype: str) -> bool:
-    """Where the dtype of a result is not python-graphblas's, on purpose."""
+    """Return whether the dtype of a result differs from python-graphblas on purpose."""
     add, _, multiply = name.partition("_") if kind == "semiring" else ("", "", name)
-    # A place is an INT64, whatever the dtype of the values.
+    # A position is an INT64 for every dtype of the values.
     if multiply.startswith(("first", "second")) and multiply[-1] in "ij1":
         return dtype == "INT32"
-    # The bits of signed integers stay signed: no cast to the next unsigned dtype.
+    # Bitwise results of signed integers stay signed; they are not cast to an unsigned dtype.
     if add in ("band", "bor", "bxor", "bxnor"):
         return dtype in SIGNED
-    # eq is a monoid of truth values; numbers are not cast to them behind the user's back.
+    # eq is a monoid on BOOL, and we do not cast numbers to BOOL implicitly.
     return (
         add == "eq"
         and multiply in ("first", "second", "pair", "land", "lor", "lxor")
@@ -421,7 +421,7 @@ def stated_difference(kind: str, name: str, dtype: str) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore")
-def test_the_types_of_python_graphblas_are_there_but_for_stated_differences(kind: str):
+def test_result_dtypes_match_python_graphblas_except_for_listed_differences(kind: str):
     module = getattr(theirs(), kind)
     wrong = []
     for name in operator_names(getattr(semirings, kind)):
@@ -435,7 +435,7 @@ def test_the_types_of_python_graphblas_are_there_but_for_stated_differences(kind
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_thunk_of_another_dtype_changes_nothing_for_the_dtype_alone():
+def test_typing_with_a_thunk_dtype_does_not_change_typing_without_it():
     other = select.valuege["INT16", "FP64"]
     assert select.valuege["INT16"] is select.valuege["INT16", "INT16"] is not other
 
@@ -448,12 +448,12 @@ OMITTED = COMPLEX | {"spacing", "nextafter", "gcd", "lcm"}
 
 @pytest.mark.parametrize("kind", ["unary", "binary", "monoid", "semiring"])
 @pytest.mark.filterwarnings("ignore")
-def test_the_numpy_namespaces_have_the_names_of_python_graphblas(kind: str):
+def test_the_numpy_namespaces_have_the_same_names_as_python_graphblas(kind: str):
     names = {name for name in dir(getattr(theirs(), kind).numpy) if not name.startswith("_")}
     ours = getattr(semirings, kind).numpy
     omitted = {name for name in names if any(each in name for each in OMITTED)}
     assert sorted(name for name in names - omitted if not hasattr(ours, name)) == []
-    if kind != "semiring":  # there, some pairs of dtypes that do not meet are left out
+    if kind != "semiring":  # semirings omit some pairs of incompatible dtypes
         assert {name for name in dir(ours) if not name.startswith("_")} == names - omitted
 
 
@@ -470,7 +470,7 @@ def numpy_values(dtype: DataType) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ["unary", "binary"])
 @pytest.mark.parametrize("dtype", ["INT8", "INT64", "UINT8", "UINT64", "FP32", "FP64"])
-def test_an_operator_with_a_name_of_numpy_computes_what_numpy_computes(kind: str, dtype: str):
+def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype: str):
     x = numpy_values(dtypes.lookup_dtype(dtype))
     arrays = [x] if kind == "unary" else [part.ravel() for part in np.meshgrid(x, x)]
     for name, each in vars(getattr(semirings, kind).numpy).items():
@@ -479,14 +479,14 @@ def test_an_operator_with_a_name_of_numpy_computes_what_numpy_computes(kind: str
         typed = each[dtype]
         given = arrays
         if name in ("left_shift", "right_shift"):
-            given = [arrays[0], np.abs(arrays[1]) % 8]  # else it is undefined
+            given = [arrays[0], np.abs(arrays[1]) % 8]  # larger shifts are undefined
         elif name == "ldexp":
             given = [arrays[0], np.clip(np.nan_to_num(arrays[1]), -9, 9).astype(np.int32)]
             typed = each[dtype, "INT32"]
         elif name in ("power", "mod", "remainder", "fmod", "floor_divide", "reciprocal"):
             kept = (arrays[-1] > 0) if not typed.type.is_float else np.ones(arrays[0].size, bool)
             given = [part[kept] for part in arrays]
-        # NumPy computes small integers in small floats, where we use FP64.
+        # NumPy computes small integers in small floats; we use FP64.
         is_floating = typed.return_type.is_float and not typed.type.is_float
         asked = [part.astype(np.float64) for part in given[:2]] if is_floating else given
         asked = [asked[0], given[1]] if name == "ldexp" else asked
@@ -506,7 +506,7 @@ def test_an_operator_with_a_name_of_numpy_computes_what_numpy_computes(kind: str
             assert np.array_equal(found, expected), label
 
 
-def test_a_semiring_of_numpys_names_is_the_usual_one():
+def test_a_semiring_with_numpy_names_is_the_one_with_common_names():
     assert semiring.numpy.add_multiply is semiring.plus_times
     assert semirings.op.numpy.maximum_add is semiring.max_plus
     assert semiring.numpy.bitwise_and_floor_divide.binaryop is binary.floordiv

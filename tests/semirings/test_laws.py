@@ -1,4 +1,4 @@
-"""Declared laws hold inside their domains and break outside; `check` finds laws that are broken."""
+"""Verify that laws hold in their declared domains only, and that `check` finds broken laws."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TRUE_SEMIRINGS = [
 
 
 def typed_things() -> list[Any]:
-    """Every built-in closed operator, monoid and semiring at every dtype."""
+    """Return every built-in closed operator, monoid and semiring at every dtype."""
     found = []
     for module, listed in ((binary, OPERATORS), (monoid, MONOIDS), (semiring, SEMIRINGS)):
         for name in listed:
@@ -51,7 +51,7 @@ def typed_things() -> list[Any]:
 
 
 def values(dtype: DataType, domain: Domain) -> st.SearchStrategy[Any]:
-    """Values of the dtype in the domain, edges among them."""
+    """Draw values of the dtype in the domain, including edge values."""
     low, high = domain.bounds(dtype)
     kind = dtype.np_type.kind
     width: Any = dtype.bits
@@ -71,7 +71,7 @@ def label(typed: Any) -> str:
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 def test_a_declared_law_holds_inside_its_domain(dtype: DataType):
-    """One drawn row of operands per example serves every law of the dtype with that domain."""
+    """All laws of the dtype with the same domain share the drawn operands."""
     by_domain: dict[Domain, list[tuple[Any, Law]]] = {}
     for typed in typed_things():
         for law in declared(typed) if typed.return_type == dtype else ():
@@ -136,15 +136,15 @@ def test_a_monoid_is_associative_and_commutative_with_its_identity():
                 assert law.domain is not NOWHERE or is_any, (label(typed), law)
 
 
-def test_idempotent_is_declared_where_the_monoid_says_so():
+def test_monoids_marked_idempotent_declare_the_idempotent_law():
     for typed in (thing for thing in typed_things() if hasattr(thing, "identity")):
-        # plus and times on BOOL are lor and land, whatever they are elsewhere.
+        # On BOOL, plus and times are lor and land, which are idempotent.
         is_logic = typed.return_type is BOOL and typed.name in ("plus", "times")
         assert holds(typed, "idempotent") == (typed.is_idempotent or is_logic), label(typed)
 
 
-def test_a_law_declared_nowhere_does_not_hold_everywhere_after_all():
-    """Whatever the search cannot break is to be declared."""
+def test_a_law_that_is_not_declared_has_a_counterexample():
+    """A law must be declared if the search finds no counterexample."""
     missed = []
     for typed in typed_things():
         known = {law.name for law in declared(typed)}
@@ -158,7 +158,7 @@ def test_a_law_declared_nowhere_does_not_hold_everywhere_after_all():
 
 
 @pytest.mark.parametrize("name", TRUE_SEMIRINGS)
-def test_a_true_semiring_distributes_somewhere_at_every_dtype(name: str):
+def test_a_true_semiring_is_distributive_on_some_domain_of_every_dtype(name: str):
     op = semiring.from_string(name)
     closed = [dtype for dtype in op.types if algebra(op[dtype]) is not None]
     assert closed
@@ -168,7 +168,7 @@ def test_a_true_semiring_distributes_somewhere_at_every_dtype(name: str):
         assert laws["right_distributive"] is not NOWHERE, dtype
 
 
-def test_kernels_are_told_what_they_may_rely_on():
+def test_holds_reports_the_laws_that_kernels_rely_on():
     assert holds(monoid.plus, "associative", "INT64")
     assert not holds(monoid.plus, "associative", "FP64")
     assert holds(monoid.plus, "associative", "FP64", on=ROUNDED)
@@ -181,13 +181,13 @@ def test_kernels_are_told_what_they_may_rely_on():
     assert not holds(semiring.any_secondi, "distributive", "INT64")
 
 
-def test_nothing_is_declared_of_an_operator_of_a_user():
+def test_a_user_defined_operator_declares_no_laws():
     mine = binary.register_anonymous(lambda x, y: x + y, "plus")
     assert declared(mine, "INT64") == ()
     assert not holds(mine, "associative", "INT64")
 
 
-def test_a_registered_monoid_of_a_user_is_checked_like_any_other():
+def test_a_monoid_registered_by_a_user_declares_no_laws_and_is_checked():
     bad = monoid.register_new("rminus", binary.rminus, 0)
     try:
         assert declared(bad, "INT64") == ()
@@ -206,7 +206,7 @@ def test_check_shows_the_smallest_counterexample():
         report.raise_if_broken()
 
 
-def test_check_accepts_a_sound_monoid_of_a_user():
+def test_check_accepts_a_correct_user_defined_monoid():
     gcd_like = binary.register_anonymous(lambda x, y: x | y, "either_bits")
     mine = monoid.register_anonymous(gcd_like, 0)
     report = check(mine, "UINT8")
@@ -222,7 +222,7 @@ def test_check_finds_a_wrong_identity():
     ]
 
 
-def test_check_shrinks_what_breaks_only_far_from_zero():
+def test_check_shrinks_a_counterexample_far_from_zero():
     odd = binary.register_anonymous(lambda x, y: where(x > 1000, x - y, x + y), "odd")
     report = check(odd, "INT64", laws=["commutative"])
     assert report.findings[0].counterexample == (1, 1001)
@@ -240,7 +240,7 @@ def test_check_finds_a_multiply_that_does_not_distribute():
     assert all(finding.counterexample == (0, 0, 0) for finding in report.broken)
 
 
-def test_check_says_where_a_law_of_a_user_does_hold():
+def test_check_reports_the_domain_where_a_law_holds():
     times = binary.register_anonymous(lambda x, y: x * y, "my_times")
     mine = semiring.register_anonymous(monoid.max, times)
     report = check(mine, "FP64")
@@ -251,7 +251,7 @@ def test_check_says_where_a_law_of_a_user_does_hold():
     assert not check(mine, "FP64", domain=EVERYWHERE).ok
 
 
-def test_a_domain_makes_no_law_a_claim():
+def test_a_domain_does_not_require_additional_laws():
     either = monoid.register_anonymous(binary.register_anonymous(lambda x, y: x | y, "either"), 0)
     assert check(either, "INT8", domain=UNIT).ok
     mean = binary.register_anonymous(lambda x, y: (x + y) / 2, "mean")
@@ -262,7 +262,7 @@ def test_a_domain_makes_no_law_a_claim():
     assert not check(monoid.plus, "INT8", laws=["idempotent"], domain=UNIT).ok
 
 
-def test_check_takes_names_and_all_dtypes():
+def test_check_accepts_names_and_checks_all_dtypes_by_default():
     assert check("min_plus", "FP64").ok
     report = check("lor_land")
     assert report.ok
@@ -277,12 +277,12 @@ def test_check_refuses_an_unknown_law_and_an_unknown_name():
 
 
 @pytest.mark.parametrize("thing", [None, 3, unary.abs, unary.abs["INT8"], lambda x, y: x])
-def test_check_refuses_what_has_no_laws(thing):
+def test_check_refuses_a_thing_without_laws(thing):
     with pytest.raises(TypeError, match=r"thing is .*, but it should be a binary operator, monoid"):
         check(thing)
 
 
-def test_check_says_when_no_law_can_be_stated():
+def test_check_reports_that_an_operator_is_not_closed():
     assert "not closed" in str(check(binary.eq, "FP64"))
 
 
@@ -291,7 +291,7 @@ def test_every_built_in_monoid_passes_its_check(name: str):
     check(getattr(monoid, name)).raise_if_broken()
 
 
-def test_a_domain_covers_what_lies_inside_it():
+def test_a_domain_covers_its_subsets():
     for dtype in ALL:
         assert EVERYWHERE.covers(EVERYWHERE, dtype)
         assert EVERYWHERE.covers(UNIT, dtype)

@@ -31,7 +31,7 @@ def values(dtype: str) -> st.SearchStrategy[int]:
 
 
 @given(st.sampled_from(sorted(EXACT)), st.sampled_from(INTEGERS), st.data())
-def test_an_overflow_is_told_exactly(name, dtype, data):
+def test_the_overflow_predicate_is_exact(name, dtype, data):
     x, y = data.draw(values(dtype)), data.draw(values(dtype))
     predicate = overflowing(getattr(binary, name)[dtype])
     assert predicate is not None
@@ -41,7 +41,7 @@ def test_an_overflow_is_told_exactly(name, dtype, data):
 
 
 @given(values("INT64"), values("INT64"))
-def test_only_the_branch_that_is_taken_counts(x, y):
+def test_only_the_selected_branch_of_where_can_overflow(x, y):
     most = int(np.iinfo(np.int64).max)
     capped = binary.register_anonymous(lambda x, y: where(x > most - y, most, x + y), "capped")
     predicate = overflowing(capped["INT64"])
@@ -51,7 +51,7 @@ def test_only_the_branch_that_is_taken_counts(x, y):
 
 
 @pytest.mark.parametrize("name", ["min", "max", "first", "second", "pair", "band", "bor"])
-def test_what_picks_an_operand_never_overflows(name):
+def test_operators_that_return_an_operand_never_overflow(name):
     assert overflowing(getattr(binary, name)["INT32"]) is None
 
 
@@ -61,14 +61,14 @@ def test_floats_and_booleans_never_overflow(name, dtype):
     assert dtype not in getattr(binary, name) or overflowing(getattr(binary, name)[dtype]) is None
 
 
-def test_a_users_operator_has_its_own():
+def test_a_user_defined_operator_has_an_overflow_predicate():
     op = binary.register_anonymous(lambda x, y: 2 * x + y, "twice")
     predicate = overflowing(op["INT8"])
     assert predicate is not None
     assert [bool(predicate(x, 0)) for x in (63, 64, -64, -65)] == [False, True, False, True]
 
 
-def test_it_prints_in_all_three_languages():
+def test_the_overflow_predicate_can_be_printed_for_numba_and_cuda():
     predicate = overflowing(binary.times["INT64"])
     assert predicate is not None
     assert "def f(" in (predicate.source_numba("f") or "")

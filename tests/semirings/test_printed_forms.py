@@ -1,4 +1,4 @@
-"""An operator is written once: what it prints as C++ and as Numba computes what NumPy computes."""
+"""Verify that operators printed as C++ and as Numba functions compute what NumPy computes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SEEDS = range(20) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else rang
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_the_printed_cpp_computes_what_numpy_computes_with_nothing_undefined(
+def test_the_printed_cpp_matches_numpy_without_undefined_behavior(
     dtype: DataType, gxx: None, tmp_path: Path
 ):
     chosen = cases(dtype)
@@ -46,7 +46,7 @@ def test_the_printed_cpp_computes_what_numpy_computes_with_nothing_undefined(
 
 @cache
 def samples() -> dict[str, list[Case]]:
-    """Every operator at one of its dtypes, in turn, so that every dtype has some."""
+    """Return each operator at one of its dtypes, chosen so that every dtype has some operators."""
     found: dict[str, list[Case]] = {}
     for dtype in ALL:
         for case in cases(dtype):
@@ -56,13 +56,13 @@ def samples() -> dict[str, list[Case]]:
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_the_printed_numba_computes_what_numpy_computes(dtype: DataType, tmp_path: Path):
+def test_the_printed_numba_matches_numpy(dtype: DataType, tmp_path: Path):
     _compare_numba(samples()[dtype.name], tmp_path)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_every_printed_numba_computes_what_numpy_computes(dtype: DataType, tmp_path: Path):
+def test_every_printed_numba_function_matches_numpy(dtype: DataType, tmp_path: Path):
     _compare_numba(cases(dtype), tmp_path)
 
 
@@ -80,14 +80,14 @@ def _compare_numba(chosen: list[Case], folder: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_sample_for_numba_holds_every_operator_and_every_dtype():
+def test_the_sample_for_numba_has_every_operator_and_every_dtype():
     every = {case.symbol for dtype in ALL for case in cases(dtype)}
     assert {case.symbol for chosen in samples().values() for case in chosen} == every
     assert all(samples().values())
 
 
-def test_the_printed_numba_casts_what_it_is_given_to_its_dtypes(tmp_path: Path):
-    """A kernel may hand over entries of another dtype, as long as their values fit."""
+def test_the_printed_numba_casts_arguments_to_its_dtypes(tmp_path: Path):
+    """A kernel may pass entries of another dtype if their values fit."""
     pytest.importorskip("numba", reason="Numba is not installed")
     chosen = [
         Case(unary.identity[dtype], f"identity_{dtype}", {"x": dtype}) for dtype in SOME_DTYPES
@@ -101,7 +101,7 @@ def test_the_printed_numba_casts_what_it_is_given_to_its_dtypes(tmp_path: Path):
             assert found.tolist() == expected.tolist(), (case.symbol, source)
 
 
-def test_the_harness_sees_what_is_undefined(gxx: None, tmp_path: Path):
+def test_the_test_library_detects_undefined_behavior(gxx: None, tmp_path: Path):
     overflow = raw("({0} + {1})", np.add)
     typed = binary.register_anonymous(lambda x, y: overflow(x, y), "overflow")["INT64"]
     case = Case(typed, "overflow", dict(typed.parameters))

@@ -1,4 +1,4 @@
-"""Whatever a user writes from steps that are exact prints as C++ and Numba with the same bits."""
+"""Verify that random expressions of exact steps give the same bits in C++, Numba and NumPy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONSTANTS = (0, 1, 2, 3, 100)
 
 
 def grow(rng: random.Random, depth: int) -> Function:
-    """A random function of x and y, from steps that are exact in every language."""
+    """Return a random function of x and y that consists of steps exact in every language."""
     if depth == 0:
         constant = rng.choice(CONSTANTS)
         return rng.choice([lambda x, y: x, lambda x, y: y, lambda x, y: x * 0 + constant])
@@ -76,7 +76,7 @@ def _real(a: Any) -> Any:
 
 
 def random_cases(dtype: DataType, seed: int, count: int) -> list[Case]:
-    """Operators of random functions, on the dtype and another."""
+    """Return `count` operators of random functions on the dtype."""
     found = []
     for k in range(count):
         rng = random.Random(f"{dtype} {seed} {k}")
@@ -97,7 +97,7 @@ def check_forms(chosen: list[Case], run: Callable[[Case, Any], Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_random_expressions_compute_in_cpp_what_they_compute_in_numpy(
+def test_random_expressions_give_the_same_bits_in_cpp_as_in_numpy(
     dtype: DataType, gxx: None, tmp_path: Path
 ):
     chosen = random_cases(dtype, 0, 60)
@@ -108,7 +108,7 @@ def test_random_expressions_compute_in_cpp_what_they_compute_in_numpy(
 
 @pytest.mark.full
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_random_expressions_compute_under_numba_what_they_compute_in_numpy(
+def test_random_expressions_give_the_same_bits_in_numba_as_in_numpy(
     dtype: DataType, tmp_path: Path
 ):
     pytest.importorskip("numba", reason="Numba is not installed")

@@ -1,10 +1,11 @@
-"""CUDA kernels and CuPy, simulated: the `cuda` backend runs on a CPU, and its faults are caught.
+"""Simulate CuPy and CUDA kernels, so that the `cuda` backend runs on a CPU and reports faults.
 
     import simulator
     simulator.install()          # before anything imports CuPy
     import cupy                  # the look-alike
 
-Seeds: `machine.seed`, or GRAPHLA_SIMULATOR_SEED. Modes: GRAPHLA_SIMULATOR=plain|asan|tsan.
+`machine.seed` or GRAPHLA_SIMULATOR_SEED sets the seed; GRAPHLA_SIMULATOR sets the mode: plain,
+asan or tsan.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["SimulatorFault", "install", "machine"]
 
 
 def install() -> None:
-    """Puts the look-alikes in the place of `cupy` and `cupyx`."""
+    """Replace the modules `cupy` and `cupyx` by the look-alikes."""
     from . import cupy, cupyx
 
     theirs = sys.modules.get("cupy")

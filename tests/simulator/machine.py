@@ -1,4 +1,4 @@
-"""The simulated machine: its devices and their memory, and how a kernel is run on it."""
+"""The simulated machine: its devices, their memory, and kernel launches."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from . import toolchain
 
 
 class SimulatorFault(RuntimeError):
-    """What a GPU would have hidden: a race, a store out of bounds, a deadlock, a wrong argument."""
+    """A fault that a GPU may hide, such as a race, a store out of bounds or a deadlock."""
 
 
 @dataclass
 class Device:
-    """A small card."""
+    """A simulated GPU with few multiprocessors."""
 
     id: int
     multiprocessors: int = 4
@@ -33,7 +33,7 @@ class Device:
 
     @property
     def attributes(self) -> dict[str, int]:
-        """As the driver tells them."""
+        """The device attributes, under the names that CuPy uses."""
         return {
             "MaxThreadsPerBlock": 1024,
             "MaxBlockDimX": 1024,
@@ -62,19 +62,19 @@ class Device:
 
 @dataclass
 class Machine:
-    """What there is, and the seed that every schedule comes from."""
+    """The devices, the state of the simulation, and the seed of all schedules."""
 
     devices: list[Device] = field(default_factory=lambda: [Device(0)])
     seed: int = field(default_factory=lambda: int(os.environ.get("GRAPHLA_SIMULATOR_SEED", "0")))
     timeout: float = field(
         default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
     )
-    faults: list[str] = field(default_factory=list)  # found where nothing can be raised
-    failure: Exception | None = None  # what a card that fails for good says, and
-    fails_in: int = 0  # after how many launches from now it does; 0 for never
-    strict_streams: bool = True  # work of two streams must be ordered by events, or by the host
-    new_track: Any = None  # of who uses a piece of memory, and what to ask when it is freed:
-    freed: Any = None  # the streams know (cupy/cuda/stream.py)
+    faults: list[str] = field(default_factory=list)  # found where no exception can be raised
+    failure: Exception | None = None  # what a permanently failed GPU raises
+    fails_in: int = 0  # launches until the GPU fails; 0 stands for never
+    strict_streams: bool = True  # only events or the host may order the work of two streams
+    new_track: Any = None  # makes a Track for new memory; cupy/cuda/stream.py sets it
+    freed: Any = None  # checks the Track of freed memory; cupy/cuda/stream.py sets it
 
     def reset(self, devices: int = 1, seed: int | None = None) -> None:
         """Restore the state after a start, with `devices` devices; memory in use stays in use."""
@@ -88,7 +88,7 @@ class Machine:
         local.device = 0
 
     def raise_faults(self) -> None:
-        """Of what came to light since the last call."""
+        """Raise a SimulatorFault if faults were found since the last call."""
         if self.failure is not None and self.fails_in < 0:
             raise self.failure
         if self.faults:
@@ -123,7 +123,7 @@ class _Launch(ctypes.Structure):
 
 @cache
 def library() -> Any:
-    """The runtime, loaded so that programs find it."""
+    """Return the runtime, loaded with global symbols so that programs find them."""
     loaded = ctypes.CDLL(str(toolchain.runtime()), mode=ctypes.RTLD_GLOBAL)
     loaded.simulator_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     loaded.simulator_allocate.argtypes = [ctypes.c_size_t, ctypes.c_uint64]
@@ -143,10 +143,10 @@ def launch(
     shared_limit: int,
     cooperative: bool,
 ) -> None:
-    """Runs a grid to its end, or raises SimulatorFault.
+    """Run a grid to its end, or raise SimulatorFault.
 
-    The schedule comes from the machine's seed and from `salt`, a digest of the arguments: so a
-    failing example of Hypothesis fails again, whatever ran before it.
+    The schedule depends on the machine's seed and on `salt`, a digest of the arguments, but not on
+    earlier launches. A failing example of Hypothesis therefore fails again.
     """
     with lock:
         machine.raise_faults()
@@ -175,7 +175,7 @@ def _free(pointer: int, size: int, device: Device, track: Any) -> None:
 
 
 class Memory:
-    """A piece of a device's memory, freed with the last array that lies in it."""
+    """A block of device memory, freed together with the last array that uses it."""
 
     def __init__(self, size: int):
         self.size = size

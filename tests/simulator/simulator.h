@@ -1,8 +1,8 @@
-// The part of CUDA C++ that our kernels use, for g++ on a CPU.
+// Implements the part of CUDA C++ that our kernels use, for g++ on a CPU.
 //
-// A kernel's text compiles against this header alone. Threads are fibers of one OS thread, run by
-// runtime.cpp in a random order; they change over where threads of a GPU may wait for one another
-// (barriers, collectives of a warp, __nanosleep) and, now and then, at an atomic.
+// The source of a kernel compiles against this header alone. Threads are fibers of one OS thread,
+// which runtime.cpp runs in a random order. Fibers switch where threads of a GPU may wait for one
+// another (barriers, warp collectives, __nanosleep) and sometimes at an atomic.
 #ifndef GRAPHLA_SIMULATOR
 #define GRAPHLA_SIMULATOR 1
 #include <math.h>
@@ -19,15 +19,15 @@ struct Index {
   unsigned x, y, z;
 };
 
-struct Thread {  // what a kernel sees of its thread
+struct Thread {  // the thread and block indices that a kernel sees
   Index thread, block;
 };
 
 extern "C" {
 extern Thread *simulator_current;
 extern Index simulator_block_size, simulator_grid_size;
-extern uint64_t simulator_random;  // decides at which atomics threads change over
-extern uint64_t simulator_idle;    // atomics that changed nothing since something last changed
+extern uint64_t simulator_random;  // decides at which atomics fibers switch
+extern uint64_t simulator_idle;    // number of atomics since memory last changed
 
 unsigned simulator_barrier(int kind, int predicate, const char *file, int line);
 uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argument, int width,
@@ -60,8 +60,8 @@ template <class T> SIMULATOR_INLINE T from_bits(uint64_t bits) {
   return value;
 }
 
-// About one atomic in sixteen lets another thread go first, and one in sixteen go next.
-#ifdef SIMULATOR_TSAN  // which must not see the simulator's own variables
+// About one atomic in 16 lets another thread run before it, and one in 16 after it.
+#ifdef SIMULATOR_TSAN  // the sanitizer must not see the simulator's own variables
 extern "C" void simulator_perhaps_change_over();
 extern "C" void simulator_after_atomic(bool changed);
 SIMULATOR_INLINE void perhaps_change_over() { simulator_perhaps_change_over(); }
@@ -92,7 +92,7 @@ template <int size> struct Word;
 template <> struct Word<4> { typedef uint32_t type; };
 template <> struct Word<8> { typedef uint64_t type; };
 
-// Replaces *at by step(*at) in one go; returns what was there.
+// Atomically replaces *at by step(*at) and returns the old value.
 template <class T, class Step>
 SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   typedef typename Word<sizeof(T)>::type W;
@@ -107,7 +107,7 @@ SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   return from_bits<T>(seen);
 }
 
-// Loads and stores that race on purpose; they are atomic for the thread sanitizer.
+// Loads and stores that race intentionally; they are atomic, so the thread sanitizer accepts them.
 template <class T> SIMULATOR_INLINE T load_relaxed(const T *at) {
   T value;
   __atomic_load(at, &value, load_order);
@@ -119,7 +119,7 @@ template <class T> SIMULATOR_INLINE void store_relaxed(T *at, T value) {
 
 }  // namespace simulator
 
-// --- the language -------------------------------------------------------------------------------
+// --- the language --------------------------------------------------------------------------------
 
 #define __global__
 #define __device__
@@ -134,8 +134,8 @@ template <class T> SIMULATOR_INLINE void store_relaxed(T *at, T value) {
 #define blockDim simulator::simulator_block_size
 #define gridDim simulator::simulator_grid_size
 
-// A block's shared array lives on the heap, so that its ends can be watched. As in CUDA, every
-// thread that passes the declaration sees the same one, and each instance of a template its own.
+// A block's shared array is on the heap, so that stores beyond its ends can be detected. As in
+// CUDA, all threads of a block share the array, and each instance of a template has its own.
 #define SHARED(type, name, ...)                                                                  \
   static char simulator_key_##name;                                                              \
   using simulator_type_##name = type[__VA_ARGS__];                                               \
@@ -144,7 +144,7 @@ template <class T> SIMULATOR_INLINE void store_relaxed(T *at, T value) {
                                   alignof(simulator_type_##name), #name))
 #define SHARED_BYTES(name) unsigned char *const name = simulator::simulator_dynamic_shared()
 
-// --- barriers and collectives -------------------------------------------------------------------
+// --- barriers and collectives --------------------------------------------------------------------
 
 SIMULATOR_INLINE void __syncthreads(SIMULATOR_SITE) {
   simulator::simulator_barrier(simulator::SYNCTHREADS, 0, file, line);
@@ -162,8 +162,8 @@ SIMULATOR_INLINE void __syncwarp(unsigned mask = ~0u, SIMULATOR_SITE) {
   simulator::simulator_collective(simulator::SYNCWARP, mask, 0, 0, 32, file, line);
 }
 
-// Clusters, which CUDA has by PTX alone: the barrier, and where a piece of dynamic shared memory lies
-// in block `rank` of the cluster.
+// Cluster operations, which CUDA offers only through PTX: the barrier, and the address of dynamic
+// shared memory in block `rank` of the cluster.
 SIMULATOR_INLINE void __cluster_sync(int size, SIMULATOR_SITE) {
   simulator::simulator_cluster_sync(size, file, line);
 }
@@ -216,7 +216,7 @@ SIMULATOR_INLINE void __nanosleep(unsigned, SIMULATOR_SITE) {
   simulator::simulator_sleep(file, line);
 }
 
-// --- bits and numbers ---------------------------------------------------------------------------
+// --- bits and numbers ----------------------------------------------------------------------------
 
 SIMULATOR_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
 SIMULATOR_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -250,7 +250,7 @@ SIMULATOR_INLINE long long clock64() {
 #endif
 }
 
-// --- atomics: the types that CUDA has, and no others --------------------------------------------
+// --- atomics: the types that CUDA has, and no others ---------------------------------------------
 
 #define SIMULATOR_ATOMIC(name, T, expression)                                                    \
   SIMULATOR_INLINE T name(T *at, T value, SIMULATOR_SITE) {                                      \
@@ -285,15 +285,15 @@ SIMULATOR_ATOMIC(atomicExch, float, ((void)old, value))
 #undef SIMULATOR_ATOMICS_OF_INTEGERS
 #undef SIMULATOR_ATOMICS_OF_ORDER
 
-// --- how the host calls a kernel ----------------------------------------------------------------
+// --- parameters of a kernel ----------------------------------------------------------------------
 
 namespace simulator {
 
-struct Parameter {  // as the look-alike of CuPy checks arguments
+struct Parameter {  // describes a parameter, so that the look-alike can check arguments
   int size;         // in bytes
-  int pointee;      // bytes of what it points to; 0: no pointer; -1: pointer to void
-  int reads_only;   // through a pointer to const
-  int fields;       // of a struct: they follow it in the list
+  int pointee;      // size of the target in bytes; 0 if not a pointer, -1 for pointer to void
+  int reads_only;   // 1 for a pointer to const
+  int fields;       // number of fields of a struct; they follow it in the list
 };
 
 template <class T> constexpr int size_of = sizeof(T);
@@ -324,7 +324,7 @@ template <class T> struct Note<T *> {
   }
 };
 
-/// Initializes any field of a struct, and notes what it is.
+/// Converts to any type to initialize a field of a struct, and records the type of the field.
 struct Field {
   Parameters *into;
   template <class T> operator T() const {
@@ -343,7 +343,7 @@ template <class T, size_t... I> auto holds(Places<I...>) -> decltype((void)T{any
 }
 template <class T> int holds(...);
 
-/// How many fields a struct without constructors has.
+/// Returns the number of fields of a struct without constructors.
 template <class T, int N = 0> constexpr int count_fields() {
   typedef decltype(holds<T>(typename Make<N + 1>::type())) Holds;
   if constexpr (sizeof(Holds) == sizeof(bool)) return count_fields<T, N + 1>();

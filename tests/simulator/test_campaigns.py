@@ -1,4 +1,4 @@
-"""The tests of operations and of BFS on the simulated card, by seeds and under sanitizers."""
+"""Run the tests of operations and BFS on a simulated GPU with several seeds and sanitizers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TESTS = Path(__file__).parents[1]
 OPERATIONS = ("test_operations.py", "test_identities.py", "test_assign.py", "test_forms.py")
 BFS = "algorithms/test_bfs.py"
 pytestmark = pytest.mark.skipif(
-    toolchain.mode() != "plain", reason="a sanitizer is at work already"
+    toolchain.mode() != "plain", reason="these tests already run under a sanitizer"
 )
 FEW = "long_path or limit or self_loop"
 
 
 def run(mode: str, seed: int, *tests: str) -> None:
-    """Runs tests with `cuda` as the device, in a process of its own."""
+    """Run tests with `cuda` as the device, in a separate process."""
     words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=short")
     done = subprocess.run(
         toolchain.command(mode, sys.executable, *words, *tests),
@@ -42,20 +42,20 @@ def run(mode: str, seed: int, *tests: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS])
-def test_any_schedule_gives_the_right_answer(seed, test):
+def test_tests_pass_under_several_schedules(seed, test):
     run("plain", seed, f"tests/{test}")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS])
-def test_whole_suites_access_nothing_out_of_bounds(test):
+def test_whole_test_files_pass_under_the_address_sanitizer(test):
     run("asan", 4, f"tests/{test}")
 
 
-def test_no_access_out_of_bounds_and_nothing_undefined():
+def test_bfs_passes_under_the_address_sanitizer():
     run("asan", 4, f"tests/{BFS}", "-k", FEW)
 
 
 @pytest.mark.full
-def test_no_race_that_is_not_meant():
+def test_bfs_passes_under_the_thread_sanitizer():
     run("tsan", 5, f"tests/{BFS}", "-k", FEW)

@@ -1,4 +1,4 @@
-"""A kernel compiled, loaded and launched through the look-alike of CuPy."""
+"""Compile, load and launch a kernel through the look-alike of CuPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ template <class T> __global__ void turn(const T *x, T *turned, T *total, int n) 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("dtype", "name"), [(np.int32, "int"), (np.float64, "double")])
-def test_a_kernel_with_barriers_shuffles_and_atomics_runs(seed, dtype, name):
+def test_a_kernel_with_barriers_shuffles_and_atomics_computes_correctly(seed, dtype, name):
     machine.seed = seed
     turn = kernel(TURN_AND_SUM, f"example::turn<{name}>")
     n = 5 * 256

@@ -1,4 +1,4 @@
-"""Work of two streams that nothing orders is caught."""
+"""Verify that unordered work on two streams is detected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def two() -> tuple[Stream, Stream]:
     return Stream(non_blocking=True), Stream(non_blocking=True)
 
 
-def test_a_read_must_wait_for_the_write_of_another_stream():
+def test_a_read_must_wait_for_a_write_on_another_stream():
     first, second = two()
     with first:
         x = cupy.arange(4)
@@ -37,7 +37,7 @@ def test_a_read_must_wait_for_the_write_of_another_stream():
         assert (x + 1).tolist() == [1, 2, 3, 4]
 
 
-def test_an_event_recorded_too_early_orders_nothing():
+def test_an_event_recorded_before_a_write_does_not_order_it():
     first, second = two()
     early = first.record()
     with first:
@@ -47,7 +47,7 @@ def test_an_event_recorded_too_early_orders_nothing():
         x.get()
 
 
-def test_a_write_must_wait_for_the_reads_of_another_stream():
+def test_a_write_must_wait_for_reads_on_another_stream():
     first, second = two()
     with first:
         x = cupy.arange(4)
@@ -63,7 +63,7 @@ def test_a_write_must_wait_for_the_reads_of_another_stream():
     del y
 
 
-def test_the_host_orders_what_it_waits_for():
+def test_work_that_the_host_waited_for_is_ordered():
     first, second = two()
     with first:
         x = cupy.arange(4)
@@ -87,14 +87,16 @@ def test_the_null_stream_and_blocking_streams_wait_for_each_other():
     assert (y + 1).tolist() == [2, 3, 4, 5]
 
 
-def test_kernels_are_ordered_too():
+def test_kernels_on_two_streams_must_be_ordered():
     copy = kernel(COPY, "copy<0>")
     first, second = two()
     x, y = cupy.arange(4, dtype=np.int32), cupy.zeros(4, np.int32)
     Stream.null.synchronize()
     with first:
         run(copy, 1, 4, x, y)
-    run(copy, 1, 4, x, cupy.zeros(4, np.int32), stream=Stream.null)  # two may read
+    run(
+        copy, 1, 4, x, cupy.zeros(4, np.int32), stream=Stream.null
+    )  # two streams may read at the same time
     with second, pytest.raises(SimulatorFault, match="kernel copy of stream"):
         run(copy, 1, 4, y, x)
     with second:
@@ -103,7 +105,7 @@ def test_kernels_are_ordered_too():
         run(copy, 1, 4, y, x)
 
 
-def test_memory_freed_while_another_stream_uses_it_is_caught():
+def test_freeing_memory_that_another_stream_uses_is_detected():
     first, second = two()
     with first:
         x = cupy.arange(4)

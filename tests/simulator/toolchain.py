@@ -1,4 +1,4 @@
-"""g++ in the place of NVRTC: programs made into shared objects, and kept on disk."""
+"""Compile programs with g++ instead of NVRTC into shared objects, which are cached on disk."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ MODES = {
 }
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
-    *("-fno-gnu-unique", "-fno-math-errno"),  # one program's symbols are not another's
+    *("-fno-gnu-unique", "-fno-math-errno"),  # programs must not share symbols
 )
 
 
 class CompileError(Exception):
-    """g++ refused a program: its message."""
+    """Raised if g++ refuses a program; contains the message of g++."""
 
 
 def mode() -> str:
-    """`plain`, `asan` or `tsan`, by GRAPHLA_SIMULATOR."""
+    """Return the mode `plain`, `asan` or `tsan` that GRAPHLA_SIMULATOR sets."""
     chosen = os.environ.get("GRAPHLA_SIMULATOR", "plain")
     if chosen not in MODES:
         raise ValueError(f"GRAPHLA_SIMULATOR is {chosen!r}; it may be {', '.join(MODES)}")
@@ -40,7 +40,7 @@ def mode() -> str:
 
 @cache
 def compiler() -> str:
-    """The compiler's path: CXX, or g++."""
+    """Return the path of the compiler, which is CXX if set and g++ otherwise."""
     path = shutil.which(os.environ.get("CXX", "g++"))
     if path is None:
         raise FileNotFoundError("the simulator needs g++")
@@ -64,12 +64,12 @@ def digest() -> str:
 
 @cache
 def folder() -> Path:
-    """Where what was compiled is kept: GRAPHLA_SIMULATOR_CACHE, or one of the user's in /tmp."""
+    """Return the cache folder: GRAPHLA_SIMULATOR_CACHE if set, else one per user in /tmp."""
     given = os.environ.get("GRAPHLA_SIMULATOR_CACHE")
     user = os.getuid()
     base = Path(given) if given else Path(tempfile.gettempdir()) / f"graphla-simulator-{user}"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not given and base.stat().st_uid != user:  # what lies there is run: it must be ours
+    if not given and base.stat().st_uid != user:  # its files are executed, so it must be ours
         base = Path(tempfile.mkdtemp(prefix="graphla-simulator-"))
     path = base / f"{mode()}-{digest()}"
     path.mkdir(exist_ok=True)
@@ -94,7 +94,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _make(path: Path, *arguments: str) -> Path:
-    """A file of the compiler's, unless it is there."""
+    """Compile a file unless it exists, and return its path."""
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
             out = Path(temporary) / path.name
@@ -105,7 +105,7 @@ def _make(path: Path, *arguments: str) -> Path:
 
 @cache
 def runtime() -> Path:
-    """The shared object that runs kernels: compiled once."""
+    """Return the shared object that runs kernels; it is compiled once."""
     sanitize = tuple(flag for flag in MODES[mode()] if "sanitize" not in flag)
     version = f"-DSIMULATOR_VERSION=simulator_version_{digest()}"
     flags = (*COMMON, *sanitize, "-O2", version, "-pthread")
@@ -123,7 +123,7 @@ def _header() -> Path:
 
 
 def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...] = ()) -> bytes:
-    """The shared object of a program that includes any of `headers`, or files of `folders`."""
+    """Return the shared object of a program that may include `headers` and files in `folders`."""
     included = "".join(f"{name}\0{body}\0" for name, body in sorted(headers.items()))
     found = "".join(
         f"{file.name}\0{file.read_text()}\0"
@@ -139,21 +139,21 @@ def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...]
         source = _put(folder() / f"{key}.cpp", text.encode())
         directories = [f"-I{each}" for each in (with_headers, *folders)]
         flags = (*COMMON, *MODES[mode()], "-include", str(_header()))
-        # The runtime has loaded what else a program calls: to look for it here would take longer.
+        # The runtime has already loaded the other libraries, so linking them would only take time.
         _make(path, *flags, *directories, "-nostdlib", str(source), "-lgcc")
     return path.read_bytes()
 
 
 def file_of(image: bytes) -> Path:
-    """A file that holds a shared object's bytes."""
+    """Return the path of a file with the bytes of a shared object."""
     return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
 
 
-# --- a process under a sanitizer ------------------------------------------------------------------
+# --- a process under a sanitizer ----------------------------------------------------------------
 
 
 def environment(mode: str) -> dict[str, str]:
-    """What a Python process needs around it to load what a mode has compiled."""
+    """Return the environment variables with which Python can load code compiled in a mode."""
     libraries = {"plain": [], "asan": ["libasan.so", "libubsan.so"], "tsan": ["libtsan.so"]}[mode]
     return {
         "GRAPHLA_SIMULATOR": mode,
@@ -170,5 +170,5 @@ def _library(name: str) -> str:
 
 
 def command(mode: str, *words: str) -> list[str]:
-    """A command as a mode wants it: the thread sanitizer needs memory where it was built for."""
+    """Return the command for a mode; the thread sanitizer needs fixed memory addresses."""
     return ["setarch", "-R", *words] if mode == "tsan" else list(words)

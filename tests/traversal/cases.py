@@ -1,4 +1,4 @@
-"""Semirings with the graphs and starts that suit them, drawn for property tests."""
+"""Draw semirings with suitable graphs and start values for property tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semirings import semiring
 
 
 class Case(NamedTuple):
-    """A semiring on one dtype, a graph, and what x is at the start."""
+    """A semiring on one dtype, a graph, and the entries of x at the start."""
 
     op: Any
     graph: Edges
@@ -38,7 +38,7 @@ INTEGERS = ["INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UIN
 FLOATS = ["FP32", "FP64"]
 COMPILED = ["BOOL", "INT8", "FP64", *(["INT64", "UINT16"] if is_full() or has_card() else [])]
 
-# name: (dtypes, weights, start values), all of them without a cycle that goes on improving
+# name: (dtypes, weights, start values), such that no cycle keeps improving
 SETTLING: dict[str, tuple[list[str], Any, Any]] = {
     "lor_land": (["BOOL"], truth, truth),
     "land_lor": (["BOOL"], truth, truth),
@@ -57,7 +57,7 @@ SETTLING: dict[str, tuple[list[str], Any, Any]] = {
 
 
 SELECTING = ["min_plus", "max_min", "min_max", "min_first", "max_second", "min_min"]
-"""Those that settle with infinities and NaN among the weights too."""
+"""Semirings whose closures converge even with infinite and NaN weights."""
 
 
 @st.composite
@@ -71,7 +71,7 @@ def cases(
     iso: bool | None = None,
 ) -> Case:
     """Draw a closure that converges on every graph."""
-    # Each semiring is compiled for each dtype, by Numba or for the GPU: few dtypes suffice there.
+    # Each semiring and dtype is compiled by Numba or for the GPU, so we use only a few dtypes.
     few = gl.config.compiled is True or (DEVICE == "cuda" and (has_card() or not is_full()))
     known_dtypes = COMPILED if few else INTEGERS + FLOATS + ["BOOL"]
     wanted = set(known_dtypes if dtypes is None else dtypes)
@@ -91,12 +91,12 @@ def cases(
 
 
 def masks(n: int) -> st.SearchStrategy[set[int] | None]:
-    """Where x may be written; None for everywhere."""
+    """Draw the set of vertices that x may be written to; None stands for all."""
     return st.none() | st.sets(st.integers(0, n - 1))
 
 
 def as_mask(allowed: set[int] | None, n: int, how: str) -> Any:
-    """The mask that lets these vertices through, said in one of several ways."""
+    """Return a mask that allows these vertices, built in one of several ways."""
     if allowed is None:
         return None
     others = sorted(set(range(n)) - allowed)

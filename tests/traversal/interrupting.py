@@ -1,10 +1,10 @@
-"""A process of its own in which Ctrl-C comes in the midst of a traversal.
+"""Run a separate process that sends itself Ctrl-C during a traversal.
 
-The interrupt is sent as the loop or the kernel begins, and the run itself must show that it was
-stopped before its end: by the vertices that the loop had reached, or by the status that the kernel
-told the host. On a busy machine the interrupt may come too late, so there are a few attempts; a
-traversal that does not listen is stopped in none. How soon one ends is measured by
-benchmarks/interrupt.py.
+The process sends the interrupt when the loop or the kernel begins. It then checks that the
+traversal stopped before its end: a loop has not reached all vertices, and a kernel reports the
+status STOPPED to the host. On a busy machine the interrupt may come too late, so the process makes
+up to five attempts; a traversal that ignores interrupts is stopped in none of them.
+benchmarks/interrupt.py measures how soon a traversal ends.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ traverse = {
 }[name]
 
 def path(n):
-    "0 -> 1 -> 2 ... under names drawn at random, with different weights."
+    "Return a path whose vertices are in random order, with several weights, and that order."
     order = np.random.default_rng(1).permutation(n)
     weights = 1 + np.arange(n - 1) % 3
     return gl.Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n), order
 
 begun = threading.Event()
-stopped = []  # whether the loop or kernel of this attempt was, when it ended
+stopped = []  # whether the loop or kernel of this attempt stopped before its end
 
 if device == "cpu":
     from graphla.backends.cpu import bfs as searches
@@ -77,9 +77,9 @@ else:
     persistent._wait = waiting
 
 small, order = path(60_000)
-traverse(small, order[0])  # compiles what is to be compiled
+traverse(small, order[0])  # compile the loop or kernel first
 A, order = path(length)
-traverse(A, order[-100])  # makes what a traversal needs beside A
+traverse(A, order[-100])  # compute the cached data that a traversal of A needs
 entries = A.nvals
 
 def interrupt():
@@ -93,12 +93,12 @@ for attempt in range(5):
     try:
         thread.start()
         traverse(A, order[0])
-        threading.Event().wait(60)  # here the interrupt arrives if it was late
+        threading.Event().wait(60)  # a late interrupt arrives here
     except KeyboardInterrupt:
         if any(stopped[-1:]):
             print("stopped")
             break
-# the operands are as they were, and the next call works
+# the operands have not changed, and the next call works
 assert A.nvals == entries
 tail = traverse(A, order[-1000])
 assert tail.nvals == 1000

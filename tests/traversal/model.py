@@ -1,4 +1,4 @@
-"""Closures on dictionaries: rounds of every edge, one by one, exact where integers are."""
+"""Compute closures on dictionaries, by rounds over all edges and with exact integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semirings import dtypes
 
 
 class Model:
-    """x after some rounds of x = x ⊕ xA, which of it rests, and where a term did not fit."""
+    """x after rounds of x = x ⊕ xA, whether x has converged, and the vertices with an overflow."""
 
     def __init__(self, values: dict[int, Any], rests: bool, lost: set[int]):
         self.values = values
@@ -28,7 +28,7 @@ def closure(
     mask: Collection[int] | None = None,
     limit: int = 500,
 ) -> Model:
-    """What a typed semiring makes of it; a vertex off the mask keeps what it started with."""
+    """Return the closure under a typed semiring; vertices outside the mask keep their start."""
     cast = op.return_type.np_type.type
     values, lost = {v: cast(value) for v, value in x.items()}, set()
     for _ in range(limit):
@@ -48,7 +48,7 @@ def closure(
 
 
 def _term(op: Any, x: Any, weight: Any) -> Any:
-    """x ⊗ weight; None where it is beyond its integers."""
+    """Return x ⊗ weight, or None if it exceeds the range of its integer dtype."""
     dtype = op.return_type
     exact = _EXACT.get(op.binaryop.name)
     if exact is not None and dtype.is_integer:
@@ -67,10 +67,10 @@ _EXACT = {
 
 
 def same(x: Any, y: Any) -> bool:
-    """Whether two values are one, where NaN is NaN."""
+    """Return whether two values are equal; NaN equals NaN."""
     return bool(x == y or (x != x and y != y))
 
 
 def agree(got: Mapping[int, Any], expected: Mapping[int, Any]) -> bool:
-    """Whether two vectors have the same entries."""
+    """Return whether two vectors have the same entries."""
     return got.keys() == expected.keys() and all(same(got[v], expected[v]) for v in got)

@@ -1,4 +1,4 @@
-"""Evaluation equals definition: every semiring, dtype, mask, limit, start and direction."""
+"""Compare closures with their definition over semirings, dtypes, masks, cutoffs and directions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ cutoffs = st.none() | st.integers(0, 4)
 
 
 def solved(case: Case, **options) -> Any:
-    """The closure as a dictionary, or the word for why there is none."""
+    """Return the closure as a dictionary, or "overflow" if it raises OverflowError."""
     try:
         found = gl.closure(case.x, case.graph.matrix(), case.op, **options).values
     except OverflowError:
@@ -45,7 +45,7 @@ def same(got, wanted) -> bool:
 
 
 @given(cases(), cutoffs, towards, st.data())
-def test_evaluation_is_definition(case, cutoff, way, data):
+def test_a_closure_equals_its_definition(case, cutoff, way, data):
     allowed = data.draw(masks(case.graph.n))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
     with gl.direction(way):
@@ -53,18 +53,18 @@ def test_evaluation_is_definition(case, cutoff, way, data):
 
 
 @given(cases(iso=True), cutoffs, towards)
-def test_on_equal_weights_too(case, cutoff, way):
+def test_a_closure_over_equal_weights_equals_its_definition(case, cutoff, way):
     with gl.direction(way):
         assert same(solved(case, cutoff=cutoff), expected(case, cutoff=cutoff))
 
 
 @given(cases(SELECTING, ["FP64", "FP32"], weights=wild, starts=wild), cutoffs)
-def test_infinities_and_what_is_not_a_number_come_to_rest(case, cutoff):
+def test_closures_with_infinities_and_nan_converge(case, cutoff):
     assert agree(solved(case, cutoff=cutoff), expected(case, cutoff=cutoff))
 
 
 @given(cases(), st.data())
-def test_parents_lead_to_a_start_by_edges_that_give_the_values(case, data):
+def test_parents_lead_to_a_start_and_explain_each_value(case, data):
     allowed = data.draw(masks(case.graph.n))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
     try:
@@ -99,7 +99,7 @@ def test_parents_lead_to_a_start_by_edges_that_give_the_values(case, data):
     ],
 )
 @given(data=st.data())
-def test_what_may_improve_is_solved_or_refused_by_a_vertex_of_a_cycle(name, dtype, data):
+def test_a_cycle_that_keeps_improving_is_refused_and_one_of_its_vertices_named(name, dtype, data):
     weights = st.integers(-2, 5) if name != "max_plus" else st.integers(-5, 2)
     graph = data.draw(graphs(weights=weights, dtype=dtype))
     starts = data.draw(st.dictionaries(st.integers(0, graph.n - 1), st.integers(-3, 3), max_size=3))
@@ -124,7 +124,7 @@ def test_what_may_improve_is_solved_or_refused_by_a_vertex_of_a_cycle(name, dtyp
 
 
 @pytest.mark.parametrize("cutoff", [0, 1, 7])
-def test_under_a_cutoff_a_cycle_that_improves_without_end_has_a_closure(cutoff):
+def test_with_a_cutoff_a_cycle_that_keeps_improving_has_a_closure(cutoff):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [-1, -1, -1])
     x = gl.Vector.from_coo([0], [0], size=3)
     found = gl.closure(x, A, "min_plus", cutoff=cutoff).values.to_dict()
@@ -132,7 +132,7 @@ def test_under_a_cutoff_a_cycle_that_improves_without_end_has_a_closure(cutoff):
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP32", "FP64"])
-def test_an_endless_cycle_is_refused(dtype):
+def test_a_cycle_that_keeps_improving_is_refused(dtype):
     A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 1], [5, 2, -4, 1], dtype, nrows=5, ncols=5)
     x = gl.Vector.from_coo([0], [0], dtype, size=5)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"through vertex [123] that goes on"):
@@ -140,7 +140,7 @@ def test_an_endless_cycle_is_refused(dtype):
 
 
 @pytest.mark.parametrize("product", [1.001, 2.0, 1e200])
-def test_a_product_above_one_is_refused(product):
+def test_a_cycle_with_a_product_above_one_is_refused(product):
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [product, 1.0, 1.0, 1.0], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [1.0], size=4)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
@@ -148,32 +148,32 @@ def test_a_product_above_one_is_refused(product):
 
 
 @pytest.mark.parametrize("weight", [-1e307, -1.0, -1e-3])
-def test_a_cycle_that_runs_to_minus_infinity_is_refused_however_fast(weight):
+def test_a_cycle_that_decreases_to_minus_infinity_is_refused_at_any_speed(weight):
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [weight, 0.0, 0.0, 1.0], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0.0], size=4)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
         gl.closure(x, A, "min_plus")
 
 
-def test_a_sum_may_be_infinite_where_no_cycle_is():
+def test_a_sum_may_be_infinite_if_there_is_no_cycle():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [-1.5e308, -1.5e308], nrows=3, ncols=3)
     x = gl.Vector.from_coo([0], [0.0], size=3)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0.0, 1: -1.5e308, 2: -np.inf}
 
 
-def test_an_endless_cycle_that_no_start_reaches_is_none_of_its_concern():
+def test_a_cycle_that_no_start_reaches_is_not_refused():
     A = gl.Matrix.from_coo([0, 2, 3], [1, 3, 2], [1, -4, 1], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 1}
 
 
-def test_weights_below_zero_are_added_as_they_are():
+def test_negative_weights_are_allowed_without_negative_cycles():
     A = gl.Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 3], [4, 1, -5, 2], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 4, 2: -1, 3: 1}
 
 
-def test_what_does_not_fit_is_refused_unless_there_is_a_better_way():
+def test_an_overflow_is_refused_unless_a_better_path_fits():
     edges = ([0, 1, 0, 3], [1, 2, 3, 2], [100, 100, 60, 60])
     A = gl.Matrix.from_coo(*edges, "INT8", nrows=5, ncols=5)
     x = gl.Vector.from_coo([0], [0], "INT8", size=5)
@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_refused_unless_there_is_a_better_way():
 
 
 @pytest.mark.parametrize(("weight", "last"), [(1, 127), (2, 63)])
-def test_levels_that_do_not_fit_are_refused(weight, last):
+def test_values_that_do_not_fit_the_dtype_are_refused(weight, last):
     n = 200
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.int8(weight), nrows=n, ncols=n)
     x = gl.Vector.from_coo([0], [0], "INT8", size=n)
@@ -196,7 +196,7 @@ def test_levels_that_do_not_fit_are_refused(weight, last):
 
 
 @given(graphs(weights=st.integers(0, 9)), st.data())
-def test_a_semiring_of_ones_own_is_iterated_by_rounds(graph, data):
+def test_a_user_defined_semiring_has_a_closure(graph, data):
     nearer = monoid.register_anonymous(
         binary.register_anonymous(lambda x, y: where(x < y, x, y), "nearer"),
         np.iinfo(np.int64).max,
@@ -210,7 +210,7 @@ def test_a_semiring_of_ones_own_is_iterated_by_rounds(graph, data):
 
 
 @given(graphs(), st.data())
-def test_a_multiply_of_places_is_iterated_too(graph, data):
+def test_a_semiring_with_a_positional_multiply_has_a_closure(graph, data):
     starts = data.draw(st.sets(st.integers(0, graph.n - 1), max_size=3))
     x = gl.Vector.from_coo(sorted(starts), 100, int, size=graph.n)
     A = graph.matrix()
@@ -220,7 +220,7 @@ def test_a_multiply_of_places_is_iterated_too(graph, data):
 
 
 @given(cases(["min_plus", "max_min", "lor_land"]))
-def test_operands_stay_as_they_were(case):
+def test_a_closure_does_not_change_its_operands(case):
     x, A = case.x, case.graph.matrix()
     before, edges = x.dup(), A.dup()
     try:
@@ -235,7 +235,7 @@ def test_operands_stay_as_they_were(case):
 
 
 @given(cases(["min_plus", "min_max", "max_first"]))
-def test_the_closure_of_a_closure_is_itself(case):
+def test_a_closure_is_idempotent(case):
     try:
         once = gl.closure(case.x, case.graph.matrix(), case.op).values
     except OverflowError:
@@ -243,17 +243,17 @@ def test_the_closure_of_a_closure_is_itself(case):
     assert agree(gl.closure(once, case.graph.matrix(), case.op).values.to_dict(), once.to_dict())
 
 
-# --- named answers --------------------------------------------------------------------------------
+# --- known results ------------------------------------------------------------------------------
 
 
-def test_connected_components_are_labels_passed_on():
+def test_a_min_first_closure_labels_connected_components():
     A = gl.Matrix.from_coo([1, 3, 4, 3], [3, 1, 3, 4], 1.0, nrows=6, ncols=6)
     labels = gl.closure(gl.Vector.from_dense(np.arange(6)), A, "min_first").values
     assert labels.to_dense().tolist() == [0, 1, 2, 1, 1, 5]
     assert labels.dtype == "INT64"
 
 
-def test_reachability_takes_truth_of_any_dtype():
+def test_a_lor_land_closure_accepts_weights_of_any_dtype():
     A = gl.Matrix.from_coo([0, 1, 1], [1, 2, 3], [2, 3, 0], nrows=5, ncols=5)
     x = gl.Vector.from_coo([0], [True], size=5)
     found = gl.closure(x, A, "lor_land").values
@@ -261,7 +261,7 @@ def test_reachability_takes_truth_of_any_dtype():
     assert found.to_dict() == {0: True, 1: True, 2: True, 3: False}
 
 
-def test_levels_are_a_closure_over_a_pattern():
+def test_a_min_plus_closure_of_a_pattern_gives_levels():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=4, ncols=4)
     x = gl.Vector.from_coo([1], [0], size=4)
     values, parents = gl.closure(x, A, "min_plus", parents=True)
@@ -269,7 +269,7 @@ def test_levels_are_a_closure_over_a_pattern():
     assert parents.to_dict() == {1: 1, 2: 1, 0: 2}
 
 
-def test_a_start_off_the_mask_is_kept_and_expanded():
+def test_a_start_outside_the_mask_is_kept_and_expanded():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [5, 5, -9], nrows=3, ncols=3)
     x = gl.Vector.from_coo([0, 1], [3, 3], size=3)
     mask = gl.Vector.from_coo([2], [1], size=3).S
@@ -284,13 +284,13 @@ def test_without_edges_or_starts_nothing_is_reached():
     assert gl.closure(gl.Vector(int, 0), gl.Matrix(int, 0, 0), "min_plus").values.size == 0
 
 
-def test_expressions_compute_themselves():
+def test_an_expression_is_accepted_as_the_matrix():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], nrows=3, ncols=3)
     x = gl.Vector.from_coo([2], [0], size=3)
     assert gl.closure(x, A.T, "min_plus").values.to_dict() == {2: 0, 1: 1, 0: 2}
 
 
-# --- larger ones ----------------------------------------------------------------------------------
+# --- larger graphs ------------------------------------------------------------------------------
 
 
 def path(n: int) -> Edges:
@@ -299,7 +299,7 @@ def path(n: int) -> Edges:
 
 
 @pytest.mark.parametrize("both_ways", [False, True])
-def test_a_path_of_thousands_of_vertices(both_ways):
+def test_distances_and_levels_of_a_long_path_are_correct(both_ways):
     n = 5000
     graph = path(n)
     rows, columns = np.array(graph.ends).T
@@ -319,7 +319,7 @@ def test_a_path_of_thousands_of_vertices(both_ways):
 
 
 @pytest.mark.parametrize("n", [2, 33, 600])
-def test_a_star_and_a_complete_graph(n):
+def test_distances_in_a_star_and_in_a_complete_graph_are_correct(n):
     leaves = np.arange(1, n)
     hub = np.zeros(n - 1, int)
     star = gl.Matrix.from_coo(
@@ -334,7 +334,7 @@ def test_a_star_and_a_complete_graph(n):
 
 
 @pytest.mark.parametrize("name", ["min_plus", "max_min", "min_max", "min_first"])
-def test_a_random_graph_of_thousands_of_edges(name):
+def test_a_closure_over_a_random_graph_equals_its_definition(name):
     A = gl.generators.kronecker(9, seed=5)
     rows, columns, _ = A.to_coo()
     B = gl.Matrix.from_coo(rows, columns, (rows * 7 + columns * 13) % 64 + 1, nrows=512, ncols=512)
@@ -345,7 +345,7 @@ def test_a_random_graph_of_thousands_of_edges(name):
 
 
 @given(cases(["min_plus", "max_min", "min_first", "lor_land"]))
-def test_deterministic_parents_are_the_same_each_time(case):
+def test_deterministic_runs_give_the_same_parents(case):
     with gl.config.set(deterministic=True):
         try:
             first = gl.closure(case.x, case.graph.matrix(), case.op, parents=True)
@@ -356,14 +356,14 @@ def test_deterministic_parents_are_the_same_each_time(case):
     assert first[1].to_dict() == again[1].to_dict()
 
 
-def test_a_product_that_does_not_fit_is_no_cycle_that_goes_on():
+def test_a_product_that_overflows_is_not_reported_as_a_cycle():
     A = gl.Matrix.from_coo([0], [0], [1], "UINT8", nrows=1, ncols=1)
     x = gl.Vector.from_coo([0], [2], "UINT8", size=1)
     with pytest.raises(OverflowError, match="has a product that UINT8 does not hold"):
         gl.closure(x, A, "max_rminus")
 
 
-def test_what_a_users_multiply_does_not_hold_is_refused():
+def test_an_overflow_in_a_user_defined_multiply_is_refused():
     twice = binary.register_anonymous(lambda x, y: 2 * x + y, "twice")
     op = semiring.register_anonymous(monoid.min, twice)["INT8"]
     n = 8
@@ -393,7 +393,7 @@ def test_what_a_users_multiply_does_not_hold_is_refused():
         ("lor_land", "BOOL", 2),
     ],
 )
-def test_a_directed_random_graph_with_a_mask(name, dtype, most):
+def test_a_masked_closure_over_a_random_graph_equals_its_definition(name, dtype, most):
     rng = np.random.default_rng(most)
     n = 700
     ends = np.unique(rng.integers(0, n, (2500, 2)), axis=0)
@@ -414,8 +414,8 @@ def test_a_directed_random_graph_with_a_mask(name, dtype, most):
     assert parents.nvals == got.nvals
 
 
-def test_a_loop_of_length_zero_is_no_endless_cycle():
-    n = 1500  # so long a path that the parents are searched for cycles before it ends
+def test_a_self_loop_of_weight_zero_is_not_refused():
+    n = 1500  # long enough that the parents are searched for cycles before the end
     path = np.arange(n - 1)
     rows, columns = np.append(0, path), np.append(0, path + 1)
     A = gl.Matrix.from_coo(rows, columns, np.append(0, -np.ones(n - 1, int)), nrows=n, ncols=n)

@@ -1,4 +1,4 @@
-"""The definition of closures, held to rounds on dictionaries and to networkx."""
+"""Compare the definition of closures with rounds on dictionaries and with NetworkX."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(case: Case, **options):
 
 
 @given(cases(), st.data())
-def test_it_is_rounds_of_every_edge(case, data):
+def test_the_definition_equals_rounds_over_all_edges(case, data):
     allowed = data.draw(masks(case.graph.n))
     limit = data.draw(st.none() | st.integers(0, 4))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
@@ -38,7 +38,7 @@ def test_it_is_rounds_of_every_edge(case, data):
 
 
 @given(cases(), st.integers(0, 4))
-def test_multiplying_what_changed_alone_gives_the_same_round_by_round(case, limit):
+def test_multiplying_only_changed_entries_gives_the_same_result_in_each_round(case, limit):
     assert agree(
         run(case, limit=limit).values.to_dict(),
         run(case, limit=limit, only_changed=False).values.to_dict(),
@@ -46,7 +46,7 @@ def test_multiplying_what_changed_alone_gives_the_same_round_by_round(case, limi
 
 
 @given(cases(SELECTING, ["FP64", "FP32"], weights=wild, starts=wild))
-def test_infinities_and_what_is_not_a_number_come_to_rest(case):
+def test_closures_with_infinities_and_nan_converge(case):
     expected = on_dictionaries(case.graph, case.starts, case.op)
     assert agree(run(case).values.to_dict(), expected.values)
 
@@ -65,11 +65,11 @@ def test_parents_lead_back_to_a_start_and_explain_each_value(case):
             case.op.return_type.np_type.type(values[u]),
             case.op.type2.np_type.type(weights[u, v]),
         )
-        # what u had when v was reached may have improved since, by a cycle that changes nothing
+        # The value of u may have improved after v was reached, without a change of v.
         assert case.op.monoid(term, case.op.return_type.np_type.type(values[v])) == values[v]
 
 
-def test_of_equal_terms_of_a_round_the_least_vertex_is_the_parent():
+def test_among_equal_terms_of_a_round_the_least_vertex_is_the_parent():
     A = gl.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], 1, nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     _, parents, *_ = definition.closure(x, A, semiring.min_plus["INT64"], parents=True)
@@ -77,7 +77,7 @@ def test_of_equal_terms_of_a_round_the_least_vertex_is_the_parent():
 
 
 @given(with_source(graphs(weights=quarters, dtype="FP64")))
-def test_the_usual_semirings_are_what_networkx_computes(rooted):
+def test_closures_over_common_semirings_match_networkx(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     A, G = graph.matrix(), graph.networkx()
@@ -102,7 +102,7 @@ def test_the_usual_semirings_are_what_networkx_computes(rooted):
 
 
 @given(with_source(graphs()), st.none() | st.integers(0, 4))
-def test_a_search_is_a_search(rooted, limit):
+def test_the_definition_of_bfs_gives_a_valid_search(rooted, limit):
     graph, source = rooted
     start = gl.Vector.from_coo([source], [1], size=graph.n)
     levels, parents = (w.to_dict() for w in search_by_definition(graph.matrix(), start))
@@ -112,7 +112,7 @@ def test_a_search_is_a_search(rooted, limit):
 
 
 @given(graphs(), st.data())
-def test_a_search_from_several_vertices_goes_round_what_is_forbidden(graph, data):
+def test_a_search_from_several_vertices_avoids_those_outside_the_mask(graph, data):
     starts = data.draw(st.sets(st.integers(0, graph.n - 1)))
     allowed = data.draw(masks(graph.n))
     x = gl.Vector.from_coo(sorted(starts), 0, size=graph.n)

@@ -1,4 +1,4 @@
-"""What `closure` refuses before any work, and which evaluation it chooses."""
+"""Tests of the arguments that `closure` refuses and of the evaluation that it chooses."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def refused(kind, message, *args, **options):
         gl.closure(*args, **options)
 
 
-def test_a_matrix_that_is_not_square():
+def test_a_matrix_that_is_not_square_is_refused():
     refused(
         DimensionMismatch, "A has 2 rows and 3 columns, but", x, gl.Matrix(int, 2, 3), "min_plus"
     )
 
 
-def test_a_start_of_another_size():
+def test_a_start_vector_of_the_wrong_size_is_refused():
     refused(DimensionMismatch, "x has size 2, but A has 3 rows", gl.Vector(int, 2), A, "min_plus")
 
 
-def test_what_is_no_vector_and_what_is_no_matrix():
+def test_arguments_that_are_not_a_vector_or_a_matrix_are_refused():
     refused(TypeError, "x must be a graphla.Vector, not a list", [0], A, "min_plus")
     refused(TypeError, "A must be a graphla.Matrix, not a numpy.ndarray", x, np.eye(3), "min_plus")
     refused(TypeError, "A must be a graphla.Matrix, not a Vector", x, x, "min_plus")
@@ -40,27 +40,27 @@ def test_what_is_no_vector_and_what_is_no_matrix():
     refused(TypeError, "not a Graph; A.matrix is one", x, gl.Graph(A), "min_plus")
 
 
-def test_what_is_no_semiring():
+def test_an_operator_that_is_not_a_semiring_is_refused():
     refused(TypeError, "op must be a semiring", x, A, monoid.min)
     refused(InvalidValue, "nonsense", x, A, "nonsense")
 
 
-def test_any_has_no_least_solution():
+def test_semirings_over_any_are_refused():
     refused(InvalidValue, "the monoid any, under which a closure has no least", x, A, "any_plus")
 
 
 @pytest.mark.parametrize("name", ["plus_times", "bor_band", "lxor_land", "times_first"])
-def test_a_sum_that_picks_no_operand(name):
+def test_a_monoid_that_does_not_return_an_operand_is_refused(name):
     refused(InvalidValue, "a closure needs one that picks one of its operands", x, A, name)
 
 
-def test_a_monoid_of_ones_own_that_is_not_said_to_be_idempotent():
+def test_a_user_defined_monoid_must_be_declared_idempotent():
     mine = monoid.register_anonymous(binary.register_anonymous(lambda a, b: a, "mine"), 0)
     op = semiring.register_anonymous(mine, binary.plus)
     refused(InvalidValue, "registered with is_idempotent=True", x, A, op)
 
 
-def test_products_that_cannot_be_multiplied_again():
+def test_a_semiring_whose_products_are_not_valid_operands_is_refused():
     refused(
         DomainMismatch, "whose products are BOOL but whose first operand is INT64", x, A, "max_eq"
     )
@@ -69,7 +69,7 @@ def test_products_that_cannot_be_multiplied_again():
 @pytest.mark.parametrize(
     ("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)]
 )
-def test_a_cutoff_of_a_closure_that_makes_no_sense_is_refused(cutoff, kind):
+def test_an_invalid_cutoff_is_refused(cutoff, kind):
     refused(kind, "cutoff", x, A, "min_plus", cutoff=cutoff)
 
 
@@ -81,13 +81,13 @@ def test_limit_is_the_former_name_of_cutoff():
         gl.closure(x, A, "min_plus", cutoff=1, limit=1)
 
 
-def test_parents_that_are_neither_true_nor_false():
+def test_parents_must_be_true_or_false():
     refused(
         TypeError, "parents must be True or False, not 'least'", x, A, "min_plus", parents="least"
     )
 
 
-def test_masks_that_do_not_fit():
+def test_masks_that_do_not_fit_are_refused():
     wide = gl.Vector(bool, 4)
     refused(DimensionMismatch, "the mask has", x, A, "min_plus", mask=wide.S)
     refused(TypeError, "mask is that of a Matrix", x, A, "min_plus", mask=A.S)
@@ -95,20 +95,20 @@ def test_masks_that_do_not_fit():
     refused(TypeError, "a mask must be like", x, A, "min_plus", mask=[True, False, True])
 
 
-def test_a_mask_may_be_truth_values_alone():
+def test_a_mask_may_be_a_boolean_vector():
     truth = gl.Vector.from_dense([False, True, False])
     assert gl.closure(x, A, "min_plus", mask=truth).values.to_dict() == {0: 0, 1: 3}
 
 
-@pytest.mark.skipif(DEVICE != "cuda", reason="needs two kinds of devices")
-def test_operands_on_two_devices():
+@pytest.mark.skipif(DEVICE != "cuda", reason="needs a CPU and a GPU")
+def test_operands_on_two_devices_are_refused():
     with pytest.raises(gl.exceptions.DeviceMismatch, match="x and A are on"):
         gl.closure(x.to("cpu"), A, "min_plus")
     with pytest.raises(gl.exceptions.DeviceMismatch, match="mask"):
         gl.closure(x, A, "min_plus", mask=x.to("cpu").S)
 
 
-# --- which evaluation -----------------------------------------------------------------------------
+# --- choice of evaluation -----------------------------------------------------------------------
 
 
 def how(name, weights, start=(0, 0), dtype=None):
@@ -145,18 +145,18 @@ NAN, INF = float("nan"), float("inf")
         ("min_truediv", [1.0, 2.0], ("rounds", False)),
     ],
 )
-def test_the_evaluation_is_what_the_laws_allow(name, weights, expected):
+def test_the_evaluation_is_one_that_the_laws_allow(name, weights, expected):
     assert how(name, weights) == expected
 
 
-def test_a_start_outside_of_where_a_law_holds_runs_by_rounds():
+def test_a_start_outside_the_domain_of_a_law_changes_the_evaluation():
     assert how("max_times", [0.5, 1.0], start=(-1.0, 1.0)) == ("rounds", False)
     assert how("min_plus", [0.5, 1.0], start=(-INF, 1.0)) == ("rounds", False)
     assert how("min_truediv", [0.5, 2.0], start=(1.0, 1.0)) == ("improving", False)
 
 
-def test_a_recorder_hears_of_each_round():
-    with gl.Recorder() as recorder, gl.config.set(compiled=False):  # loops at hand may take turns
+def test_a_recorder_records_each_round():
+    with gl.Recorder() as recorder, gl.config.set(compiled=False):  # compiled loops may run instead
         gl.closure(x, A, "min_plus")
     heard = [event for event in recorder.events if event.operation == "closure"]
     assert len(heard) >= 2

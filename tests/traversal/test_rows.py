@@ -1,4 +1,4 @@
-"""The closure of a Matrix: each of its rows is closed by itself."""
+"""Tests of closures of a Matrix, in which each row has its own closure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ cutoffs = st.none() | st.integers(0, 4)
 
 
 def stacked(starts: list[dict[int, Any]], op: Any, n: int) -> gl.Matrix:
-    """The Matrix of these rows."""
+    """Return the Matrix with these rows."""
     places = [(i, j) for i, row in enumerate(starts) for j in row]
     values = [x for row in starts for x in row.values()]
     rows, columns = np.array(places, np.int64).reshape(-1, 2).T
@@ -31,7 +31,7 @@ def stacked(starts: list[dict[int, Any]], op: Any, n: int) -> gl.Matrix:
 
 
 def outcome(call: Any) -> Any:
-    """What a call gives, or the kind of its refusal."""
+    """Return the result of a call, or the type of the error that it raises."""
     try:
         return call()
     except (OverflowError, gl.exceptions.InvalidValue) as error:
@@ -54,7 +54,7 @@ def assert_row_by_row(X: gl.Matrix, case: Case, **options: Any) -> None:
 
 
 @given(cases(), cutoffs, st.data())
-def test_each_row_is_closed_by_itself(case, cutoff, data):
+def test_each_row_has_its_own_closure(case, cutoff, data):
     n = case.graph.n
     drawn = data.draw(st.lists(cases_of(case), max_size=4))
     mask = as_mask(data.draw(masks(n)), n, data.draw(ways))
@@ -62,13 +62,13 @@ def test_each_row_is_closed_by_itself(case, cutoff, data):
 
 
 def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
-    """Further starts, with the values of the case's own."""
+    """Draw more starts, with values from the starts of the case."""
     values = st.sampled_from(sorted(set(case.starts.values())) or [0])
     return st.dictionaries(st.integers(0, case.graph.n - 1), values, max_size=3)
 
 
 @given(cases(["min_plus", "lor_land", "max_min", "min_first"], iso=True), cutoffs, st.data())
-def test_rows_with_one_start_of_one_value_are_searched_together(case, cutoff, data):
+def test_closures_of_rows_with_one_start_each_equal_single_closures(case, cutoff, data):
     n = case.graph.n
     value = next(iter(case.starts.values()), 0)
     sources = data.draw(st.lists(st.none() | st.integers(0, n - 1), max_size=70))
@@ -77,14 +77,14 @@ def test_rows_with_one_start_of_one_value_are_searched_together(case, cutoff, da
     assert_row_by_row(stacked(starts, case.op, n), case, cutoff=cutoff, mask=mask)
 
 
-def test_a_row_may_have_two_starts_of_one_value():
+def test_a_row_may_have_two_starts_with_the_same_value():
     A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 4], 1, nrows=5, ncols=5)
     X = gl.Matrix.from_coo([0, 0, 1], [0, 3, 1], 0, nrows=2, ncols=5)
     found = gl.closure(X, A, semiring.min_plus).values
     assert found.to_dense(-1).tolist() == [[0, 1, 2, 0, 1], [-1, 0, 1, 2, 3]]
 
 
-def test_such_rows_are_not_closed_one_by_one(monkeypatch):
+def test_rows_with_one_start_each_are_searched_together(monkeypatch):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=5, ncols=5)
     X = gl.Matrix.from_coo([0, 2], [0, 2], 0, nrows=3, ncols=5)
     monkeypatch.setattr(rows, "evaluate", None)
@@ -93,7 +93,7 @@ def test_such_rows_are_not_closed_one_by_one(monkeypatch):
 
 
 @given(cases(["min_plus", "max_min"]), st.data())
-def test_parents_are_those_of_each_row(case, data):
+def test_parents_explain_the_values_of_each_row(case, data):
     n, A = case.graph.n, case.graph.matrix()
     drawn = data.draw(st.lists(cases_of(case), max_size=3))
     X = stacked(drawn, case.op, n)
@@ -112,7 +112,7 @@ def test_parents_are_those_of_each_row(case, data):
             assert case.op.monoid(term, row[v]) == row[v] == term
 
 
-def test_rows_do_not_fit():
+def test_rows_of_the_wrong_length_are_refused():
     A = gl.Matrix(int, 3, 3)
     with pytest.raises(gl.exceptions.DimensionMismatch, match="x has 4 columns, but A has 3 rows"):
         gl.closure(gl.Matrix(int, 2, 4), A, semiring.min_plus)
@@ -126,5 +126,5 @@ def test_a_matrix_mask_is_refused(graph, data):
             gl.closure(A, A, semiring.min_plus, mask=A.S)
 
 
-def test_the_backends_say_how_far_searches_came():
+def test_reach_has_a_count_a_total_and_the_farthest_level():
     assert backends.Reach._fields == ("count", "total", "farthest")

@@ -1,6 +1,6 @@
-"""A look-alike of the part of CuPy that graphla uses, on NumPy arrays.
+"""A look-alike of the part of CuPy that graphla uses, based on NumPy arrays.
 
-What is here is what graphla uses of CuPy: anything else is an AttributeError.
+Access to any other part of CuPy raises an AttributeError.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def _owner(array: Any) -> Memory | None:
 
 
 def allocate(shape: Any, dtype: Any, order: Any = "C") -> np.ndarray:
-    """A NumPy array in new memory of the current device, holding anything."""
+    """Return an uninitialized NumPy array in new memory of the current device."""
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufc":
         raise ValueError(f"Unsupported dtype {dtype}")
@@ -43,7 +43,7 @@ def allocate(shape: Any, dtype: Any, order: Any = "C") -> np.ndarray:
     raw = np.asarray(Memory(size))
     result = raw.view(dtype).reshape(shape, order=order) if size else _nothing(raw, dtype, shape)
     if dtype.kind == "b":
-        raw &= 1  # anything, but one of the two
+        raw &= 1  # a random value, but a valid boolean
     return result
 
 
@@ -52,7 +52,7 @@ def _nothing(raw: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.nda
 
 
 def on_device(values: np.ndarray) -> np.ndarray:
-    """A copy in memory of the device."""
+    """Return a copy in memory of the current device."""
     order = "F" if values.flags.f_contiguous and not values.flags.c_contiguous else "C"
     result = allocate(values.shape, values.dtype, order)
     result[...] = values
@@ -60,7 +60,7 @@ def on_device(values: np.ndarray) -> np.ndarray:
 
 
 def wrap(result: Any) -> Any:
-    """What NumPy answered, as CuPy would: on the device, and numbers as arrays of no dimension."""
+    """Convert a result of NumPy to that of CuPy: a device array, of dimension 0 for a scalar."""
     if isinstance(result, np.ndarray):
         return ndarray._of(result if _owner(result) is not None else _written(result))
     if isinstance(result, np.generic):
@@ -80,7 +80,7 @@ def _written(values: np.ndarray) -> np.ndarray:
 
 
 def unwrap(value: Any) -> Any:
-    """The NumPy array inside; refuses those that CuPy's functions refuse."""
+    """Return the NumPy array inside; refuse the arguments that CuPy refuses."""
     if isinstance(value, ndarray):
         value._on_current_device()
         streams.reads(value._memory)
@@ -93,14 +93,14 @@ def unwrap(value: Any) -> Any:
 
 
 def _index(key: Any) -> Any:
-    """An index as NumPy takes it. CuPy, too, takes lists and NumPy's arrays, and copies them."""
+    """Return an index for NumPy. Like CuPy, accept lists and NumPy arrays too."""
     if isinstance(key, tuple):
         return tuple(_index(each) for each in key)
     return key if isinstance(key, np.ndarray) else unwrap(key)
 
 
 def _refuse_out_of_bounds(array: np.ndarray, key: Any) -> None:
-    """CuPy wraps such an index around in silence; nobody means that."""
+    """Refuse an index out of bounds, which CuPy silently wraps around."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(each is Ellipsis for each in keys):
         return
@@ -142,7 +142,7 @@ class _Flags:
 
 
 class ndarray:
-    """An array of the device."""
+    """An array in device memory."""
 
     __slots__ = ("__weakref__", "_base", "_host", "_memory")
     __array_priority__ = 100
@@ -181,7 +181,7 @@ class ndarray:
                 f"{self._memory.device_id} while current = {local.device}"
             )
 
-    # --- what it is
+    # --- attributes
 
     shape = property(lambda self: self._host.shape)
     dtype = property(lambda self: self._host.dtype)
@@ -198,7 +198,7 @@ class ndarray:
 
     @property
     def data(self) -> MemoryPointer:
-        """Where it lies."""
+        """A pointer to the first element."""
         memory = self._memory
         if memory is None or not memory.size:
             return MemoryPointer(memory, 0)
@@ -206,7 +206,7 @@ class ndarray:
 
     @property
     def device(self) -> Any:
-        """The device that it lies on."""
+        """The device that has the memory of the array."""
         from .cuda.device import Device
 
         return Device(self._memory.device_id if self._memory is not None else local.device)
@@ -232,12 +232,12 @@ class ndarray:
             raise TypeError("iteration over a 0-d array")
         return (self[k] for k in range(len(self)))
 
-    # --- to the host
+    # --- transfers
 
     def get(
         self, stream: Any = None, order: Any = "C", out: Any = None, blocking: bool = True
     ) -> np.ndarray:
-        """A copy on the host, which waits for it."""
+        """Return a copy on the host, after the host has waited for the stream."""
         machine.raise_faults()
         streams.reads(self._memory, stream)
         if blocking:
@@ -248,7 +248,7 @@ class ndarray:
         return out
 
     def set(self, arr: np.ndarray, stream: Any = None) -> None:
-        """Copies an array of the host into it."""
+        """Copy a host array into this array."""
         if not isinstance(arr, np.ndarray):
             raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
         if self.dtype != arr.dtype:
@@ -305,7 +305,7 @@ class ndarray:
     def __deepcopy__(self, memo: Any) -> ndarray:
         return self.copy()
 
-    # --- places
+    # --- indexing
 
     def __getitem__(self, key: Any) -> ndarray:
         host = unwrap(self)
@@ -313,7 +313,7 @@ class ndarray:
         if _is_basic(key):
             keys = key if isinstance(key, tuple) else (key,)
             if not any(each is Ellipsis for each in keys):
-                key = (*keys, Ellipsis)  # a number is a view of no dimension, too
+                key = (*keys, Ellipsis)  # a scalar is a view of dimension 0
             return self._view(host[key])
         _refuse_out_of_bounds(host, key)
         return wrap(host[key])
@@ -337,7 +337,7 @@ class ndarray:
             self._host[key] = value
 
     def _scatter(self, key: np.ndarray, value: Any) -> None:
-        """In any order: of equal indices, which one is last is anyone's guess."""
+        """Assign in a random order; among equal indices, any value may be the last."""
         salt = zlib.crc32(key.tobytes())
         order = np.random.default_rng((machine.seed, salt)).permutation(len(key))
         values = np.broadcast_to(value, (len(key), *self.shape[1:]))
@@ -376,7 +376,7 @@ class ndarray:
     # --- copies
 
     def copy(self, order: Any = "C") -> ndarray:
-        """On the current device, wherever it lies."""
+        """Return a copy on the current device, from any device."""
         streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
 
@@ -469,7 +469,7 @@ _METHODS = (
 
 
 def install_methods(lookup: Callable[[str], Any]) -> None:
-    """Gives ndarray the operators and methods that are functions, too."""
+    """Give ndarray the operators and methods that also exist as functions."""
 
     def binary(function: Any) -> tuple[Any, Any, Any]:
         def out_of(self: ndarray, other: Any) -> Any:

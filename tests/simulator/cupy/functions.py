@@ -1,7 +1,7 @@
-"""The table of what there is of CuPy's functions. What is missing: add a line.
+"""The table of CuPy functions in the look-alike. To add a missing function, add a line.
 
-Each line is the signature that CuPy has. NumPy's function of the name does the work; what CuPy
-does otherwise is in `special.py`.
+Each line is a signature of CuPy. The NumPy function of that name does the work; functions of CuPy
+that differ from those of NumPy are in `special.py`.
 """
 
 from __future__ import annotations
@@ -127,10 +127,10 @@ full_like(a, fill_value, dtype=None, order='K', subok=None, shape=None)
 
 IN_PLACE = {"copyto": 0, "put": 0, "putmask": 0, "place": 0}
 NO_OUT = ("sum", "prod", "max", "min", "amax", "amin")
-"""CuPy 14.2 takes their `out` for the dtype where CUB does the work, and raises."""
+"""Functions that refuse `out`: with CUB, CuPy 14.2 takes it for the dtype and raises an error."""
 
 HOST_WAITS = ("bincount", "nonzero", "flatnonzero", "argwhere", "unique", "extract", "isin")
-"""Functions of whose results the size is data: CuPy's host waits for the device."""
+"""Functions whose result size depends on the data, so that the host waits for the device."""
 
 NAMES = """
 bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
@@ -150,7 +150,7 @@ def _lift(name: str, signature: inspect.Signature) -> Any:
     function = getattr(np, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments  # refuses what CuPy does not know
+        given = signature.bind(*args, **kwargs).arguments  # refuses arguments unknown to CuPy
         out = given.get("out")
         if name in NO_OUT and out is not None:
             raise TypeError(f"{name}: CuPy 14.2 fails with `out` on a card")
@@ -200,7 +200,7 @@ def refuse_subclass(value: Any) -> None:
 
 
 class ufunc:
-    """A function of each entry."""
+    """An elementwise function."""
 
     def __init__(self, name: str):
         self._ufunc = getattr(np, name)

@@ -10,7 +10,7 @@ from . import stream as streams
 
 
 class CUDARuntimeError(RuntimeError):
-    """As CuPy's."""
+    """An error like that of CuPy."""
 
     words: ClassVar = {
         1: ("cudaErrorInvalidValue", "invalid argument"),
@@ -61,20 +61,20 @@ def streamSynchronize(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """0 if all is done, as it always is here, or what a failed card says; raises nothing."""
+    """Return 0, since all work is done, or the status of a failed GPU; raise no exception."""
     if machine.failure is not None and machine.fails_in < 0:
         return getattr(machine.failure, "status", 999)
     return 0
 
 
 def memcpy(dst: int, src: int, size: int, kind: int) -> None:
-    """Copies, and the host waits."""
+    """Copy bytes after the host has waited for the null stream."""
     streams.host_waits(0)
     ctypes.memmove(dst, src, size)
 
 
 def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
-    """Copy bytes. Only pointers are known here, so the order of streams is not checked."""
+    """Copy bytes. The order of streams is not checked, because only the pointers are known."""
     ctypes.memmove(dst, src, size)
 
 

@@ -1,9 +1,9 @@
-"""A look-alike of CuPy's streams and events: all is done at once, in order, and orders are kept.
+"""A look-alike of CuPy's streams and events, which runs all work at once and checks its order.
 
-On a card, work of two streams is ordered only by events, or by the host waiting. Each stream has a
-clock: how far it has come, and how far it has seen each other stream come. What reads memory that
-another stream wrote, without having seen it written, is a fault; so is writing over what another
-stream may still read.
+On a GPU, only events and host waits order the work of two streams. Each stream has a vector clock:
+its own progress, and the progress of every other stream that it has waited for. It is a fault if a
+stream reads memory that another stream wrote and has not waited for this write. It is also a fault
+if a stream overwrites memory that another stream may still read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Local(threading.local):
 
 _local = _Local()
 _clocks: dict[Place, dict[Place, int]] = {}
-_host: dict[Place, int] = {}  # how far the host has seen each stream come
+_host: dict[Place, int] = {}  # the progress of each stream that the host has waited for
 _apart: set[int] = set()  # pointers of streams that do not wait for the null stream
 
 
@@ -42,11 +42,11 @@ def _place(stream: Any) -> Place:
 
 
 def _clock(place: Place) -> dict[Place, int]:
-    """What a stream has seen, its own steps too."""
+    """Return the vector clock of a stream, merged with all clocks that it waits for implicitly."""
     clock = _clocks.setdefault(place, {})
     _merge(clock, _host)
     device, pointer = place
-    if pointer == 0:  # the null stream waits for the others, and they for it
+    if pointer == 0:  # the null stream and blocking streams wait for each other
         for other, theirs in list(_clocks.items()):
             if other[0] == device and other[1] not in _apart:
                 _merge(clock, theirs)
@@ -56,7 +56,7 @@ def _clock(place: Place) -> dict[Place, int]:
 
 
 class Event:
-    """A point in a stream."""
+    """A point in the work of a stream."""
 
     def __init__(
         self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
@@ -73,14 +73,14 @@ class Event:
             self._clock = dict(_clock(_place(stream)))
 
     def synchronize(self) -> None:
-        """The host waits for it."""
+        """Make the host wait for the event."""
         with lock:
             _merge(_host, self._clock)
         machine.raise_faults()
 
 
 class Stream:
-    """A queue of work."""
+    """A stream, which runs its work at once."""
 
     null: Stream
 
@@ -139,17 +139,17 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     return 1000 * (end_event.time - start_event.time)
 
 
-# --- who has seen what --------------------------------------------------------------------------
+# --- checks of the order ------------------------------------------------------------------------
 
 
 def host_waits(stream: Any) -> None:
-    """The host has seen the end of what a stream has to do so far."""
+    """Record that the host has waited for all work of a stream so far."""
     with lock:
         _merge(_host, _clock(_place(stream)))
 
 
 def host_waits_for_all() -> None:
-    """For all streams of the current device."""
+    """Record that the host has waited for all streams of the current device."""
     with lock:
         for place in list(_clocks):
             if place[0] == local.device:
@@ -164,7 +164,7 @@ def _refuse(what: str, memory: Any, by: Place, earlier: Place, done: str) -> Non
 
 
 def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
-    """Work of a stream reads memory."""
+    """Check and record that a stream reads memory."""
     if memory is None or not machine.strict_streams:
         return
     with lock:
@@ -177,7 +177,7 @@ def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def copies(memory: Any) -> None:
-    """Memory is read, of any device: a copy on the null stream waits for both devices."""
+    """Check and record a copy; on the null stream it waits for the null streams of both devices."""
     place = _place(None)
     if memory is not None and memory.device_id != place[0] and place[1] == 0:
         with lock:
@@ -186,7 +186,7 @@ def copies(memory: Any) -> None:
 
 
 def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
-    """Work of a stream writes memory."""
+    """Check and record that a stream writes memory."""
     if memory is None or not machine.strict_streams:
         return
     with lock:
@@ -202,7 +202,7 @@ def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
-    """A kernel is launched: through pointers to const it reads, through others it may write."""
+    """Check a launch; a kernel reads through pointers to const and may write through others."""
     with lock:
         for argument, parameter in pairs:
             memory = getattr(argument, "_memory", None) or getattr(argument, "mem", None)
@@ -212,7 +212,7 @@ def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
 
 
 def freed(track: Any) -> None:
-    """Check that no other stream uses the memory: the pool gives it to `taken_on` next."""
+    """Report a fault if another stream may still use freed memory, which `taken_on` may reuse."""
     with lock:
         clock = _clock(track.taken_on)
         users = dict(track.readers)
@@ -228,12 +228,12 @@ def freed(track: Any) -> None:
 
 
 def track_of_new_memory() -> Track:
-    """For memory that the current stream takes."""
+    """Return a Track for memory that the current stream allocates."""
     return Track(_place(None))
 
 
 class Track:
-    """Who wrote a piece of memory last, and who has read it since."""
+    """The stream that last wrote a block of memory, and the streams that have read it since."""
 
     __slots__ = ("readers", "taken_on", "writer", "written")
 
