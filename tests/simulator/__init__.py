@@ -1,10 +1,11 @@
-"""CUDA kernels and CuPy, simulated: the `cuda` backend runs on a CPU, and its faults are caught.
+"""Simulate CUDA and CuPy on the CPU, so that the `cuda` backend runs without a GPU.
 
     import simulator
     simulator.install()          # before anything imports CuPy
-    import cupy                  # the look-alike
+    import cupy                  # the simulated CuPy
 
-Seeds: `machine.seed`, or GRAPHLA_SIMULATOR_SEED. Modes: GRAPHLA_SIMULATOR=plain|asan|tsan.
+The seed is `machine.seed`, or GRAPHLA_SIMULATOR_SEED. GRAPHLA_SIMULATOR=plain|asan|tsan selects
+the mode.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["SimulatorFault", "install", "machine"]
 
 
 def install() -> None:
-    """Puts the look-alikes in the place of `cupy` and `cupyx`."""
+    """Register the simulated modules as `cupy` and `cupyx`."""
     from . import cupy, cupyx
 
     theirs = sys.modules.get("cupy")

@@ -1,4 +1,4 @@
-"""A look-alike of the little of cupyx that is used."""
+"""A simulated version of the functions of cupyx that graphla uses."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 
 def empty_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> np.ndarray:
-    """Memory of the host."""
+    """Return an array in host memory with arbitrary contents."""
     return np.empty(shape, dtype, order)
 
 
 def zeros_pinned(shape: Any, dtype: Any = float, order: Any = "C") -> np.ndarray:
-    """Memory of the host."""
+    """Return an array of zeros in host memory."""
     return np.zeros(shape, dtype, order)

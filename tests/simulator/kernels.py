@@ -1,4 +1,4 @@
-"""What the tests of the simulator share: a kernel from its text."""
+"""Helpers of the simulator's tests, which compile a kernel from its source and launch it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .cupy.cuda.function import Function, Module
 
 @cache
 def kernel(text: str, expression: str, shown: str = "test.cu") -> Function:
-    """The instance of a template in a program's text, compiled and loaded as graphla does it."""
+    """Compile a program and return one instance of its kernel template, as graphla loads it."""
     program = nvrtc.createProgram(text, shown, (), ())
     try:
         nvrtc.addNameExpression(program, expression)
@@ -30,14 +30,14 @@ def kernel(text: str, expression: str, shown: str = "test.cu") -> Function:
 
 
 def run(function: Function, grid: int, block: int, *args: Any, **options: Any) -> None:
-    """Launches it."""
+    """Launch the kernel."""
     function((grid,), (block,), args, **options)
 
 
 def each_lane(
     body: str, inputs: list[np.ndarray], out: Any, *, threads: int | None = None, **options: Any
 ) -> np.ndarray:
-    """`out[t] = body` for each thread t of one block, where a, b and c are its inputs."""
+    """Return out after `out[t] = body` in each thread t of a block; a, b and c are its inputs."""
     names = "abc"[: len(inputs)]
     types = [c_type(each.dtype) for each in inputs]
     parameters = "".join(
@@ -55,7 +55,7 @@ def each_lane(
 
 
 def c_type(dtype: np.dtype) -> str:
-    """The name in C++ of a dtype."""
+    """Return the name of a dtype in C++."""
     return {
         "int32": "int",
         "uint32": "unsigned",

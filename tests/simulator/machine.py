@@ -1,4 +1,4 @@
-"""The simulated machine: its devices and their memory, and how a kernel is run on it."""
+"""The simulated machine: its devices, their memory, and the launch of a kernel."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from . import toolchain
 
 
 class SimulatorFault(RuntimeError):
-    """What a GPU would have hidden: a race, a store out of bounds, a deadlock, a wrong argument."""
+    """An error that a GPU would hide, such as a race, a deadlock or a store out of bounds."""
 
 
 @dataclass
 class Device:
-    """A small card."""
+    """A small simulated GPU."""
 
     id: int
     multiprocessors: int = 4
@@ -33,7 +33,7 @@ class Device:
 
     @property
     def attributes(self) -> dict[str, int]:
-        """As the driver tells them."""
+        """Return the device attributes under the names that CuPy uses."""
         return {
             "MaxThreadsPerBlock": 1024,
             "MaxBlockDimX": 1024,
@@ -62,22 +62,22 @@ class Device:
 
 @dataclass
 class Machine:
-    """What there is, and the seed that every schedule comes from."""
+    """All simulated devices, and the seed that determines every schedule."""
 
     devices: list[Device] = field(default_factory=lambda: [Device(0)])
     seed: int = field(default_factory=lambda: int(os.environ.get("GRAPHLA_SIMULATOR_SEED", "0")))
     timeout: float = field(
         default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
     )
-    faults: list[str] = field(default_factory=list)  # found where nothing can be raised
-    failure: Exception | None = None  # what a card that fails for good says, and
-    fails_in: int = 0  # after how many launches from now it does; 0 for never
-    strict_streams: bool = True  # work of two streams must be ordered by events, or by the host
-    new_track: Any = None  # of who uses a piece of memory, and what to ask when it is freed:
-    freed: Any = None  # the streams know (cupy/cuda/stream.py)
+    faults: list[str] = field(default_factory=list)  # found where no exception can be raised
+    failure: Exception | None = None  # the error that a permanently failed card raises
+    fails_in: int = 0  # number of launches until the card fails; 0 means never
+    strict_streams: bool = True  # two streams must be ordered by events or by the host
+    new_track: Any = None  # creates the access record of new memory; set by cupy/cuda/stream.py
+    freed: Any = None  # checks the accesses to freed memory; set by cupy/cuda/stream.py
 
     def reset(self, devices: int = 1, seed: int | None = None) -> None:
-        """Restore the state after a start, with `devices` devices; memory in use stays in use."""
+        """Restore the initial state with `devices` devices, but keep the count of memory in use."""
         used = [each.used for each in self.devices]
         self.devices = [Device(k) for k in range(devices)]
         for each, amount in zip(self.devices, used, strict=False):
@@ -88,7 +88,7 @@ class Machine:
         local.device = 0
 
     def raise_faults(self) -> None:
-        """Of what came to light since the last call."""
+        """Raise the faults that were recorded since the last call."""
         if self.failure is not None and self.fails_in < 0:
             raise self.failure
         if self.faults:
@@ -123,7 +123,7 @@ class _Launch(ctypes.Structure):
 
 @cache
 def library() -> Any:
-    """The runtime, loaded so that programs find it."""
+    """Load the runtime with global symbols, so that compiled programs can link to it."""
     loaded = ctypes.CDLL(str(toolchain.runtime()), mode=ctypes.RTLD_GLOBAL)
     loaded.simulator_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     loaded.simulator_allocate.argtypes = [ctypes.c_size_t, ctypes.c_uint64]
@@ -143,10 +143,10 @@ def launch(
     shared_limit: int,
     cooperative: bool,
 ) -> None:
-    """Runs a grid to its end, or raises SimulatorFault.
+    """Run a grid to its end, or raise SimulatorFault.
 
-    The schedule comes from the machine's seed and from `salt`, a digest of the arguments: so a
-    failing example of Hypothesis fails again, whatever ran before it.
+    The schedule depends on the machine's seed and on `salt`, a digest of the arguments. A failing
+    example of Hypothesis therefore fails again, independent of what ran before it.
     """
     with lock:
         machine.raise_faults()
@@ -175,7 +175,7 @@ def _free(pointer: int, size: int, device: Device, track: Any) -> None:
 
 
 class Memory:
-    """A piece of a device's memory, freed with the last array that lies in it."""
+    """A block of device memory; it is freed with the last array that uses it."""
 
     def __init__(self, size: int):
         self.size = size

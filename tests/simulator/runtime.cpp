@@ -1,8 +1,8 @@
-// Runs a grid of threads as fibers of one OS thread, in a random order drawn from a seed.
+// Runs a grid of threads as fibers of one OS thread, in a random order that a seed determines.
 //
-// Blocks are started in a random order and a few are at work at a time (all of them in a
-// cooperative launch). A fiber runs until it waits: at a barrier, at a collective of its warp, in
-// __nanosleep, or, now and then, at an atomic. What can go no further is a fault, and says why.
+// Blocks start in a random order, and a few run at a time (all of them in a cooperative launch). A
+// fiber runs until it waits at a barrier, at a warp collective, in __nanosleep or, at random, at an
+// atomic. If no fiber can continue, the launch ends with a fault that gives the reason.
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 #undef gridDim
 
 #if defined(__x86_64__) && !defined(SIMULATOR_UCONTEXT)
-#define SIMULATOR_SWITCH  // of our own: swapcontext asks the system, and takes ten times as long
+#define SIMULATOR_SWITCH  // swapcontext makes a system call and takes ten times as long
 #else
 #include <ucontext.h>
 #endif
@@ -46,10 +46,10 @@ using namespace simulator;
 
 namespace {
 
-// --- changing over ------------------------------------------------------------------------------
+// --- switching between fibers -------------------------------------------------------------------
 
 #if defined(SIMULATOR_ASAN) || defined(SIMULATOR_TSAN)
-constexpr size_t stack_bytes = 256 << 10;  // their frames are larger
+constexpr size_t stack_bytes = 256 << 10;  // the sanitizers need larger stack frames
 #else
 constexpr size_t stack_bytes = 64 << 10;
 #endif
@@ -61,8 +61,8 @@ struct Context {
 #else
   ucontext_t machine;
 #endif
-  void *fake_stack = nullptr;  // of the address sanitizer
-  void *fiber = nullptr;       // of the thread sanitizer
+  void *fake_stack = nullptr;  // for the address sanitizer
+  void *fiber = nullptr;  // for the thread sanitizer
   char *bottom = nullptr;
   size_t size = 0;
 };
@@ -99,10 +99,10 @@ void prepare(Context &context, char *bottom, void (*entry)()) {
   context.size = stack_bytes;
   context.fake_stack = nullptr;
 #ifdef SIMULATOR_SWITCH
-  // Tops at one place of a page would share few lines of the cache.
+  // Stack tops at the same offset in a page would compete for few cache lines.
   const size_t colour = reinterpret_cast<size_t>(bottom) / (stack_bytes + page) * 7 % 48 * 64;
   void **top = reinterpret_cast<void **>(bottom + stack_bytes - colour);
-  *--top = nullptr;  // where entry would return to: it never does; keeps the stack aligned
+  *--top = nullptr;  // entry's return address, which is never used; it keeps the stack aligned
   *--top = reinterpret_cast<void *>(entry);
   for (int i = 0; i < 6; i++) *--top = nullptr;
   context.stack_pointer = top;
@@ -142,9 +142,9 @@ struct Block;
 struct Fiber : Thread {
   Context context;
   Block *home;
-  unsigned index;  // in the block, x fastest
+  unsigned index;  // in the block; x varies fastest
   State state;
-  int kind, argument, width;  // of the barrier or collective it waits at
+  int kind, argument, width;  // of the barrier or collective where the thread waits
   unsigned mask;
   uint64_t value, result;
   const char *file;
@@ -157,8 +157,8 @@ struct SharedArray {
 };
 
 struct Warp {
-  unsigned waiting = 0, done = 0;  // lanes: at a collective, ended
-  bool alike = true;               // those that wait do so at this collective:
+  unsigned waiting = 0, done = 0;  // masks of lanes that wait at a collective or have finished
+  bool alike = true;  // whether all waiting lanes wait at the same collective, which is:
   int kind = 0;
   unsigned mask = 0;
 };
@@ -169,10 +169,10 @@ struct Block {
   std::vector<SharedArray> shared;
   void *dynamic = nullptr;
   size_t shared_bytes = 0;
-  uint64_t number = 0;  // in the grid
+  uint64_t number = 0;  // position in the grid
   unsigned live = 0, at_barrier = 0, at_cluster = 0;
   unsigned phase = 0;
-  char tokens[2];  // stand for the barrier, even and odd times, to the thread sanitizer
+  char tokens[2];  // represent even and odd rounds of the barrier for the thread sanitizer
 };
 
 struct Launch {
@@ -180,13 +180,13 @@ struct Launch {
   unsigned grid[3], block[3];
   uint64_t dynamic_bytes, shared_limit;
   uint64_t seed;
-  uint64_t resident;  // blocks at work at a time
+  uint64_t resident;  // number of blocks that run at a time
   void (*entry)(void **);
   void **arguments;
   double timeout;
 };
 
-struct Cluster {  // of blocks that lie side by side and meet at a barrier of their own
+struct Cluster {  // adjacent blocks that share a barrier
   unsigned phase = 0;
   char tokens[2];
 };
@@ -195,28 +195,28 @@ Launch launch;
 Context scheduler;
 std::vector<char *> free_stacks;
 std::vector<std::unique_ptr<Block>> blocks;
-std::map<uint64_t, Block *> working;  // by their numbers
-std::vector<char> ended;              // by their numbers, too
+std::map<uint64_t, Block *> working;  // blocks that run, by number
+std::vector<char> ended;  // whether a block has finished, by number
 std::vector<Cluster> clusters;
-unsigned cluster_size;  // as the kernel has told; 0 before
+unsigned cluster_size;  // as the kernel specified; 0 until then
 std::vector<Fiber *> ready;
 std::string message;
 bool failed;
-uint64_t sleeps;          // since something last changed
-uint64_t unstarted;       // blocks
-uint64_t schedule_state;  // of the random numbers
+uint64_t sleeps;  // number of sleeps since the last change
+uint64_t unstarted;  // number of blocks not yet started
+uint64_t schedule_state;  // state of the random number generator
 int bias;
 #ifdef SIMULATOR_TSAN
 char start_token, end_token;
-// A thread of the sanitizer goes with a stack, and both wait for the next launch: to make one is
-// slow. In one launch each runs one thread of the kernel, while there are not too many.
+// Each stack has a fiber of the thread sanitizer, and both are reused by later launches, because
+// creating one is slow. In one launch each runs one thread of the kernel, up to a limit.
 std::vector<Context> kept, spare;
 size_t made;
-constexpr size_t most_fibers = 4000;  // the sanitizer knows of 8,128 threads at a time
+constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at a time
 #endif
 
-/// What the simulator does for a thread of a kernel is not what that thread does: memory that it
-/// takes, for one. For the thread sanitizer alone.
+/// Hides the simulator's own memory accesses from the thread sanitizer, which would otherwise
+/// attribute them to the thread of the kernel.
 struct NotTheKernel {
 #ifdef SIMULATOR_TSAN
   void *const before = __tsan_get_current_fiber();
@@ -261,7 +261,7 @@ std::string name_of(const Fiber *f) {
   return text;
 }
 
-/// Ends the launch. On a fiber it does not return.
+/// Ends the launch. When called on a fiber, it does not return.
 void fault(const std::string &what) {
   if (!failed) message = std::string(launch.kernel) + ": " + what;
   failed = true;
@@ -282,7 +282,7 @@ void make_ready(Fiber *f) {
   ready.push_back(f);
 }
 
-// --- what a thread waits for --------------------------------------------------------------------
+// --- what threads wait for ----------------------------------------------------------------------
 
 std::string place_of(const Fiber *f) {
   std::string text;
@@ -299,7 +299,7 @@ std::string place_of(const Fiber *f) {
   return text;
 }
 
-/// Who waits where, places told once each with how many threads wait there.
+/// Lists where threads wait, and the number of threads at each place.
 std::string waiting() {
   std::map<std::string, std::pair<const Fiber *, unsigned>> places;
   for (auto &block : blocks)
@@ -349,7 +349,7 @@ void release_barrier(Block &block) {
     }
 }
 
-/// Lets the blocks of the cluster that `member` is of go on, if all their threads are there.
+/// Releases the blocks of the cluster of `member` if all their threads have arrived.
 void try_cluster(const Block &member) {
   const uint64_t first = member.number / cluster_size * cluster_size;
   const Fiber *one = nullptr;
@@ -378,7 +378,7 @@ void try_cluster(const Block &member) {
   }
 }
 
-/// The threads of f's warp: first one, and how many there are.
+/// Returns the first thread of f's warp and the number of its threads.
 Fiber *warp_of(Fiber *f, unsigned &lanes) {
   auto &fibers = f->home->fibers;
   const unsigned first = f->index & ~31u;
@@ -388,7 +388,7 @@ Fiber *warp_of(Fiber *f, unsigned &lanes) {
 
 unsigned lane_of(const Fiber *f) { return f->index & 31; }
 
-/// The lane that a shuffle reads from, by CUDA's rules for segments of `width` lanes.
+/// Returns the lane that a shuffle reads, by CUDA's rules for segments of `width` lanes.
 unsigned source_of(const Fiber *f) {
   const unsigned lane = lane_of(f), width = unsigned(f->width), argument = unsigned(f->argument);
   const unsigned begin = lane & ~(width - 1), end = begin + width;
@@ -403,7 +403,7 @@ unsigned source_of(const Fiber *f) {
   }
 }
 
-/// Lets the lanes of f's mask go on if all of them that have not ended are there.
+/// Releases the lanes of f's mask if all of them that have not finished have arrived.
 void try_collective(Fiber *f) {
   Warp &group = f->home->warps[f->index / 32];
   if (f->mask & ~group.done & ~group.waiting) return;
@@ -468,7 +468,7 @@ void end_of_thread(Fiber *f) {
     if (warp[k].state == AT_COLLECTIVE && warp[k].mask >> lane_of(f) & 1) try_collective(&warp[k]);
 }
 
-/// What every fiber runs. It never returns; the scheduler takes its stack back.
+/// The body of every fiber. It never returns; the scheduler reclaims its stack.
 void fiber_main() {
 #ifdef SIMULATOR_ASAN
   __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
@@ -489,7 +489,7 @@ void fiber_main() {
   change(f->context, scheduler, true);
 }
 
-/// Records the size of a kernel's clusters, which must always be the same.
+/// Records the cluster size of a kernel, which must not change.
 void declare_cluster(const Fiber *f, int size) {
   const uint64_t total = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   std::string text;
@@ -508,7 +508,7 @@ void declare_cluster(const Fiber *f, int size) {
 
 char *take_stack() {
   if (free_stacks.empty()) {
-    constexpr int many = 32;  // each with a page below it that may not be touched
+    constexpr int many = 32;  // stacks per mapping, each above a protected guard page
     const size_t each = stack_bytes + page;
     char *memory = static_cast<char *>(mmap(nullptr, many * each, PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -531,7 +531,7 @@ char *take_stack() {
 
 void give_back_stack(Fiber *f) {
 #ifdef SIMULATOR_TSAN
-  if (f->context.fiber) {  // of a launch that ended in a fault
+  if (f->context.fiber) {  // left by a launch that ended in a fault
     __tsan_destroy_fiber(f->context.fiber);
     made--;
   }
@@ -541,7 +541,7 @@ void give_back_stack(Fiber *f) {
   f->context.bottom = nullptr;
 }
 
-/// Shared memory holds anything at first.
+/// Fills shared memory with noise, since its initial contents are undefined.
 void poison(void *memory, size_t bytes) {
   unsigned char *at = static_cast<unsigned char *>(memory);
   for (; bytes >= 8; bytes -= 8, at += 8) {
@@ -556,7 +556,7 @@ constexpr size_t fence = 64;
 constexpr unsigned char fence_byte = 0xc5;
 
 #ifdef SIMULATOR_TSAN
-std::vector<char *> arenas;  // given out once in a launch: blocks are not ordered
+std::vector<char *> arenas;  // not reused within a launch, because blocks are not ordered
 size_t arena_left;
 #endif
 
@@ -601,7 +601,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // sizes, to check the ends; a block stores the rest
+struct SharedBlock {  // sizes, to check the ends; a block stores the other data
   size_t bytes, alignment;
   const char *name;
 };
@@ -628,7 +628,7 @@ void start_block(Block &block, Index place, uint64_t number) {
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   block.fibers.resize(threads);
   block.warps.assign((threads + 31) / 32, Warp());
-  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes that never were
+  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes that do not exist
   block.live = threads;
   block.number = number;
   working[number] = &block;
@@ -665,7 +665,7 @@ void end_block(Block &block) {
   working.erase(block.number);
 }
 
-/// Returns a fiber that is ready. Some launches prefer low threads, some high ones, some neither.
+/// Returns a ready fiber. Depending on the launch, low threads, high threads or none are preferred.
 Fiber *choose() {
   const unsigned n = unsigned(ready.size());
   unsigned best = below(n);
@@ -696,7 +696,7 @@ void resume(Fiber *f) {
     f->context.fiber = spare.back().fiber;
     prepare(f->context, spare.back().bottom, fiber_main);
     spare.pop_back();
-    __tsan_release(&start_token);  // what the host and the scheduler have done, it may read
+    __tsan_release(&start_token);  // orders earlier work of host and scheduler before f
 #else
     char *stack = take_stack();
     if (!stack) return;
@@ -708,12 +708,12 @@ void resume(Fiber *f) {
   simulator_current = f;
   change(scheduler, f->context);
   simulator_current = nullptr;
-#ifndef SIMULATOR_TSAN  // whose fibers keep their stacks until the launch is over
+#ifndef SIMULATOR_TSAN  // the thread sanitizer's fibers keep their stacks until the launch ends
   if (f->state == DONE) give_back_stack(f);
 #endif
 }
 
-/// Answers __activemask where no lane of a warp can continue: a mask of lanes at the same place.
+/// Answers __activemask when no lane of a warp can continue, with lanes that wait at one place.
 bool answer_activemask() {
   bool any = false;
   for (auto &block : blocks)
@@ -786,7 +786,7 @@ void run_grid() {
   }
 }
 
-// --- faults of the machine ----------------------------------------------------------------------
+// --- signals ------------------------------------------------------------------------------------
 
 pthread_t launching_thread;
 [[maybe_unused]] struct sigaction old_segv, old_bus, old_fpe, old_alarm;
@@ -797,7 +797,7 @@ pthread_t launching_thread;
     return;
   }
   Fiber *f = self();
-  if (!f) {  // none of a kernel's doing
+  if (!f) {  // not caused by a kernel
     if (number == SIGALRM) {
       failed = true;
       message = std::string(launch.kernel) + ": took too long";
@@ -851,9 +851,9 @@ void leave_signals() {
 #endif
 }
 
-// --- the memory of the device -------------------------------------------------------------------
+// --- device memory ------------------------------------------------------------------------------
 
-constexpr size_t device_alignment = 256;  // as CUDA's
+constexpr size_t device_alignment = 256;  // as in CUDA
 struct Allocation {
   size_t bytes;
 };
@@ -865,7 +865,7 @@ std::map<unsigned char *, Allocation> allocations;
   if (before && after) return true;
   append(text, "a store out of bounds, just %s an array of %zu bytes", before ? "after" : "before",
          bytes);
-  memset(memory - device_alignment, fence_byte, device_alignment);  // told once
+  memset(memory - device_alignment, fence_byte, device_alignment);  // report the damage only once
   memset(memory + bytes, fence_byte, device_alignment);
   return false;
 }
@@ -892,7 +892,7 @@ int tell(const std::string &text, char *into, size_t size) {
 namespace simulator {
 extern "C" {
 
-extern const char SIMULATOR_VERSION = 0;  // programs made for another version do not load
+extern const char SIMULATOR_VERSION = 0;  // programs compiled for another version do not load
 
 Thread *simulator_current;
 Index simulator_block_size, simulator_grid_size;
@@ -998,8 +998,8 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
             name_of(&warp[k]) + " at " + place_of(&warp[k]));
   group.waiting |= 1u << lane;
 #ifdef SIMULATOR_TSAN
-  // Of all collectives __syncwarp alone orders memory. A token for each warp, even and odd times,
-  // would miss little more than one for each warp.
+  // Among collectives only __syncwarp orders memory. Two tokens per warp, for even and odd rounds, would
+  // not find noticeably more races than one token per warp.
   if (kind == SYNCWARP) __tsan_release(&warp[0].context);
 #endif
   {
@@ -1015,7 +1015,7 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
 
 unsigned simulator_activemask(const char *file, int line) {
   Fiber *f = self();
-  if (below(4) == 0) return 1u << lane_of(f);  // a GPU may answer so at any time
+  if (below(4) == 0) return 1u << lane_of(f);  // a GPU may return this at any time
   f->file = file;
   f->line = line;
   f->state = AT_ACTIVEMASK;
@@ -1079,7 +1079,7 @@ unsigned char *simulator_dynamic_shared() {
 
 // --- called by Python ---------------------------------------------------------------------------
 
-/// Runs a grid. 0, or 1 and what went wrong in `text`.
+/// Runs a grid. Returns 0, or returns 1 and writes the error to `text`.
 int simulator_launch(const Launch *what, char *text, size_t size) {
   launch = *what;
   simulator_grid_size = {launch.grid[0], launch.grid[1], launch.grid[2]};
@@ -1126,9 +1126,9 @@ int simulator_launch(const Launch *what, char *text, size_t size) {
   return tell(message, text, size);
 }
 
-/// Memory of the device, holding anything; null if the host has none.
+/// Returns device memory with arbitrary contents, or null if the host has none left.
 void *simulator_allocate(size_t bytes, uint64_t noise) {
-  const size_t whole = (bytes + 3) & ~size_t(3);  // small types are swapped in the word around them
+  const size_t whole = (bytes + 3) & ~size_t(3);  // atomics on small types access a whole word
   unsigned char *memory = nullptr;
 #if defined(SIMULATOR_ASAN)
   if (posix_memalign(reinterpret_cast<void **>(&memory), device_alignment, whole)) return nullptr;
@@ -1148,7 +1148,7 @@ void *simulator_allocate(size_t bytes, uint64_t noise) {
   return memory;
 }
 
-/// 0, or 1 and whose end was written over in `text`.
+/// Returns 0, or returns 1 and describes the damaged array end in `text`.
 int simulator_free(void *pointer, [[maybe_unused]] char *text, [[maybe_unused]] size_t size) {
 #if defined(SIMULATOR_ASAN)
   free(pointer);

@@ -1,8 +1,8 @@
-// The part of CUDA C++ that our kernels use, for g++ on a CPU.
+// The subset of CUDA C++ that our kernels use, for g++ on a CPU.
 //
-// A kernel's text compiles against this header alone. Threads are fibers of one OS thread, run by
-// runtime.cpp in a random order; they change over where threads of a GPU may wait for one another
-// (barriers, collectives of a warp, __nanosleep) and, now and then, at an atomic.
+// A kernel compiles against this header alone. Threads are fibers of one OS thread, and runtime.cpp
+// runs them in a random order. A fiber may be suspended where a GPU thread may wait for others: at
+// a barrier, at a warp collective, in __nanosleep and, at random, at an atomic.
 #ifndef GRAPHLA_SIMULATOR
 #define GRAPHLA_SIMULATOR 1
 #include <math.h>
@@ -19,15 +19,15 @@ struct Index {
   unsigned x, y, z;
 };
 
-struct Thread {  // what a kernel sees of its thread
+struct Thread {  // the state of a thread that a kernel can see
   Index thread, block;
 };
 
 extern "C" {
 extern Thread *simulator_current;
 extern Index simulator_block_size, simulator_grid_size;
-extern uint64_t simulator_random;  // decides at which atomics threads change over
-extern uint64_t simulator_idle;    // atomics that changed nothing since something last changed
+extern uint64_t simulator_random;  // determines at which atomics fibers are suspended
+extern uint64_t simulator_idle;  // atomics without an effect since the last change
 
 unsigned simulator_barrier(int kind, int predicate, const char *file, int line);
 uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argument, int width,
@@ -60,8 +60,8 @@ template <class T> SIMULATOR_INLINE T from_bits(uint64_t bits) {
   return value;
 }
 
-// About one atomic in sixteen lets another thread go first, and one in sixteen go next.
-#ifdef SIMULATOR_TSAN  // which must not see the simulator's own variables
+// About one atomic in 16 lets another thread run before it, and one in 16 lets one run after it.
+#ifdef SIMULATOR_TSAN  // the thread sanitizer must not see the simulator's variables
 extern "C" void simulator_perhaps_change_over();
 extern "C" void simulator_after_atomic(bool changed);
 SIMULATOR_INLINE void perhaps_change_over() { simulator_perhaps_change_over(); }
@@ -79,7 +79,7 @@ SIMULATOR_INLINE void after_atomic(bool changed) {
 #endif
 
 #ifdef SIMULATOR_TSAN
-constexpr int order = __ATOMIC_ACQ_REL;  // so that __threadfence() before an atomic counts
+constexpr int order = __ATOMIC_ACQ_REL;  // gives a __threadfence() before an atomic its effect
 constexpr int load_order = __ATOMIC_ACQUIRE;
 constexpr int store_order = __ATOMIC_RELEASE;
 #else
@@ -92,7 +92,7 @@ template <int size> struct Word;
 template <> struct Word<4> { typedef uint32_t type; };
 template <> struct Word<8> { typedef uint64_t type; };
 
-// Replaces *at by step(*at) in one go; returns what was there.
+// Replaces *at by step(*at) atomically and returns the old value.
 template <class T, class Step>
 SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   typedef typename Word<sizeof(T)>::type W;
@@ -107,7 +107,7 @@ SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   return from_bits<T>(seen);
 }
 
-// Loads and stores that race on purpose; they are atomic for the thread sanitizer.
+// Loads and stores that race intentionally; the thread sanitizer sees them as atomic.
 template <class T> SIMULATOR_INLINE T load_relaxed(const T *at) {
   T value;
   __atomic_load(at, &value, load_order);
@@ -134,8 +134,8 @@ template <class T> SIMULATOR_INLINE void store_relaxed(T *at, T value) {
 #define blockDim simulator::simulator_block_size
 #define gridDim simulator::simulator_grid_size
 
-// A block's shared array lives on the heap, so that its ends can be watched. As in CUDA, every
-// thread that passes the declaration sees the same one, and each instance of a template its own.
+// A block's shared array is on the heap, so that accesses past its ends are detected. As in CUDA,
+// all threads of a block share it, and each instance of a template has its own.
 #define SHARED(type, name, ...)                                                                  \
   static char simulator_key_##name;                                                              \
   using simulator_type_##name = type[__VA_ARGS__];                                               \
@@ -162,8 +162,8 @@ SIMULATOR_INLINE void __syncwarp(unsigned mask = ~0u, SIMULATOR_SITE) {
   simulator::simulator_collective(simulator::SYNCWARP, mask, 0, 0, 32, file, line);
 }
 
-// Clusters, which CUDA has by PTX alone: the barrier, and where a piece of dynamic shared memory lies
-// in block `rank` of the cluster.
+// Clusters, which CUDA offers only in PTX: the barrier, and the address of a piece of dynamic
+// shared memory in block `rank` of the cluster.
 SIMULATOR_INLINE void __cluster_sync(int size, SIMULATOR_SITE) {
   simulator::simulator_cluster_sync(size, file, line);
 }
@@ -250,7 +250,7 @@ SIMULATOR_INLINE long long clock64() {
 #endif
 }
 
-// --- atomics: the types that CUDA has, and no others --------------------------------------------
+// --- atomics, only for the types that CUDA supports --------------------------------------------
 
 #define SIMULATOR_ATOMIC(name, T, expression)                                                    \
   SIMULATOR_INLINE T name(T *at, T value, SIMULATOR_SITE) {                                      \
@@ -289,11 +289,11 @@ SIMULATOR_ATOMIC(atomicExch, float, ((void)old, value))
 
 namespace simulator {
 
-struct Parameter {  // as the look-alike of CuPy checks arguments
+struct Parameter {  // what the simulated CuPy needs in order to check arguments
   int size;         // in bytes
-  int pointee;      // bytes of what it points to; 0: no pointer; -1: pointer to void
-  int reads_only;   // through a pointer to const
-  int fields;       // of a struct: they follow it in the list
+  int pointee;  // size of the target in bytes; 0: not a pointer; -1: pointer to void
+  int reads_only;  // whether it is a pointer to const
+  int fields;  // number of fields of a struct; they follow it in the list
 };
 
 template <class T> constexpr int size_of = sizeof(T);
@@ -324,7 +324,7 @@ template <class T> struct Note<T *> {
   }
 };
 
-/// Initializes any field of a struct, and notes what it is.
+/// Initializes any field of a struct and records its type.
 struct Field {
   Parameters *into;
   template <class T> operator T() const {
@@ -343,7 +343,7 @@ template <class T, size_t... I> auto holds(Places<I...>) -> decltype((void)T{any
 }
 template <class T> int holds(...);
 
-/// How many fields a struct without constructors has.
+/// Returns the number of fields of a struct without constructors.
 template <class T, int N = 0> constexpr int count_fields() {
   typedef decltype(holds<T>(typename Make<N + 1>::type())) Holds;
   if constexpr (sizeof(Holds) == sizeof(bool)) return count_fields<T, N + 1>();

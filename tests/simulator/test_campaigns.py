@@ -1,4 +1,4 @@
-"""The tests of operations and of BFS on the simulated card, by seeds and under sanitizers."""
+"""Run the tests of operations and BFS on the simulated GPU with several seeds and sanitizers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW = "long_path or limit or self_loop"
 
 
 def run(mode: str, seed: int, *tests: str) -> None:
-    """Runs tests with `cuda` as the device, in a process of its own."""
+    """Run tests on the device `cuda` in a separate process."""
     words = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=short")
     done = subprocess.run(
         toolchain.command(mode, sys.executable, *words, *tests),
@@ -42,20 +42,20 @@ def run(mode: str, seed: int, *tests: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS])
-def test_any_schedule_gives_the_right_answer(seed, test):
+def test_operations_are_right_under_every_seed(seed, test):
     run("plain", seed, f"tests/{test}")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS])
-def test_whole_suites_access_nothing_out_of_bounds(test):
+def test_whole_test_files_make_no_invalid_access(test):
     run("asan", 4, f"tests/{test}")
 
 
-def test_no_access_out_of_bounds_and_nothing_undefined():
+def test_bfs_makes_no_invalid_access_and_has_no_undefined_behavior():
     run("asan", 4, f"tests/{BFS}", "-k", FEW)
 
 
 @pytest.mark.full
-def test_no_race_that_is_not_meant():
+def test_bfs_has_no_data_race():
     run("tsan", 5, f"tests/{BFS}", "-k", FEW)

@@ -1,4 +1,4 @@
-"""Clusters: blocks that see one another's shared memory and meet at a barrier of their own."""
+"""Clusters: blocks that access each other's shared memory and share a barrier."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ template <int> __global__ void hand_on(int *out) {
 
 
 def handed_on(barrier: str, seed: int = 0, blocks: int = 8, last: str = "") -> np.ndarray:
-    """Numbers after five steps round the cluster."""
+    """Return the numbers after each block has passed them on five times within its cluster."""
     machine.seed = seed
     text = ROUND.replace("BARRIER", barrier).replace("  out[", f"  {last}\n  out[")
     text = text.replace("SIZE", str(SIZE)).replace("THREADS", str(THREADS))
@@ -52,11 +52,11 @@ def fault_of(barrier: str, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_stored_before_the_barrier_is_seen_behind_it(seed):
+def test_a_store_before_the_cluster_barrier_is_visible_after_it(seed):
     assert (handed_on("__cluster_sync(SIZE);", seed) == wanted()).all()
 
 
-def test_a_barrier_of_the_block_alone_is_too_little():
+def test_a_block_barrier_does_not_order_a_cluster():
     wrong = 0
     for seed in range(8):
         wrong += (
@@ -65,19 +65,19 @@ def test_a_barrier_of_the_block_alone_is_too_little():
     assert wrong == 8
 
 
-def test_a_block_of_another_number_than_the_cluster_has_is_caught():
+def test_a_block_rank_outside_the_cluster_is_caught():
     text = fault_of("__cluster_map(mine, SIZE, SIZE)[t] = 1; __cluster_sync(SIZE);")
     assert "there is no block 4 in a cluster of 4 (test.cu:" in text
 
 
-def test_memory_that_is_not_dynamic_shared_memory_is_caught():
+def test_mapping_memory_that_is_not_dynamic_shared_memory_is_caught():
     text = fault_of(
         "SHARED(int, other, 9); __cluster_map(&other[0], 1, SIZE); __cluster_sync(SIZE);"
     )
     assert "is not in the block's dynamic shared memory" in text
 
 
-def test_shared_memory_of_a_block_that_has_ended_is_caught():
+def test_access_to_shared_memory_of_a_finished_block_is_caught():
     text = fault_of(
         "__cluster_sync(SIZE); if (rank == 1) return;"
         " for (int k = 0; k < 40; ++k) __nanosleep(9); mine[t] = *__cluster_map(mine, 1, SIZE);"
@@ -85,7 +85,7 @@ def test_shared_memory_of_a_block_that_has_ended_is_caught():
     assert "block 1 of the cluster has ended" in text
 
 
-def test_a_block_that_does_not_come_is_told():
+def test_a_block_that_never_reaches_the_cluster_barrier_is_reported():
     text = fault_of(
         "if (blockIdx.x != 6) __cluster_sync(SIZE); while (blockIdx.x == 6) __nanosleep(9);"
     )
@@ -98,7 +98,7 @@ def test_threads_at_two_barriers_of_a_cluster_are_caught():
     assert "divergent barrier" in text
 
 
-def test_blocks_that_have_ended_are_not_waited_for():
+def test_a_cluster_barrier_does_not_wait_for_finished_blocks():
     assert handed_on("__cluster_sync(SIZE); if (turn == 4 && rank == 3) return;").shape == (8, 40)
 
 
@@ -109,11 +109,11 @@ def test_blocks_that_have_ended_are_not_waited_for():
         ("__cluster_sync(SIZE); __cluster_sync(2);", 8, "a cluster of 2 blocks, in a grid of 8"),
     ],
 )
-def test_a_grid_of_broken_clusters_is_caught(barrier, blocks, words):
+def test_a_grid_that_is_not_a_multiple_of_the_cluster_size_is_caught(barrier, blocks, words):
     assert words in fault_of(barrier, blocks=blocks)
 
 
-def test_clusters_want_a_cooperative_launch_here():
+def test_a_cluster_kernel_must_be_launched_cooperatively():
     text = ROUND.replace("BARRIER", "__cluster_sync(SIZE);")
     text = text.replace("SIZE", str(SIZE)).replace("THREADS", str(THREADS))
     machine.seed = 0

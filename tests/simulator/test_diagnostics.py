@@ -1,4 +1,4 @@
-"""Faults that a GPU hides, planted: each is caught, and told with the kernel's name and place."""
+"""The simulator catches errors that a GPU hides, and names the kernel and the source line."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def fault_of(body: str, seed: int = 0, inputs: list[np.ndarray] | None = None, *
 # --- barriers and collectives -------------------------------------------------------------------
 
 
-def test_a_missing_barrier_shows_under_some_schedule():
+def test_a_missing_barrier_gives_wrong_results_under_every_seed():
     body = "SHARED(int, all, 64); all[t] = a; out[t] = all[t ^ 32];"
     wrong = 0
     for seed in range(8):
         machine.seed = seed
         wrong += (each_lane(body, [X], np.int32) != X ^ 32).any()
-    assert wrong == 8  # what is not yet stored holds noise
+    assert wrong == 8  # memory that is not yet written holds noise
 
 
 def test_threads_at_two_barriers_are_caught():
@@ -54,7 +54,7 @@ def test_a_barrier_and_a_collective_that_wait_for_each_other_are_caught():
     assert "__syncwarp with mask 0xffffffff" in text
 
 
-def test_a_shuffle_from_a_lane_outside_of_the_mask_is_caught():
+def test_a_shuffle_from_a_lane_outside_the_mask_is_caught():
     text = fault_of("if (t < 8) out[t] = __shfl_sync(0xff, a, 9);")
     assert (
         "__shfl_sync with mask 0x000000ff (test.cu:4) reads from lane 9, which is not active"
@@ -62,42 +62,42 @@ def test_a_shuffle_from_a_lane_outside_of_the_mask_is_caught():
     )
 
 
-def test_a_shuffle_from_a_lane_that_has_ended_is_caught():
+def test_a_shuffle_from_a_finished_lane_is_caught():
     text = fault_of("if (t == 5) return; out[t] = __shfl_sync(~0u, a, 5);")
     assert "reads from lane 5, which is not active" in text
 
 
-def test_a_lane_that_its_own_mask_does_not_name_is_caught():
+def test_a_lane_that_its_own_mask_omits_is_caught():
     text = fault_of("out[t] = __ballot_sync(0x7fffffff, a);", 3)
     assert "thread (31, 0, 0) is not in the mask of __ballot_sync" in text or "(63, 0, 0)" in text
 
 
-def test_lanes_at_two_collectives_are_caught():
+def test_lanes_at_two_different_collectives_are_caught():
     text = fault_of("if (t % 2) out[t] = __any_sync(~0u, a); else out[t] = __all_sync(~0u, a);")
     assert "divergent collective" in text
     assert "__any_sync" in text
     assert "__all_sync" in text
 
 
-def test_lanes_with_two_masks_are_caught():
+def test_lanes_that_pass_different_masks_are_caught():
     text = fault_of("out[t] = __ballot_sync(t % 32 ? 0xffffffffu : 0x0fffffffu, a);")
     assert "divergent collective" in text
 
 
-def test_a_shuffle_of_no_width_is_caught():
+def test_a_shuffle_width_that_is_not_a_power_of_two_is_caught():
     assert "the width is no power of two" in fault_of("out[t] = __shfl_sync(~0u, a, 0, 12);")
 
 
-# --- waiting for ever ---------------------------------------------------------------------------
+# --- endless waiting ----------------------------------------------------------------------------
 
 
-def test_a_thread_that_spins_for_ever_is_caught():
+def test_a_thread_that_spins_forever_is_caught():
     text = fault_of("while (*(volatile int *)as == 0) __nanosleep(10);")
     assert "deadlock: threads wait for what nobody does" in text
     assert "64 threads at __nanosleep or an atomic (test.cu:4)" in text
 
 
-def test_blocks_that_wait_for_one_not_yet_started_are_caught():
+def test_blocks_that_wait_for_an_unstarted_block_are_caught():
     text = """
 template <int> __global__ void wait(unsigned *arrived) {
   atomicAdd(arrived, 1u);
@@ -110,12 +110,12 @@ template <int> __global__ void wait(unsigned *arrived) {
         run(wait, 20, 1, cupy.zeros(1, np.uint32))
 
 
-def test_a_lock_that_is_never_free_is_caught():
+def test_a_lock_that_is_never_released_is_caught():
     body = "SHARED(int, lock, 1); lock[0] = 1; while (atomicCAS(lock, 0, 1)) {}"
     assert "atomics without end" in fault_of(body)
 
 
-def test_a_loop_without_end_is_caught():
+def test_an_endless_loop_is_caught():
     before, machine.timeout = machine.timeout, 0.2
     try:
         text = fault_of("while (*(volatile const int *)as == 0) {}")
@@ -134,14 +134,14 @@ def test_a_store_out_of_bounds_is_caught(place, where):
 
 
 @pytest.mark.parametrize("place", ["-1", "10", "12"])
-def test_a_store_out_of_bounds_of_shared_memory_is_caught(place):
+def test_a_store_out_of_bounds_of_a_shared_array_is_caught(place):
     text = fault_of(f"SHARED(int, all, 10); if (t == 0) all[{place}] = 1;")
     assert "a store out of bounds of the shared array all" in text
     text = fault_of(f"SHARED_BYTES(all); if (t == 0) all[{place}] = 1;", shared_mem=10)
     assert "a store out of bounds of the shared array" in text
 
 
-def test_a_store_by_other_hands_shows_when_the_array_is_freed():
+def test_a_stray_store_by_the_host_is_reported_when_the_array_is_freed():
     x = cupy.zeros(4, np.uint8)
     (ctypes.c_ubyte * 1).from_address(x.data.ptr + 4)[0] = 1
     del x
@@ -149,12 +149,12 @@ def test_a_store_by_other_hands_shows_when_the_array_is_freed():
         cupy.zeros(1)
 
 
-def test_memory_that_is_nobodys_is_caught():
+def test_access_to_unallocated_memory_is_caught():
     text = fault_of("out[t] = *(int *)(8 + 0 * t);")
     assert "illegal address 0x8" in text
 
 
-def test_a_stack_without_end_is_caught():
+def test_a_stack_overflow_is_caught():
     program = """
 __device__ __noinline__ int deeper(volatile int *at, int n) {
   volatile int frame[64];
@@ -181,11 +181,11 @@ def test_a_misaligned_atomic_is_caught():
     assert "an atomic at the misaligned address" in text
 
 
-def test_too_much_shared_memory_is_caught():
+def test_a_block_that_uses_too_much_shared_memory_is_caught():
     assert "the limit is 49152" in fault_of("SHARED(double, all, 6145); all[t] = 0;")
 
 
-def test_new_memory_holds_noise():
+def test_new_memory_contains_noise():
     body = "SHARED(int, all, 64); out[t] = all[t];"
     machine.seed = 1
     first = each_lane(body, [X], np.int32)
@@ -193,7 +193,7 @@ def test_new_memory_holds_noise():
     assert len(set(cupy.empty(100, np.int64).get().tolist())) > 90
 
 
-def test_the_simulator_works_on_after_a_fault():
+def test_the_simulator_still_works_after_a_fault():
     for _ in range(3):
         fault_of("if (t == 3) out[1000000000] = 1; __syncthreads();")
         assert each_lane("__syncthreads(); out[t] = a;", [X], np.int32).tolist() == X.tolist()
@@ -215,14 +215,14 @@ def ranks(seed: int, number: int = 0) -> tuple[int, ...]:
     return tuple(result.get().tolist())
 
 
-def test_schedules_repeat_by_seed():
+def test_equal_seeds_give_equal_schedules():
     assert ranks(7) == ranks(7)
 
 
-def test_schedules_differ_by_seed():
+def test_different_seeds_give_different_schedules():
     assert len({ranks(seed) for seed in range(10)}) == 10
 
 
-def test_schedules_differ_by_arguments():
+def test_different_arguments_give_different_schedules():
     first = ranks(1)
     assert ranks(1, number=5) != first

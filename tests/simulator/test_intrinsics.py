@@ -1,4 +1,4 @@
-"""Each built-in of CUDA that kernels use, against a plain model in Python."""
+"""Compare each CUDA built-in that our kernels use with a simple model in Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lanes(mask: int) -> np.ndarray:
 
 
 def shuffled_from(kind: str, lane: int, argument: int, width: int) -> int:
-    """The lane read, from CUDA's programming guide."""
+    """Return the lane that a shuffle reads, as the CUDA programming guide defines it."""
     begin = lane // width * width
     match kind:
         case "":
@@ -46,7 +46,7 @@ def shuffled_from(kind: str, lane: int, argument: int, width: int) -> int:
 @pytest.mark.parametrize("kind", ["", "_up", "_down", "_xor"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(seed=seeds, argument=st.integers(0, 40), width=st.sampled_from([1, 2, 4, 8, 16, 32]))
-def test_shuffles_read_another_lane(kind, dtype, seed, argument, width):
+def test_shuffles_read_the_lane_that_cuda_defines(kind, dtype, seed, argument, width):
     machine.seed = seed
     if kind == "_xor":
         argument %= 32
@@ -58,7 +58,7 @@ def test_shuffles_read_another_lane(kind, dtype, seed, argument, width):
 
 
 @given(mask=words.filter(bool), seed=seeds)
-def test_a_shuffle_under_a_mask_reads_among_its_lanes(mask, seed):
+def test_a_shuffle_under_a_mask_reads_lanes_of_that_mask(mask, seed):
     machine.seed = seed
     inside = LANES[lanes(mask)]
     source = np.random.default_rng(seed).choice(inside, 32).astype(np.int32)
@@ -72,9 +72,9 @@ def test_a_shuffle_under_a_mask_reads_among_its_lanes(mask, seed):
 
 
 @given(mask=words, predicate=words, seed=seeds)
-def test_votes_see_the_lanes_of_their_mask(mask, predicate, seed):
+def test_votes_count_only_the_lanes_of_their_mask(mask, predicate, seed):
     machine.seed = seed
-    true = lanes(predicate).astype(np.int32) * 7  # true is whatever is not 0
+    true = lanes(predicate).astype(np.int32) * 7  # any value except 0 counts as true
     both = [true, np.full(32, mask, np.uint32)]
     models = {
         "__ballot_sync": mask & predicate,
@@ -87,7 +87,7 @@ def test_votes_see_the_lanes_of_their_mask(mask, predicate, seed):
 
 
 @given(seed=seeds, dtype=st.sampled_from([np.int32, np.uint32, np.int64, np.uint64]))
-def test_match_any_finds_equal_values(seed, dtype):
+def test_match_any_returns_the_lanes_with_equal_values(seed, dtype):
     machine.seed = seed
     x = values_of(dtype, seed) % 5
     result = each_lane("out[t] = __match_any_sync(~0u, a);", [x], np.uint32)
@@ -96,7 +96,7 @@ def test_match_any_finds_equal_values(seed, dtype):
 
 
 @given(mask=words, seed=seeds)
-def test_reduce_add_wraps_around(mask, seed):
+def test_reduce_add_wraps_around_on_overflow(mask, seed):
     machine.seed = seed
     x = np.random.default_rng(seed).integers(0, 2**32, 32, np.uint32)
     both = [x, np.full(32, mask, np.uint32)]
@@ -106,7 +106,7 @@ def test_reduce_add_wraps_around(mask, seed):
 
 
 @given(seed=seeds, predicate=words)
-def test_lanes_that_are_active_together_are_told_the_same(seed, predicate):
+def test_lanes_in_the_same_active_mask_get_equal_masks(seed, predicate):
     machine.seed = seed
     x = lanes(predicate).astype(np.int32)
     result = each_lane(
@@ -121,7 +121,7 @@ def test_lanes_that_are_active_together_are_told_the_same(seed, predicate):
         assert all(result[j] == mask for j in LANES[lanes(mask)])
 
 
-def test_activemask_gathers_lanes_at_times():
+def test_activemask_sometimes_contains_many_lanes():
     seen = set()
     for seed in range(20):
         machine.seed = seed
@@ -135,7 +135,7 @@ def test_activemask_gathers_lanes_at_times():
 
 
 @given(seed=seeds, count=st.integers(1, 100), data=st.data())
-def test_barriers_tell_of_the_whole_block(seed, count, data):
+def test_barrier_reductions_cover_the_whole_block(seed, count, data):
     machine.seed = seed
     true = np.array(data.draw(st.lists(st.integers(0, 1), min_size=count, max_size=count)), "i4")
     for name, expected in (("or", true.any()), ("and", true.all()), ("count", true.sum())):
@@ -144,7 +144,7 @@ def test_barriers_tell_of_the_whole_block(seed, count, data):
 
 
 @given(seed=seeds, count=st.integers(1, 70))
-def test_what_was_stored_before_a_barrier_is_read_after_it(seed, count):
+def test_a_store_before_a_barrier_is_visible_after_it(seed, count):
     machine.seed = seed
     body = "SHARED(int, all, 70); all[t] = a; __syncthreads(); out[t] = all[blockDim.x - 1 - t];"
     x = np.arange(count, dtype=np.int32)
@@ -152,14 +152,14 @@ def test_what_was_stored_before_a_barrier_is_read_after_it(seed, count):
 
 
 @given(seed=seeds)
-def test_what_was_stored_before_syncwarp_is_read_after_it(seed):
+def test_a_store_before_syncwarp_is_visible_after_it(seed):
     machine.seed = seed
     body = "SHARED(int, all, 64); all[t] = a; __syncwarp(); out[t] = all[t ^ 31];"
     x = np.arange(64, dtype=np.int32)
     assert each_lane(body, [x], np.int32).tolist() == (x ^ 31).tolist()
 
 
-def test_threads_that_have_ended_are_not_waited_for():
+def test_a_barrier_does_not_wait_for_finished_threads():
     body = (
         "if (t < 40) return; const int n = __syncthreads_count(1); out[t] = n + __any_sync(~0u, a);"
     )
@@ -168,7 +168,7 @@ def test_threads_that_have_ended_are_not_waited_for():
 
 
 @given(seed=seeds, count=st.integers(1, 50))
-def test_dynamic_shared_memory(seed, count):
+def test_threads_share_dynamic_shared_memory(seed, count):
     machine.seed = seed
     body = "SHARED_BYTES(bytes); int *all = (int *)bytes; all[t] = a; __syncthreads(); "
     body += "out[t] = all[(t + 1) % blockDim.x];"
@@ -182,7 +182,7 @@ template <int> __global__ void rounds(int *values, unsigned *tickets, int n) {
   for (unsigned round = 0; round < 3; round++) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const int next = values[(i + 1) % n];
-    for (int half = 0; half < 2; half++) {  // all have read, then all have written
+    for (int half = 0; half < 2; half++) {  // first all blocks read, then all write
       __syncthreads();
       if (threadIdx.x == 0) {
         __threadfence();
@@ -199,7 +199,7 @@ template <int> __global__ void rounds(int *values, unsigned *tickets, int n) {
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_blocks_of_a_cooperative_launch_wait_for_each_other(seed):
+def test_blocks_of_a_cooperative_launch_can_wait_for_each_other(seed):
     machine.seed = seed
     x, tickets = cupy.arange(6 * 40, dtype=np.int32), cupy.zeros(1, np.uint32)
     rounds = kernel(GRID_BARRIER, "rounds<0>")
@@ -224,7 +224,7 @@ ATOMICS = {
     ("name", "dtype"), [(name, dtype) for name, (_, dtypes) in ATOMICS.items() for dtype in dtypes]
 )
 @given(seed=seeds)
-def test_atomics_fold_and_return_what_was_there(name, dtype, seed):
+def test_atomics_apply_the_operation_and_return_the_old_value(name, dtype, seed):
     machine.seed = seed
     step = ATOMICS[name][0]
     x = values_of(dtype, seed, 50)
@@ -240,14 +240,14 @@ def test_atomics_fold_and_return_what_was_there(name, dtype, seed):
         for each in x:
             expected = dtype(step(expected, each))
         assert at.get()[0] == expected
-        # Each thread saw one of the values on the way, and each value but the last was seen.
+        # Each thread saw an intermediate value, and every value except the last was seen.
         pairs = [(old, dtype(step(old, each))) for old, each in zip(before.get(), x, strict=True)]
     befores, afters = (sorted(each) for each in zip(*pairs, strict=True))
     assert sorted([*befores, expected]) == sorted([*afters, start])
 
 
 @given(seed=seeds)
-def test_exchange_hands_on_each_value_once(seed):
+def test_atomic_exchange_returns_each_value_once(seed):
     machine.seed = seed
     text = (
         "template <class T> __global__ void exchange(T *at, T *before) "
@@ -280,7 +280,7 @@ def test_compare_and_swap_lets_one_thread_win(seed):
 
 
 @given(seed=seeds)
-def test_bits_are_counted_and_found(seed):
+def test_bit_intrinsics_count_and_find_bits(seed):
     random = np.random.default_rng(seed)
     x = random.integers(0, 2**64, 32, np.uint64) >> random.integers(0, 64, 32, np.uint64)
     x[0] = 0
@@ -298,7 +298,7 @@ def test_bits_are_counted_and_found(seed):
 
 
 @given(seed=seeds)
-def test_numbers_are_seen_as_bits_and_back(seed):
+def test_reinterpreting_numbers_as_bits_keeps_the_bits(seed):
     bits = np.random.default_rng(seed).integers(0, 2**63, 32, np.int64)
     low = bits.astype(np.int32)
     for call, x, dtype in (
@@ -314,17 +314,17 @@ def test_numbers_are_seen_as_bits_and_back(seed):
         assert each_lane(f"out[t] = {call};", [y], x.dtype).tolist() == x.tolist()
 
 
-def test_a_fused_product_is_rounded_once():
+def test_fma_rounds_only_once():
     x = np.float64(1 + 2**-30)
     y = np.full(4, x)
-    exact = 2**-29 + 2**-60  # of x * x - 1
+    exact = 2**-29 + 2**-60  # the exact value of x * x - 1
     assert each_lane("out[t] = fma(a, a, -1.0);", [y], np.float64).tolist() == [exact] * 4
     z = np.full(4, np.float32(1 + 2**-12))
     exact = 2**-11 + 2**-24
     assert each_lane("out[t] = fmaf(a, a, -1.0f);", [z], np.float32).tolist() == [exact] * 4
 
 
-def test_the_clock_runs_and_ldg_loads():
+def test_clock64_never_decreases_and_ldg_loads_values():
     x = np.arange(4, dtype=np.int32)
     body = "const long long begin = clock64(); __threadfence(); __threadfence_block(); "
     body += "__threadfence_system(); out[t] = clock64() >= begin ? __ldg(as + t) : -1;"

@@ -1,4 +1,4 @@
-"""The look-alike offers what CuPy offers, and refuses what CuPy refuses."""
+"""The simulated CuPy offers what CuPy offers, and refuses what CuPy refuses."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def one_device():
         lambda x: iter(x[0]),
     ],
 )
-def test_what_cupy_refuses_is_a_type_error(call):
+def test_arguments_that_cupy_refuses_raise_a_type_error(call):
     with pytest.raises(TypeError):
         call(cupy.asarray(X))
 
 
-def test_what_is_not_there_is_named():
+def test_unsupported_features_raise_an_error_that_names_them():
     with pytest.raises(AttributeError, match="no 'insert'"):
         cupy.insert
     with pytest.raises(NotImplementedError):
@@ -74,7 +74,7 @@ def test_what_is_not_there_is_named():
         cupy.asarray(np.array(["a"]))
 
 
-def test_an_index_out_of_bounds_is_an_error_where_cupy_wraps():
+def test_an_index_out_of_bounds_raises_an_error_although_cupy_wraps_it():
     x = cupy.asarray(X)
     for index in (cupy.array([0, 3]), cupy.array([-4])):
         with pytest.raises(IndexError):
@@ -85,10 +85,10 @@ def test_an_index_out_of_bounds_is_an_error_where_cupy_wraps():
             cupy.take(x, index)
 
 
-# --- answers ------------------------------------------------------------------------------------
+# --- results ------------------------------------------------------------------------------------
 
 
-def test_numbers_are_arrays_of_no_dimension():
+def test_scalar_results_are_zero_dimensional_arrays():
     x = cupy.asarray(X)
     for each in (x[0], x.sum(), cupy.max(x), x[0] + 1, cupy.count_nonzero(x), x.any()):
         assert isinstance(each, cupy.ndarray)
@@ -98,7 +98,7 @@ def test_numbers_are_arrays_of_no_dimension():
     assert x.tolist() == [3, 1, 2]
 
 
-def test_views_share_memory_and_copies_do_not():
+def test_views_share_memory_but_copies_do_not():
     x = cupy.arange(12, dtype=np.int32)
     row = x.reshape(3, 4)[1]
     row[2] = 100
@@ -113,7 +113,7 @@ def test_views_share_memory_and_copies_do_not():
     assert int(x[0]) == 0
 
 
-def test_numpy_hands_over_to_the_look_alike():
+def test_numpy_functions_dispatch_to_the_simulated_cupy():
     x = cupy.asarray(X)
     assert isinstance(np.sqrt(x), cupy.ndarray)
     assert isinstance(np.int32(2) * x, cupy.ndarray)
@@ -121,7 +121,7 @@ def test_numpy_hands_over_to_the_look_alike():
     assert np.concatenate([x, x]).tolist() == [3, 1, 2] * 2
 
 
-def test_operators_are_numpys():
+def test_operators_give_the_same_results_as_in_numpy():
     x, y = cupy.asarray(X), cupy.asarray(X[::-1].copy())
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "eq", "xor", "lshift"):
         ours = getattr(operator, name)
@@ -133,13 +133,13 @@ def test_operators_are_numpys():
     assert (-x).tolist() == [-4, -2, -3]
 
 
-def test_a_broadcast_array_has_no_strides():
+def test_a_broadcast_array_has_zero_strides():
     x = cupy.broadcast_to(cupy.asarray(X[:1]), (5,))
     assert x.strides == (0,)
     assert x.tolist() == [3] * 5
 
 
-def test_of_equal_indices_any_may_come_last():
+def test_a_scatter_to_equal_indices_may_keep_any_value():
     seen = set()
     for seed in range(30):
         machine.seed = seed
@@ -149,14 +149,14 @@ def test_of_equal_indices_any_may_come_last():
     assert seen == {0, 1, 2, 3}
 
 
-def test_ufuncs_fold_at_places():
+def test_ufunc_at_and_reduceat_combine_entries():
     x = cupy.zeros(3, np.int32)
     cupy.add.at(x, cupy.array([0, 0, 2]), cupy.asarray(X))
     assert x.tolist() == [4, 0, 2]
     assert cupy.add.reduceat(cupy.asarray(X), cupy.array([0, 2])).tolist() == [4, 2]
 
 
-def test_pinned_memory_is_the_hosts():
+def test_pinned_memory_is_accessible_on_the_host():
     pinned = cupy.cuda.alloc_pinned_memory(8)
     host = np.frombuffer(pinned, np.int64, 1)
     host[0] = 7
@@ -165,7 +165,7 @@ def test_pinned_memory_is_the_hosts():
     assert x.tolist() == [7]
 
 
-def test_a_kernel_writes_into_pinned_memory():
+def test_a_kernel_can_write_to_pinned_memory():
     text = "template <int> __global__ void tell(unsigned long long *host) { host[1] = 9; }"
     pinned = cupy.cuda.alloc_pinned_memory(16)
     host = np.frombuffer(pinned, np.uint64, 2).data
@@ -173,7 +173,7 @@ def test_a_kernel_writes_into_pinned_memory():
     assert host[1] == 9
 
 
-def test_a_stream_says_whether_it_is_done_and_raises_nothing():
+def test_stream_query_reports_completion_or_failure_without_raising():
     assert runtime.streamQuery(cupy.cuda.get_current_stream().ptr) == 0
     machine.failure, machine.fails_in = runtime.CUDARuntimeError(700), -1
     try:
@@ -186,12 +186,12 @@ def test_a_stream_says_whether_it_is_done_and_raises_nothing():
 
 
 class Filling(IntEnum):
-    """A value for arrays."""
+    """An enumeration whose value is used to fill an array."""
 
     ONE = 1
 
 
-def test_an_array_is_not_filled_with_an_enumeration():
+def test_filling_an_array_with_an_enumeration_is_refused():
     for fill in (
         lambda: cupy.full(3, Filling.ONE, np.int32),
         lambda: cupy.copyto(cupy.zeros(3), Filling.ONE),
@@ -201,7 +201,7 @@ def test_an_array_is_not_filled_with_an_enumeration():
     assert cupy.full(3, int(Filling.ONE), np.int32).tolist() == [1, 1, 1]
 
 
-def test_two_devices_do_not_mix():
+def test_arrays_of_two_devices_cannot_be_combined():
     machine.reset(devices=2)
     x = cupy.asarray(X)
     with Device(1):
@@ -217,7 +217,7 @@ def test_two_devices_do_not_mix():
         Device(2).use()
 
 
-def test_a_device_out_of_memory_says_so_in_cupys_words():
+def test_an_out_of_memory_error_has_the_same_message_as_in_cupy():
     machine.devices[0].memory = machine.devices[0].used + 1000
     x = cupy.zeros(600, np.int8)
     with pytest.raises(
@@ -228,14 +228,14 @@ def test_a_device_out_of_memory_says_so_in_cupys_words():
     cupy.zeros(600, np.int8)
 
 
-def test_an_array_may_be_empty():
+def test_an_array_may_have_no_elements():
     x = cupy.zeros((0, 3), np.int32)
     assert x.data.ptr == 0
     assert x.sum().item() == 0
     assert (x + 1).shape == (0, 3)
 
 
-# --- against the real one -----------------------------------------------------------------------
+# --- comparison with the real CuPy --------------------------------------------------------------
 
 PROBE = """
 import cupy, inspect, json, sys
@@ -254,7 +254,7 @@ print(json.dumps(missing))
 
 
 @pytest.mark.skipif(PathFinder.find_spec("cupy") is None, reason="CuPy is not installed")
-def test_all_that_the_look_alike_has_cupy_has():
+def test_the_real_cupy_has_everything_that_the_simulated_one_has():
     lines = f"{functions.TABLE}\n{functions.CREATION}".strip().split("\n")
     signatures = dict(functions._signature(line) for line in lines if line)
     variadic = {"matmul"}
@@ -298,7 +298,7 @@ def _public(module: object) -> list[str]:
     ]
 
 
-def test_a_kernel_runs_on_its_own_device_alone():
+def test_a_kernel_runs_only_on_the_device_that_loaded_it():
     machine.reset(devices=2)
     from .kernels import kernel, run
 

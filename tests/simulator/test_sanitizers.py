@@ -1,4 +1,4 @@
-"""Under the sanitizers of g++, each in a process of its own: they see what is planted."""
+"""Run g++'s sanitizers in separate processes and check that they find deliberate errors."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def run(mode: str, *command: str) -> subprocess.CompletedProcess[str]:
         ("out[t] = a + 2147483647;", "signed integer overflow"),
     ],
 )
-def test_the_address_sanitizer_sees(body, words):
+def test_the_address_sanitizer_finds_the_error(body, words):
     done = run("asan", "-c", LAUNCH, body)
     assert done.returncode != 0
     assert any(each in done.stderr for each in words.split("|")), done.stderr
 
 
-def test_the_address_sanitizer_is_content_with_barriers_and_shuffles():
+def test_the_address_sanitizer_accepts_barriers_and_shuffles():
     body = (
         "SHARED(int, all, 64); all[t] = a; __syncthreads(); out[t] = __shfl_sync(~0u, all[t], 3);"
     )
@@ -89,13 +89,13 @@ ORDERED = {
 
 
 @pytest.mark.parametrize("what", RACES)
-def test_the_thread_sanitizer_sees(what):
+def test_the_thread_sanitizer_finds_the_race(what):
     done = run("tsan", "-c", LAUNCH, RACES[what])
     assert "ThreadSanitizer: data race" in done.stderr
     assert "test.cu:4" in done.stderr
 
 
 @pytest.mark.parametrize("what", ORDERED)
-def test_the_thread_sanitizer_is_content_with(what):
+def test_the_thread_sanitizer_accepts_ordered_accesses(what):
     done = run("tsan", "-c", LAUNCH, ORDERED[what])
     assert (done.returncode, done.stderr) == (0, "")

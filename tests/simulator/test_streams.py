@@ -1,4 +1,4 @@
-"""Work of two streams that nothing orders is caught."""
+"""The simulator catches accesses by two streams that nothing orders."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_read_must_wait_for_the_write_of_another_stream():
         assert (x + 1).tolist() == [1, 2, 3, 4]
 
 
-def test_an_event_recorded_too_early_orders_nothing():
+def test_an_event_recorded_before_the_work_does_not_order_it():
     first, second = two()
     early = first.record()
     with first:
@@ -63,7 +63,7 @@ def test_a_write_must_wait_for_the_reads_of_another_stream():
     del y
 
 
-def test_the_host_orders_what_it_waits_for():
+def test_waiting_on_the_host_orders_the_streams():
     first, second = two()
     with first:
         x = cupy.arange(4)
@@ -87,14 +87,14 @@ def test_the_null_stream_and_blocking_streams_wait_for_each_other():
     assert (y + 1).tolist() == [2, 3, 4, 5]
 
 
-def test_kernels_are_ordered_too():
+def test_unordered_kernels_of_two_streams_are_caught():
     copy = kernel(COPY, "copy<0>")
     first, second = two()
     x, y = cupy.arange(4, dtype=np.int32), cupy.zeros(4, np.int32)
     Stream.null.synchronize()
     with first:
         run(copy, 1, 4, x, y)
-    run(copy, 1, 4, x, cupy.zeros(4, np.int32), stream=Stream.null)  # two may read
+    run(copy, 1, 4, x, cupy.zeros(4, np.int32), stream=Stream.null)  # concurrent reads are allowed
     with second, pytest.raises(SimulatorFault, match="kernel copy of stream"):
         run(copy, 1, 4, y, x)
     with second:

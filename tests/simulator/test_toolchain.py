@@ -1,4 +1,4 @@
-"""Programs through the look-alike of NVRTC: headers, options, refusals, and code kept on disk."""
+"""Compile programs through the simulated NVRTC: headers, options, errors and the disk cache."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def filled(image: bytes, name: str) -> list[int]:
     return x.tolist()
 
 
-def test_headers_come_as_texts_and_options_define():
+def test_headers_may_be_strings_and_options_define_macros():
     headers = {"number.cuh": HEADER}
     for number in (1, 2):
         image, name = compiled(TEXT, "fill<40>", f"-DNUMBER={number}", headers=headers)
         assert filled(image, name) == [40 + number] * 3
 
 
-def test_headers_come_from_folders_and_are_part_of_the_key(tmp_path: Path):
+def test_headers_from_folders_are_part_of_the_cache_key(tmp_path: Path):
     for number in (5, 6):
         (tmp_path / "number.cuh").write_text(HEADER.replace("NUMBER", str(number)))
         assert filled(*compiled(TEXT, "fill<1>", f"-I{tmp_path}")) == [1 + number] * 3
 
 
-def test_a_program_has_several_instances():
+def test_one_program_may_have_several_template_instances():
     text = "template <int N> __global__ void fill(int *x) { x[threadIdx.x] = N; }"
     program = nvrtc.createProgram(text, "test.cu", (), ())
     for number in (3, 4):
@@ -72,7 +72,7 @@ def test_a_program_has_several_instances():
         assert filled(nvrtc.getCUBIN(program), name) == [number] * 3
 
 
-def test_what_does_not_compile_is_told_with_its_line():
+def test_a_compile_error_names_the_source_line():
     with pytest.raises(nvrtc.NVRTCError, match="NVRTC_ERROR_COMPILATION") as caught:
         compiled("\ntemplate <int> __global__ void f() { nothing(); }", "f<0>")
     assert "test.cu:2" in caught.value.__notes__[0]
@@ -88,7 +88,7 @@ def test_what_does_not_compile_is_told_with_its_line():
         "surfaces();",
     ],
 )
-def test_what_cuda_or_our_dialect_has_not_is_refused(body):
+def test_code_that_cuda_or_our_conventions_do_not_allow_is_refused(body):
     with pytest.raises(nvrtc.NVRTCError):
         compiled(f"template <int> __global__ void f() {{ {body} }}", "f<0>")
 
@@ -99,7 +99,7 @@ def test_an_unknown_option_is_refused():
     assert "unrecognized option --no-such-option" in caught.value.__notes__[0]
 
 
-def test_code_of_another_kind_does_not_load():
+def test_an_invalid_image_or_unknown_function_does_not_load():
     for image in (b"nonsense", Path(sys.executable).read_bytes()):
         with pytest.raises(driver.CUDADriverError, match="CUDA_ERROR_INVALID_IMAGE"):
             Module().load(image)
@@ -110,7 +110,7 @@ def test_code_of_another_kind_does_not_load():
         module.get_function("g")
 
 
-def test_launches_that_a_card_refuses():
+def test_launches_that_a_card_refuses_are_refused():
     text = "template <int> __global__ void f(int *x) { SHARED_BYTES(all); x[0] = all[0]; }"
     image, name = compiled(text, "f<0>")
     module = Module()
@@ -127,7 +127,7 @@ def test_launches_that_a_card_refuses():
         f((9,), (1024,), (x,), enable_cooperative_groups=True)
 
 
-def test_code_is_kept_where_the_environment_says(tmp_path: Path):
+def test_compiled_code_is_cached_in_the_folder_that_the_environment_names(tmp_path: Path):
     code = (
         "from simulator.kernels import kernel, run; from simulator import cupy\n"
         "x = cupy.zeros(1)\n"
@@ -147,4 +147,4 @@ def test_code_is_kept_where_the_environment_says(tmp_path: Path):
         assert done.stdout == "[3.]\n"
         times.append({file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.so")})
     assert times[0] == times[1]
-    assert len(times[0]) == 3  # the runtime, the program, and the program as it was loaded
+    assert len(times[0]) == 3  # the runtime, the compiled program and its loaded copy

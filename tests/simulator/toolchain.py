@@ -1,4 +1,4 @@
-"""g++ in the place of NVRTC: programs made into shared objects, and kept on disk."""
+"""Compile programs into shared objects with g++ instead of NVRTC, and cache them on disk."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ MODES = {
 }
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
-    *("-fno-gnu-unique", "-fno-math-errno"),  # one program's symbols are not another's
+    *("-fno-gnu-unique", "-fno-math-errno"),  # keep the symbols of programs separate
 )
 
 
 class CompileError(Exception):
-    """g++ refused a program: its message."""
+    """g++ rejected a program; the message is its output."""
 
 
 def mode() -> str:
-    """`plain`, `asan` or `tsan`, by GRAPHLA_SIMULATOR."""
+    """Return the mode that GRAPHLA_SIMULATOR selects: `plain`, `asan` or `tsan`."""
     chosen = os.environ.get("GRAPHLA_SIMULATOR", "plain")
     if chosen not in MODES:
         raise ValueError(f"GRAPHLA_SIMULATOR is {chosen!r}; it may be {', '.join(MODES)}")
@@ -40,7 +40,7 @@ def mode() -> str:
 
 @cache
 def compiler() -> str:
-    """The compiler's path: CXX, or g++."""
+    """Return the path of the compiler: CXX, or g++ by default."""
     path = shutil.which(os.environ.get("CXX", "g++"))
     if path is None:
         raise FileNotFoundError("the simulator needs g++")
@@ -56,7 +56,7 @@ def _version() -> str:
 
 @cache
 def digest() -> str:
-    """Return a digest of all that a program's machine code depends on, except its own text."""
+    """Return a digest of everything that a program's machine code depends on, except its source."""
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], *COMMON)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -64,12 +64,12 @@ def digest() -> str:
 
 @cache
 def folder() -> Path:
-    """Where what was compiled is kept: GRAPHLA_SIMULATOR_CACHE, or one of the user's in /tmp."""
+    """Return the cache folder: GRAPHLA_SIMULATOR_CACHE, or a folder of the user in /tmp."""
     given = os.environ.get("GRAPHLA_SIMULATOR_CACHE")
     user = os.getuid()
     base = Path(given) if given else Path(tempfile.gettempdir()) / f"graphla-simulator-{user}"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not given and base.stat().st_uid != user:  # what lies there is run: it must be ours
+    if not given and base.stat().st_uid != user:  # we execute the files in it, so it must be ours
         base = Path(tempfile.mkdtemp(prefix="graphla-simulator-"))
     path = base / f"{mode()}-{digest()}"
     path.mkdir(exist_ok=True)
@@ -94,7 +94,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _make(path: Path, *arguments: str) -> Path:
-    """A file of the compiler's, unless it is there."""
+    """Run the compiler to produce `path`, unless that file exists."""
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
             out = Path(temporary) / path.name
@@ -105,7 +105,7 @@ def _make(path: Path, *arguments: str) -> Path:
 
 @cache
 def runtime() -> Path:
-    """The shared object that runs kernels: compiled once."""
+    """Compile the shared object that runs kernels, and return its path."""
     sanitize = tuple(flag for flag in MODES[mode()] if "sanitize" not in flag)
     version = f"-DSIMULATOR_VERSION=simulator_version_{digest()}"
     flags = (*COMMON, *sanitize, "-O2", version, "-pthread")
@@ -123,7 +123,7 @@ def _header() -> Path:
 
 
 def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...] = ()) -> bytes:
-    """The shared object of a program that includes any of `headers`, or files of `folders`."""
+    """Compile a program that may include `headers` and files of `folders` into a shared object."""
     included = "".join(f"{name}\0{body}\0" for name, body in sorted(headers.items()))
     found = "".join(
         f"{file.name}\0{file.read_text()}\0"
@@ -139,13 +139,13 @@ def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...]
         source = _put(folder() / f"{key}.cpp", text.encode())
         directories = [f"-I{each}" for each in (with_headers, *folders)]
         flags = (*COMMON, *MODES[mode()], "-include", str(_header()))
-        # The runtime has loaded what else a program calls: to look for it here would take longer.
+        # The loaded runtime has all other symbols; searching the libraries here would take longer.
         _make(path, *flags, *directories, "-nostdlib", str(source), "-lgcc")
     return path.read_bytes()
 
 
 def file_of(image: bytes) -> Path:
-    """A file that holds a shared object's bytes."""
+    """Write a shared object's bytes to a file and return its path."""
     return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
 
 
@@ -153,7 +153,7 @@ def file_of(image: bytes) -> Path:
 
 
 def environment(mode: str) -> dict[str, str]:
-    """What a Python process needs around it to load what a mode has compiled."""
+    """Return the environment variables that a Python process needs in this mode."""
     libraries = {"plain": [], "asan": ["libasan.so", "libubsan.so"], "tsan": ["libtsan.so"]}[mode]
     return {
         "GRAPHLA_SIMULATOR": mode,
@@ -170,5 +170,5 @@ def _library(name: str) -> str:
 
 
 def command(mode: str, *words: str) -> list[str]:
-    """A command as a mode wants it: the thread sanitizer needs memory where it was built for."""
+    """Wrap a command for this mode: the thread sanitizer needs fixed addresses (setarch -R)."""
     return ["setarch", "-R", *words] if mode == "tsan" else list(words)

@@ -1,6 +1,6 @@
-"""A look-alike of the part of CuPy that graphla uses, on NumPy arrays.
+"""A simulated version of CuPy on NumPy arrays.
 
-What is here is what graphla uses of CuPy: anything else is an AttributeError.
+It offers only what graphla uses of CuPy. Any other name raises AttributeError.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from . import cuda  # noqa: E402
 
 
 def is_available() -> bool:
-    """There is always a simulated card."""
+    """Return True, because a simulated card is always available."""
     return cuda.is_available()
 
 

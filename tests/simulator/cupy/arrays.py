@@ -1,4 +1,4 @@
-"""The look-alike of cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
+"""The simulated cupy.ndarray, which wraps a NumPy array in the memory of a simulated device.
 
 It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it refuses CuPy's arrays.
 """
@@ -25,7 +25,7 @@ def _owner(array: Any) -> Memory | None:
 
 
 def allocate(shape: Any, dtype: Any, order: Any = "C") -> np.ndarray:
-    """A NumPy array in new memory of the current device, holding anything."""
+    """Return a NumPy array in new memory of the current device, with arbitrary contents."""
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufc":
         raise ValueError(f"Unsupported dtype {dtype}")
@@ -43,7 +43,7 @@ def allocate(shape: Any, dtype: Any, order: Any = "C") -> np.ndarray:
     raw = np.asarray(Memory(size))
     result = raw.view(dtype).reshape(shape, order=order) if size else _nothing(raw, dtype, shape)
     if dtype.kind == "b":
-        raw &= 1  # anything, but one of the two
+        raw &= 1  # arbitrary contents, but still valid booleans
     return result
 
 
@@ -52,7 +52,7 @@ def _nothing(raw: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.nda
 
 
 def on_device(values: np.ndarray) -> np.ndarray:
-    """A copy in memory of the device."""
+    """Copy an array into memory of the current device."""
     order = "F" if values.flags.f_contiguous and not values.flags.c_contiguous else "C"
     result = allocate(values.shape, values.dtype, order)
     result[...] = values
@@ -60,7 +60,7 @@ def on_device(values: np.ndarray) -> np.ndarray:
 
 
 def wrap(result: Any) -> Any:
-    """What NumPy answered, as CuPy would: on the device, and numbers as arrays of no dimension."""
+    """Convert NumPy's result to what CuPy returns; scalars become zero-dimensional arrays."""
     if isinstance(result, np.ndarray):
         return ndarray._of(result if _owner(result) is not None else _written(result))
     if isinstance(result, np.generic):
@@ -80,7 +80,7 @@ def _written(values: np.ndarray) -> np.ndarray:
 
 
 def unwrap(value: Any) -> Any:
-    """The NumPy array inside; refuses those that CuPy's functions refuse."""
+    """Return the wrapped NumPy array; refuse values that CuPy's functions refuse."""
     if isinstance(value, ndarray):
         value._on_current_device()
         streams.reads(value._memory)
@@ -93,14 +93,14 @@ def unwrap(value: Any) -> Any:
 
 
 def _index(key: Any) -> Any:
-    """An index as NumPy takes it. CuPy, too, takes lists and NumPy's arrays, and copies them."""
+    """Convert an index for NumPy. Like CuPy, accept lists and NumPy arrays and copy them."""
     if isinstance(key, tuple):
         return tuple(_index(each) for each in key)
     return key if isinstance(key, np.ndarray) else unwrap(key)
 
 
 def _refuse_out_of_bounds(array: np.ndarray, key: Any) -> None:
-    """CuPy wraps such an index around in silence; nobody means that."""
+    """Raise IndexError for such an index, although CuPy wraps it around silently."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(each is Ellipsis for each in keys):
         return
@@ -142,7 +142,7 @@ class _Flags:
 
 
 class ndarray:
-    """An array of the device."""
+    """An array in the memory of a simulated device."""
 
     __slots__ = ("__weakref__", "_base", "_host", "_memory")
     __array_priority__ = 100
@@ -198,7 +198,7 @@ class ndarray:
 
     @property
     def data(self) -> MemoryPointer:
-        """Where it lies."""
+        """The address of the array's memory."""
         memory = self._memory
         if memory is None or not memory.size:
             return MemoryPointer(memory, 0)
@@ -206,7 +206,7 @@ class ndarray:
 
     @property
     def device(self) -> Any:
-        """The device that it lies on."""
+        """The device that owns the array's memory."""
         from .cuda.device import Device
 
         return Device(self._memory.device_id if self._memory is not None else local.device)
@@ -237,7 +237,7 @@ class ndarray:
     def get(
         self, stream: Any = None, order: Any = "C", out: Any = None, blocking: bool = True
     ) -> np.ndarray:
-        """A copy on the host, which waits for it."""
+        """Wait for the array and return a copy on the host."""
         machine.raise_faults()
         streams.reads(self._memory, stream)
         if blocking:
@@ -248,7 +248,7 @@ class ndarray:
         return out
 
     def set(self, arr: np.ndarray, stream: Any = None) -> None:
-        """Copies an array of the host into it."""
+        """Copy a host array into this array."""
         if not isinstance(arr, np.ndarray):
             raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
         if self.dtype != arr.dtype:
@@ -313,7 +313,7 @@ class ndarray:
         if _is_basic(key):
             keys = key if isinstance(key, tuple) else (key,)
             if not any(each is Ellipsis for each in keys):
-                key = (*keys, Ellipsis)  # a number is a view of no dimension, too
+                key = (*keys, Ellipsis)  # a scalar is also a zero-dimensional view
             return self._view(host[key])
         _refuse_out_of_bounds(host, key)
         return wrap(host[key])
@@ -337,7 +337,7 @@ class ndarray:
             self._host[key] = value
 
     def _scatter(self, key: np.ndarray, value: Any) -> None:
-        """In any order: of equal indices, which one is last is anyone's guess."""
+        """Assign in a random order, so that any of the values at equal indices may remain."""
         salt = zlib.crc32(key.tobytes())
         order = np.random.default_rng((machine.seed, salt)).permutation(len(key))
         values = np.broadcast_to(value, (len(key), *self.shape[1:]))
@@ -376,7 +376,7 @@ class ndarray:
     # --- copies
 
     def copy(self, order: Any = "C") -> ndarray:
-        """On the current device, wherever it lies."""
+        """Copy the array to the current device from any device."""
         streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
 
@@ -410,7 +410,7 @@ class ndarray:
         unwrap(self).sort(axis, kind=kind)
         streams.writes(self._memory)
 
-    # --- arithmetic and NumPy's protocols: set by `install_methods`
+    # --- arithmetic and NumPy's protocols; `install_methods` adds the operators
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from . import functions
@@ -469,7 +469,7 @@ _METHODS = (
 
 
 def install_methods(lookup: Callable[[str], Any]) -> None:
-    """Gives ndarray the operators and methods that are functions, too."""
+    """Add the operators, and the functions that are also methods, to ndarray."""
 
     def binary(function: Any) -> tuple[Any, Any, Any]:
         def out_of(self: ndarray, other: Any) -> Any:

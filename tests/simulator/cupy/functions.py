@@ -1,7 +1,7 @@
-"""The table of what there is of CuPy's functions. What is missing: add a line.
+"""The table of the CuPy functions that the simulator offers; add a line to support another.
 
-Each line is the signature that CuPy has. NumPy's function of the name does the work; what CuPy
-does otherwise is in `special.py`.
+Each line is the signature in CuPy. NumPy's function of the same name does the work. Functions that
+behave differently in CuPy are in `special.py`.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _lift(name: str, signature: inspect.Signature) -> Any:
     function = getattr(np, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments  # refuses what CuPy does not know
+        given = signature.bind(*args, **kwargs).arguments  # refuses what CuPy refuses
         out = given.get("out")
         if name in NO_OUT and out is not None:
             raise TypeError(f"{name}: CuPy 14.2 fails with `out` on a card")
@@ -193,14 +193,14 @@ def _create(name: str, signature: inspect.Signature) -> Any:
 
 
 def refuse_subclass(value: Any) -> None:
-    """Refuse an `IntEnum` and the like as CuPy's `copyto` does, which asks for the exact type."""
+    """Refuse an `IntEnum` and similar types; CuPy's `copyto` accepts only exact types."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
     if is_number and type(value) not in (bool, int, float):
         raise TypeError("can_cast() does not support Python ints, floats, and complex")
 
 
 class ufunc:
-    """A function of each entry."""
+    """A function that is applied to each entry."""
 
     def __init__(self, name: str):
         self._ufunc = getattr(np, name)

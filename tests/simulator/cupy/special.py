@@ -1,4 +1,4 @@
-"""Functions of CuPy that differ from NumPy's, or that NumPy has not."""
+"""Functions of CuPy that differ from NumPy's, or that NumPy lacks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def array(
     *,
     blocking: bool = False,
 ) -> ndarray:
-    """An array of the current device, from one of any device, of the host, or nested lists."""
+    """Create an array on the current device from a device array, a host array or nested lists."""
     if isinstance(obj, ndarray):
         if not copy and obj.ndim >= ndmin and (dtype is None or obj.dtype == np.dtype(dtype)):
             return obj
@@ -46,7 +46,7 @@ def _to_host(value: Any) -> Any:
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, blocking: bool = False
 ) -> ndarray:
-    """The array itself where it can be."""
+    """Convert to a device array; return the array itself if no copy is needed."""
     if isinstance(a, ndarray) and not copy and (dtype is None or a.dtype == np.dtype(dtype)):
         return a
     return array(a, dtype, order=order or "K")
@@ -64,14 +64,14 @@ def copy(a: ndarray, order: Any = "K") -> ndarray:
 def asnumpy(
     a: Any, stream: Any = None, order: Any = "C", out: Any = None, *, blocking: bool = True
 ) -> np.ndarray:
-    """A copy on the host."""
+    """Copy an array to the host."""
     if isinstance(a, ndarray):
         return a.get(stream, order, out, blocking)
     return np.asarray(a, order=order)
 
 
 def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
-    """Holds anything."""
+    """Return an array with arbitrary contents."""
     if isinstance(shape, ndarray):
         raise TypeError("empty: an array of the device is no number")
     return ndarray._of(allocate(shape, dtype, order))
@@ -80,27 +80,27 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C") -> ndarray:
 def empty_like(
     prototype: Any, dtype: Any = None, order: Any = "K", subok: Any = None, shape: Any = None
 ) -> ndarray:
-    """Holds anything."""
+    """Return an array like `a` with arbitrary contents."""
     host = prototype._host if isinstance(prototype, ndarray) else np.asarray(prototype)
     return empty(host.shape if shape is None else shape, host.dtype if dtype is None else dtype)
 
 
 def get_array_module(*args: Any) -> Any:
-    """cupy if one of them is CuPy's, else numpy."""
+    """Return cupy if an argument is a CuPy array, otherwise numpy."""
     from .. import cupy
 
     return cupy if any(isinstance(each, ndarray) for each in args) else np
 
 
 def lexsort(keys: Any) -> ndarray:
-    """By the rows of an array alone, the last first; CuPy takes no tuple."""
+    """Sort by the rows of an array, with the last row as the primary key; tuples are refused."""
     if not isinstance(keys, ndarray):
         raise AttributeError(f"{type(keys).__name__!r} object has no attribute 'ndim'")
     return lifted["lexsort"](keys)
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
-    """So often as the host says: CuPy takes no array of the device for it."""
+    """Repeat entries; like CuPy, refuse counts in a device array."""
     if isinstance(repeats, (ndarray, np.ndarray)):
         raise TypeError("repeats must be int or sequence of ints")
     return lifted["repeat"](a, repeats, axis)
@@ -127,7 +127,7 @@ def _stable_only(name: str) -> Any:
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None) -> ndarray:
-    """Entries by place; beyond the end CuPy wraps around in silence, and we refuse."""
+    """Return the entries at `indices`; refuse indices out of bounds, which CuPy wraps silently."""
     if isinstance(indices, np.ndarray):
         indices = array(indices)
     return lifted["take"](a, indices, axis, out)

@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.device."""
+"""A simulated version of cupy.cuda.device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .runtime import CUDARuntimeError
 
 
 class Device:
-    """One of the simulated cards; as a context, the current one."""
+    """A simulated card; a `with` block makes it the current device."""
 
     def __init__(self, device: Any = None):
         self.id = local.device if device is None else int(device)
@@ -47,7 +47,7 @@ class Device:
         local.device = self.id
 
     def synchronize(self) -> None:
-        """The host waits for all of its streams."""
+        """Make the host wait for all streams of the device."""
         with self:
             streams.host_waits_for_all()
         machine.raise_faults()

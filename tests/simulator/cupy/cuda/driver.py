@@ -1,4 +1,4 @@
-"""A look-alike of the little of cupy.cuda.driver that is used."""
+"""A simulated version of the functions of cupy.cuda.driver that graphla uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...machine import machine
 
 
 class CUDADriverError(RuntimeError):
-    """As CuPy's: a name of the driver's, and what it means."""
+    """The error that CuPy raises: the driver's name for it and its meaning."""
 
     words: ClassVar = {
         "CUDA_ERROR_INVALID_VALUE": (1, "invalid argument"),
@@ -25,7 +25,7 @@ class CUDADriverError(RuntimeError):
 
 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
-functions: dict[int, Any] = {}  # by what stands for their pointers
+functions: dict[int, Any] = {}  # functions by their simulated handles
 
 
 def get_build_version() -> int:

@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.function: a module is a shared object, a function a launcher in it."""
+"""A simulated cupy.cuda.function: a module is a shared object with one launcher per function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _pointers = itertools.count(1 << 20)
 
 
 class Module:
-    """A program, loaded."""
+    """A loaded program."""
 
     def __init__(self) -> None:
         self.ptr = 0
@@ -41,7 +41,7 @@ class Module:
 
 
 class CPointer:
-    """Where a launch reads an argument. CuPy knows no size, which a struct here must have."""
+    """The address of an argument. A struct here must set `size`, which CuPy does not need."""
 
     size = 0
 
@@ -50,13 +50,13 @@ class CPointer:
 
 
 class _Parameter(ctypes.Structure):
-    """Of a kernel, or a field of a struct: the fields of a struct follow it."""
+    """A parameter of a kernel, or a field of a struct; a struct's fields follow it in the list."""
 
     _fields_ = tuple((name, ctypes.c_int) for name in ("size", "pointee", "reads_only", "fields"))
 
 
 class Function:
-    """A kernel."""
+    """A kernel that can be launched."""
 
     def __init__(self, module: Module, funcname: str):
         self.module = module
@@ -75,7 +75,7 @@ class Function:
         self._device = local.device
         self.kernel = funcname.removeprefix("simulator_").rpartition("_")[0].replace("__", "::")
         self.dynamic_limit = machine.devices[0].shared_limit
-        self.is_in_clusters = False  # then all of its blocks run at the same time
+        self.is_in_clusters = False  # if true, all of its blocks run at the same time
         self.ptr = next(_pointers)
         driver.functions[self.ptr] = self
 
@@ -109,7 +109,7 @@ class Function:
         )
 
     def _values(self, args: Sequence[Any]) -> list[np.ndarray]:
-        """Arguments as bytes; refuses those that the kernel would misread."""
+        """Convert the arguments to bytes; refuse those that the kernel would misread."""
         if len(args) != len(self._parameters):
             raise SimulatorFault(
                 f"{self.kernel} has {len(self._parameters)} parameters, but {len(args)} arguments"
@@ -124,13 +124,13 @@ class Function:
 
 
 def _with_fields(following: Iterator[_Parameter]) -> tuple[_Parameter, list[Any]]:
-    """The next parameter, and its fields, each with its own."""
+    """Return the next parameter and, recursively, its fields."""
     parameter = next(following)
     return parameter, [_with_fields(following) for _ in range(parameter.fields)]
 
 
 def _flat(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, _Parameter]]:
-    """Arguments with their parameters; the fields of a struct in its place."""
+    """Pair arguments with parameters, and replace a struct by its fields."""
     for argument, (parameter, fields) in pairs:
         values = getattr(argument, "values", None)
         if fields and isinstance(values, tuple):
@@ -140,7 +140,7 @@ def _flat(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, _Parameter]]:
 
 
 def _digest(pairs: Iterable[tuple[Any, _Parameter]]) -> int:
-    """Of numbers, and of the beginnings of arrays that are read alone."""
+    """Return a digest of the scalars and of the first bytes of arrays that are only read."""
     digest = 0
     for argument, parameter in pairs:
         if not parameter.pointee:

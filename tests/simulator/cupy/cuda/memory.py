@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.memory."""
+"""A simulated version of cupy.cuda.memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...machine import Memory, local, machine
 
 
 class OutOfMemoryError(MemoryError):
-    """In CuPy's words."""
+    """An error with the same message as in CuPy."""
 
     def __init__(self, size: int, total: int, limit: int = 0):
         text = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes"
@@ -19,11 +19,11 @@ class OutOfMemoryError(MemoryError):
 
 
 class UnownedMemory:
-    """Memory that another library gave."""
+    """Memory that belongs to another library."""
 
 
 class MemoryPointer:
-    """A place in a device's memory."""
+    """An address in the memory of a device."""
 
     def __init__(self, mem: Any, offset: int):
         self.mem = mem
@@ -41,7 +41,7 @@ class MemoryPointer:
 
 
 def alloc(size: int) -> MemoryPointer:
-    """Memory of the current device."""
+    """Allocate memory on the current device."""
     device = machine.devices[local.device]
     if device.used + size > device.memory:
         raise OutOfMemoryError(size, device.used, device.memory)
@@ -49,7 +49,7 @@ def alloc(size: int) -> MemoryPointer:
 
 
 class MemoryPool:
-    """Says what is in use; nothing is kept back."""
+    """A pool that reports the memory in use but caches nothing."""
 
     def used_bytes(self) -> int:
         return machine.devices[local.device].used
@@ -61,7 +61,7 @@ class MemoryPool:
         return 0
 
     def free_all_blocks(self, stream: Any = None) -> None:
-        """There is none."""
+        """Do nothing, because the pool caches no blocks."""
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
         device = machine.devices[local.device]
@@ -72,17 +72,17 @@ class MemoryPool:
 
 
 class PinnedMemoryPool:
-    """Pinned memory is the host's."""
+    """A pool of pinned memory, which is ordinary host memory here."""
 
     def n_free_blocks(self) -> int:
         return 0
 
     def free_all_blocks(self) -> None:
-        """There are none."""
+        """Do nothing, because the pool caches no blocks."""
 
 
 class _Pinned:
-    """Of an array of bytes: where it lies, as kernels may take it, too."""
+    """A byte array in host memory, with an address that kernels may use."""
 
     ptr = property(ctypes.addressof)
     mem = property(lambda self: self)
@@ -92,7 +92,7 @@ class _Pinned:
 
 
 def alloc_pinned_memory(size: int) -> Any:
-    """Memory of the host, that NumPy can look into."""
+    """Allocate host memory that NumPy can access."""
     return type("PinnedMemoryPointer", (_Pinned, ctypes.c_ubyte * size), {})()
 
 

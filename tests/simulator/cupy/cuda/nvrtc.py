@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.nvrtc: g++ compiles."""
+"""A simulated version of cupy.cuda.nvrtc that compiles with g++."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ... import toolchain
 
 
 class NVRTCError(RuntimeError):
-    """As CuPy's."""
+    """The error that CuPy raises for NVRTC."""
 
     names: ClassVar = {5: "NVRTC_ERROR_INVALID_OPTION", 6: "NVRTC_ERROR_COMPILATION"}
 
@@ -43,7 +43,7 @@ def _text(value: str | bytes) -> str:
 
 
 def getVersion() -> tuple[int, int]:
-    """13 and a number of this version of the simulator: its code is never taken for NVRTC's."""
+    """Return 13 and a number unique to this simulator, which keeps its code apart from NVRTC's."""
     return (13, 1_000_000 + int(toolchain.digest()[:6], 16))
 
 
@@ -97,7 +97,7 @@ _IGNORED = (
 
 
 def _options(options: Sequence[str | bytes]) -> tuple[list[str], list[str], str]:
-    """Lines of #define, folders of -I, and the first option that NVRTC would not know."""
+    """Return #define lines, include folders, and the first option that NVRTC would not accept."""
     lines: list[str] = []
     folders: list[str] = []
     given = iter(map(_text, options))

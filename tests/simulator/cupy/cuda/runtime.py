@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.runtime."""
+"""A simulated version of cupy.cuda.runtime."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import stream as streams
 
 
 class CUDARuntimeError(RuntimeError):
-    """As CuPy's."""
+    """The error that CuPy raises for the CUDA runtime."""
 
     words: ClassVar = {
         1: ("cudaErrorInvalidValue", "invalid argument"),
@@ -61,20 +61,20 @@ def streamSynchronize(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """0 if all is done, as it always is here, or what a failed card says; raises nothing."""
+    """Return 0, since work is always complete, or the error of a failed card; never raise."""
     if machine.failure is not None and machine.fails_in < 0:
         return getattr(machine.failure, "status", 999)
     return 0
 
 
 def memcpy(dst: int, src: int, size: int, kind: int) -> None:
-    """Copies, and the host waits."""
+    """Copy bytes and make the host wait."""
     streams.host_waits(0)
     ctypes.memmove(dst, src, size)
 
 
 def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
-    """Copy bytes. Only pointers are known here, so the order of streams is not checked."""
+    """Copy bytes. The stream order is not checked, because only pointers are known here."""
     ctypes.memmove(dst, src, size)
 
 

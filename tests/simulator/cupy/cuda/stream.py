@@ -1,9 +1,9 @@
-"""A look-alike of CuPy's streams and events: all is done at once, in order, and orders are kept.
+"""Simulated streams and events: work runs at once, in order, but missing waits are detected.
 
-On a card, work of two streams is ordered only by events, or by the host waiting. Each stream has a
-clock: how far it has come, and how far it has seen each other stream come. What reads memory that
-another stream wrote, without having seen it written, is a fault; so is writing over what another
-stream may still read.
+On a card, only events and waits of the host order the work of two streams. Each stream therefore
+has a vector clock: its own progress, and the progress of each other stream that it has waited for.
+A stream must not read memory that another stream wrote, or overwrite memory that another stream may
+still read, unless it has waited for that stream.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...machine import SimulatorFault, local, lock, machine
 
 _pointers = itertools.count(16)
 Place = tuple[int, int]
-"""A stream of a device: the device's number and the stream's pointer."""
+"""A stream, as the number of its device and its pointer."""
 
 
 class _Local(threading.local):
@@ -26,8 +26,8 @@ class _Local(threading.local):
 
 _local = _Local()
 _clocks: dict[Place, dict[Place, int]] = {}
-_host: dict[Place, int] = {}  # how far the host has seen each stream come
-_apart: set[int] = set()  # pointers of streams that do not wait for the null stream
+_host: dict[Place, int] = {}  # how much of each stream the host has waited for
+_apart: set[int] = set()  # pointers of streams that do not synchronize with the null stream
 
 
 def _merge(into: dict[Place, int], other: dict[Place, int]) -> None:
@@ -42,11 +42,11 @@ def _place(stream: Any) -> Place:
 
 
 def _clock(place: Place) -> dict[Place, int]:
-    """What a stream has seen, its own steps too."""
+    """Return a stream's clock after merging what it waits for implicitly."""
     clock = _clocks.setdefault(place, {})
     _merge(clock, _host)
     device, pointer = place
-    if pointer == 0:  # the null stream waits for the others, and they for it
+    if pointer == 0:  # the null stream and blocking streams wait for each other
         for other, theirs in list(_clocks.items()):
             if other[0] == device and other[1] not in _apart:
                 _merge(clock, theirs)
@@ -73,14 +73,14 @@ class Event:
             self._clock = dict(_clock(_place(stream)))
 
     def synchronize(self) -> None:
-        """The host waits for it."""
+        """Make the host wait for the event."""
         with lock:
             _merge(_host, self._clock)
         machine.raise_faults()
 
 
 class Stream:
-    """A queue of work."""
+    """A queue of work on a device."""
 
     null: Stream
 
@@ -139,17 +139,17 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     return 1000 * (end_event.time - start_event.time)
 
 
-# --- who has seen what --------------------------------------------------------------------------
+# --- clocks of streams and of the host ----------------------------------------------------------
 
 
 def host_waits(stream: Any) -> None:
-    """The host has seen the end of what a stream has to do so far."""
+    """Make the host wait for all work that the stream has so far."""
     with lock:
         _merge(_host, _clock(_place(stream)))
 
 
 def host_waits_for_all() -> None:
-    """For all streams of the current device."""
+    """Make the host wait for all streams of the current device."""
     with lock:
         for place in list(_clocks):
             if place[0] == local.device:
@@ -164,7 +164,7 @@ def _refuse(what: str, memory: Any, by: Place, earlier: Place, done: str) -> Non
 
 
 def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
-    """Work of a stream reads memory."""
+    """Record that a stream reads memory; refuse if it has not waited for the last write."""
     if memory is None or not machine.strict_streams:
         return
     with lock:
@@ -177,7 +177,7 @@ def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def copies(memory: Any) -> None:
-    """Memory is read, of any device: a copy on the null stream waits for both devices."""
+    """Record a copy from any device; one on the null stream waits for both devices."""
     place = _place(None)
     if memory is not None and memory.device_id != place[0] and place[1] == 0:
         with lock:
@@ -186,7 +186,7 @@ def copies(memory: Any) -> None:
 
 
 def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
-    """Work of a stream writes memory."""
+    """Record that a stream writes memory; refuse if it has not waited for earlier accesses."""
     if memory is None or not machine.strict_streams:
         return
     with lock:
@@ -202,7 +202,7 @@ def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
-    """A kernel is launched: through pointers to const it reads, through others it may write."""
+    """Record a launch: the kernel reads through pointers to const and may write through others."""
     with lock:
         for argument, parameter in pairs:
             memory = getattr(argument, "_memory", None) or getattr(argument, "mem", None)
@@ -212,7 +212,7 @@ def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
 
 
 def freed(track: Any) -> None:
-    """Check that no other stream uses the memory: the pool gives it to `taken_on` next."""
+    """Check that no other stream still uses the memory, since the pool may reuse it at once."""
     with lock:
         clock = _clock(track.taken_on)
         users = dict(track.readers)
@@ -228,12 +228,12 @@ def freed(track: Any) -> None:
 
 
 def track_of_new_memory() -> Track:
-    """For memory that the current stream takes."""
+    """Create the access record of memory that the current stream allocates."""
     return Track(_place(None))
 
 
 class Track:
-    """Who wrote a piece of memory last, and who has read it since."""
+    """An access record: the last writer of a block of memory and its readers since then."""
 
     __slots__ = ("readers", "taken_on", "writer", "written")
 
