@@ -998,8 +998,8 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
             name_of(&warp[k]) + " at " + place_of(&warp[k]));
   group.waiting |= 1u << lane;
 #ifdef SIMULATOR_TSAN
-  // Among collectives only __syncwarp orders memory. Two tokens per warp, for even and odd rounds, would
-  // not find noticeably more races than one token per warp.
+  // Among collectives only __syncwarp orders memory. Two tokens per warp, for even and odd rounds,
+  // would not find noticeably more races than one token per warp.
   if (kind == SYNCWARP) __tsan_release(&warp[0].context);
 #endif
   {
