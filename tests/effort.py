@@ -25,12 +25,12 @@ EXAMPLES = {
     "gpu/test_closing.py": 10,
     "gpu/test_groups.py": 10,
     "gpu/test_planning.py": 15,
-    "gpu/test_planning.py::test_a_full_plan": 8,
+    "gpu/test_planning.py::test_a_full_plan_also_relabels_by_degree_class": 8,
     "gpu/test_products.py": 15,
     "gpu/test_reductions.py": 100,
     "gpu/test_rungs.py": 5,
     "gpu/test_searching.py": 15,
-    "gpu/test_searching.py::test_a_search_finds_levels_and_parents": 12,
+    "gpu/test_searching.py::test_a_search_finds_correct_levels_and_parents": 12,
     "gpu/test_writing.py": 100,
     "ladder/": 25,
     "simulator/test_intrinsics.py": 30,
@@ -49,8 +49,8 @@ EXAMPLES = {
 """The examples of each property, unless it asks for fewer itself."""
 
 CASES = {
-    "gpu/test_searching.py::test_a_byte_holds_levels_to_254": 4,
-    "gpu/test_searching.py::test_a_star_and_a_complete_graph": 13,
+    "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
+    "gpu/test_searching.py::test_a_star_and_a_complete_graph_are_searched_correctly": 13,
     "gpu/test_searching.py::test_long_rows_are_followed": 8,
     "gpu/test_streams.py::test_streams_are_in_order": 5,
     "gpu/test_traversal_streams.py::test_streams_are_in_order": 3,

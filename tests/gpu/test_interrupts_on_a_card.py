@@ -1,4 +1,4 @@
-"""Ctrl-C in the midst of a traversal on a card."""
+"""An interrupt (Ctrl-C) during a traversal on a card."""
 
 from __future__ import annotations
 
