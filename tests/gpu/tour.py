@@ -448,7 +448,7 @@ def ranks() -> None:
 
 
 def parts() -> None:
-    """Run components, cores and forests with split rows, one or several blocks, and both key widths."""
+    """Run components, cores and forests with split rows, varying blocks and key widths."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -492,7 +492,7 @@ def groups() -> None:
 
 
 def sorts() -> None:
-    """Sort in one or several tiles, in rows that tiles cut, and by operators that are not orders."""
+    """Sort in one or several tiles, rows that tiles cut, and by operators without an order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
         for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):
