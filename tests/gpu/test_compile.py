@@ -1,6 +1,6 @@
 """Every kernel and every operator compiles for every architecture within its resource limits.
 
-NVRTC compiles instances of each kernel (`instances.py`), and their use of resources must stay within
+NVRTC compiles instances of each kernel (`instances.py`). Their use of resources must stay within
 `resources.json`, which `make resources` writes. `make test` compiles a sample for one architecture,
 and one instance for the oldest and the newest architecture. `make test-full` compiles every pair of
 parameters for all four architectures. The tests need NVRTC, but neither a card nor CuPy.
