@@ -14,7 +14,7 @@ use_cuda()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip all tests except those that only compile if there is neither a card nor g++."""
+    """Without a card and g++, skip all tests except those that only compile."""
     if has_cuda() or os.environ.get("CI"):
         return
     for item in items:

@@ -240,7 +240,7 @@ class Kernel:
         """Return whether the parameters are valid together."""
         return self.name not in RULES or RULES[self.name](spec, row)
 
-    @cache  # noqa: B019 (there are as many as kernels)
+    @cache  # noqa: B019 (one entry per kernel)
     def covering(self) -> list[Instance]:
         """Return instances that contain every pair of values of two parameters."""
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
@@ -266,7 +266,7 @@ class Kernel:
         rows = [row for row in product if comes_up(row)]
         return [{**base, **row} for row in (covering(rest, comes_up) if len(rows) > MANY else rows)]
 
-    @cache  # noqa: B019 (there are as many as kernels)
+    @cache  # noqa: B019 (one entry per kernel)
     def sample(self) -> list[Instance]:
         """Return the instances for the main architecture that `make test` compiles.
 
@@ -280,7 +280,7 @@ class Kernel:
         return [self.instance(row) for row in (*drawn, *self._sampled_semirings())]
 
     def _sampled_semirings(self) -> list[Row]:
-        """Return rows that contain each named semiring with parameters in actual use."""
+        """Return rows that contain each named semiring with parameters that occur in use."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return []
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}

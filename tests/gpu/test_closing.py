@@ -30,7 +30,7 @@ from semirings.overflow import overflowing  # noqa: E402
 
 FOREVER = 2**31 - 1
 SIZE = 90
-"""Number of vertices; more than the number of edges in a row that is not split."""
+"""Number of vertices; a row with this many edges is split."""
 
 _least = gl.monoid.register_anonymous(
     gl.binary.register_anonymous(lambda x, y: where(x < y, x, y), "lesser"), np.inf
@@ -188,7 +188,7 @@ def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Return the values and presence after `limit` products, stability, and loss by overflow."""
+    """Return values, presence, stability and overflow after `limit` products."""
     rows, columns, weights = case.edges
     values, present = case.start
     monoid, multiply = case.op.monoid, case.op.binaryop

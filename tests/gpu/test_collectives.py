@@ -72,7 +72,7 @@ def made(name: str, dtype: str) -> Kernel:
 
 @pytest.mark.parametrize("dtype", NAMES)
 @given(data=st.data())
-def test_reductions_and_scans_equal_those_of_numpy(dtype: str, data: st.DataObject):
+def test_reductions_and_scans_match_numpy(dtype: str, data: st.DataObject):
     lowest = 0 if dtype[0] == "u" else -1000
     values = data.draw(st.lists(st.integers(lowest, 1000), min_size=THREADS, max_size=THREADS))
     x = np.array(values, dtype)
@@ -98,7 +98,7 @@ def same(out: Any) -> list[int]:
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8"])
 @given(data=st.data())
-def test_lower_and_upper_bounds_equal_numpys_searchsorted(dtype: str, data: st.DataObject):
+def test_lower_and_upper_bounds_match_numpys_searchsorted(dtype: str, data: st.DataObject):
     count = data.draw(st.integers(0, 3000))
     keys = np.sort(np.random.default_rng(count).integers(0, max(1, count // 2), count, np.int32))
     begin = data.draw(st.integers(0, count))

@@ -87,7 +87,7 @@ def test_each_kernel_compiles_for_other_architectures(toolkit: Nvrtc, file: str,
     _check(toolkit, [kernel.elsewhere(architecture) for kernel in kernels], table(), options)
 
 
-def test_the_option_omitted_for_the_oldest_architecture_is_a_default():
+def test_the_default_options_include_default_device():
     assert "-default-device" in nvrtc.OPTIONS
 
 
@@ -116,7 +116,7 @@ def _check(
 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_a_kernel_compiles_under_cuda_12(kernel: Kernel):
+def test_each_kernel_compiles_with_cuda_12(kernel: Kernel):
     assert list(compile_all(_toolkit(12), kernel.covering()))
 
 

@@ -1,4 +1,4 @@
-"""Elementwise operations on the GPU equal those of the CPU."""
+"""Elementwise operations on the GPU match the CPU."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def a_join(draw: Any, *, dtype: Any = "FP32") -> Any:
 
 
 @given(data)
-def test_a_union_equals_that_of_the_cpu(data: Any) -> None:
+def test_a_union_matches_the_cpu(data: Any) -> None:
     a, b = operands(data.draw, number=2)
     op = a_join(data.draw)
     fills = data.draw(st.sampled_from(((), (2, 3))))
@@ -66,7 +66,7 @@ def test_a_union_equals_that_of_the_cpu(data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["even", "skew", "few in a row", "all in a row", "unequal"])
-def test_a_union_of_many_tiles_equals_that_of_the_cpu(kind: str):
+def test_a_union_of_many_tiles_matches_the_cpu(kind: str):
     rng = np.random.default_rng(len(kind))
     shape = {"all in a row": (3, 20_000), "few in a row": (9000, 7)}.get(kind, (400, 500))
     shares = [0.05, 0.001 if kind == "unequal" else 0.06]
@@ -125,7 +125,7 @@ def test_operands_that_share_their_index_arrays_keep_them(data: Any) -> None:
 
 
 @given(data)
-def test_joins_of_dense_vectors_equal_those_of_the_cpu(data: Any) -> None:
+def test_joins_of_dense_vectors_match_the_cpu(data: Any) -> None:
     size = data.draw(SIZES)
     v = data.draw(dense_vectors(size, NUMBERS))
     w = data.draw(st.one_of(dense_vectors(size, NUMBERS), sparse_vectors(size, NUMBERS)))
@@ -174,7 +174,7 @@ def test_casts_saturate_out_of_range_values() -> None:
 
 
 @pytest.mark.parametrize("how", ["apply", "bound", "union", "intersection"])
-def test_a_value_stored_once_remains_stored_once(how: str) -> None:
+def test_results_with_one_common_value_store_it_once(how: str) -> None:
     two = np.broadcast_to(np.array([2], np.float32), (3,))
     a = to_device(SparseVector(9, np.array([1, 4, 8], np.int32), two))
     b = to_device(SparseVector(9, np.array([1, 5, 8], np.int32), two))

@@ -1,4 +1,4 @@
-"""Communities, colors and matchings on the card equal those of the host."""
+"""Communities, colors and matchings on the card match the host."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def by_definition(algorithm, A: gl.Matrix, *args, **options) -> gl.Vector:
     st.sampled_from(ROWS),
     st.sampled_from([64, 200, 1 << 25]),
 )
-def test_communities_equal_those_of_the_host_in_every_row_class(given_, rows, slots):
+def test_communities_match_the_host_in_every_row_class(given_, rows, slots):
     weight, A = given_
     with using(CommunitiesTuning(*rows, hub_slots=slots)):
         there = A.to("cuda")
@@ -63,7 +63,7 @@ def test_communities_equal_those_of_the_host_in_every_row_class(given_, rows, sl
 
 @settings(max_examples=25)
 @given(st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))), st.integers(0, 9))
-def test_independent_sets_colors_and_matchings_equal_those_of_the_host(given_, seed):
+def test_independent_sets_colors_and_matchings_match_the_host(given_, seed):
     weight, A = given_
     there = A.to("cuda")
     for wide in (2, 1 << 11):
@@ -91,7 +91,7 @@ def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_least(degree):
 
 @pytest.mark.parametrize("longest", [700, 4096])
 @pytest.mark.parametrize("weight", [False, True])
-def test_a_hub_row_shared_by_many_blocks_gives_the_labels_of_the_host(longest, weight):
+def test_a_hub_row_shared_by_many_blocks_gives_the_same_labels_as_the_host(longest, weight):
     """The hub's row is split into three parts. Labels move along the path in every round."""
     leaves, n = 2500, 2531
     i = np.r_[np.zeros(leaves, int), np.arange(leaves, n - 1)]
@@ -143,7 +143,7 @@ def test_coloring_can_use_more_colors_than_a_warp_tests_at_once():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("seed", [0, 1])
-def test_large_graphs_give_the_results_of_the_host(seed):
+def test_large_graphs_give_the_same_results_as_on_the_host(seed):
     A = gl.generators.kronecker(14, symmetric=True, seed=seed)
     A = A.to("cpu")
     there = A.to("cuda")

@@ -1,4 +1,4 @@
-"""Tests how kernels and their includes are found, and how constants and structs reach them."""
+"""Find kernels and their includes, and pass constants and structs to them."""
 
 from __future__ import annotations
 

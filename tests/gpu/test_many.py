@@ -1,4 +1,4 @@
-"""Searches from many starts at once equal separate searches on the host."""
+"""Searches from many starts at once match separate searches on the host."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def thresholds(draw: Any) -> Iterator[None]:
 
 
 @given(st.data())
-def test_levels_equal_those_of_separate_searches(data: Any):
+def test_levels_match_separate_searches(data: Any):
     case = arguments(data.draw)
     dtype = data.draw(st.sampled_from((BYTE, INT32)))
     direction = data.draw(st.sampled_from(("auto", "auto", "push", "pull")))
@@ -151,7 +151,7 @@ def test_levels_equal_those_of_separate_searches(data: Any):
 
 
 @given(st.data())
-def test_statistics_equal_those_of_the_levels(data: Any):
+def test_statistics_match_the_levels(data: Any):
     case = arguments(data.draw)
     with thresholds(data.draw):
         found = search(*case["given"], **case["options"])

@@ -1,4 +1,4 @@
-"""Merge sort on the card equals Python's stable sort, and ends even without a valid order."""
+"""Merge sort on the card matches Python's stable sort, and ends even for invalid comparisons."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_short_rows_are_sorted_in_one_pass(small, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NO_ORDERS)
-def test_sorting_by_a_comparison_without_an_order_ends_with_a_permutation(small, name):
+def test_sorting_by_an_invalid_comparison_still_returns_a_permutation(small, name):
     for seed, sizes in enumerate(NO_ORDER_SIZES):
         count = 17 * small if sizes is None else sum(sizes)
         values = np.random.default_rng(seed).integers(0, 1000, count, np.int32)
@@ -152,7 +152,7 @@ def test_sorting_by_a_comparison_without_an_order_ends_with_a_permutation(small,
 
 
 def test_the_tuning_constants_are_consistent():
-    """Runs double, threads access different banks, and a thread's row heads fit in one word."""
+    """Run lengths double, threads access different banks, and a thread's row heads fit in one word."""
     tuning = sort.TUNING
     assert tuning.threads & (tuning.threads - 1) == 0
     assert all(items % 2 and items <= 32 for items in (tuning.items, tuning.wide_items))
@@ -179,7 +179,7 @@ def test_large_inputs_are_sorted_as_numpy_sorts_them(dtype):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", NO_ORDERS)
-def test_sorting_large_inputs_without_an_order_gives_a_permutation(name):
+def test_sorting_large_inputs_by_an_invalid_comparison_returns_a_permutation(name):
     values = np.random.default_rng(3).integers(0, 1 << 30, 3_000_001, np.int32)
     found, places = sort_on_card(values, None, disorderly[name])
     np.testing.assert_array_equal(np.sort(places), np.arange(values.size))

@@ -1,4 +1,4 @@
-"""Components, cores and spanning forests on the card equal those of the host."""
+"""Components, cores and spanning forests on the card match the host."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cores_of(out: Csr, into: Csr) -> list[int]:
 
 
 @given(graphs(), st.data())
-def test_components_equal_those_of_the_host_however_rows_are_split(both, data):
+def test_components_match_the_host_however_rows_are_split(both, data):
     out, into = both
     expected = label_by_search(out, "weak")
     there = to_device(out)
@@ -99,7 +99,7 @@ def found_strong(both: tuple[Csr, Csr]) -> list[int]:
 
 
 @given(graphs() | pieces(), st.data())
-def test_strong_components_equal_scipys_with_one_block_and_with_several(both, data):
+def test_strong_components_match_scipy_with_one_block_and_with_several(both, data):
     tuning = StrongComponentsTuning(
         block=data.draw(st.sampled_from((32, 64, 256))),
         alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
@@ -135,7 +135,7 @@ def test_vertices_with_at_most_a_self_loop_are_separate_strong_components(n):
 
 
 @given(graphs(), st.data())
-def test_core_numbers_equal_those_of_the_host_with_one_block_and_with_several(both, data):
+def test_core_numbers_match_the_host_with_one_block_and_with_several(both, data):
     out, into = both
     is_symmetric = into is out
     out = without_loops(out)
@@ -184,7 +184,7 @@ def test_a_forest_has_the_edges_that_kruskal_chooses_for_every_dtype(both, great
 
 
 @pytest.mark.parametrize("alone", [0, 1 << 12])
-def test_a_warp_can_peel_many_rows_with_a_single_entry(alone):
+def test_one_warp_can_process_many_rows_with_a_single_entry(alone):
     n = 200
     ring, tails = np.random.default_rng(0).permutation(n).reshape(2, n // 2)
     ends = np.concatenate((ring, ring)), np.concatenate((np.roll(ring, 1), tails))

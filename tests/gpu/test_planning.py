@@ -87,7 +87,7 @@ def assert_relabeled(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 @given(patterns())
-def test_a_light_plan_has_the_idle_vertices_and_first_neighbors(graph):
+def test_a_light_plan_marks_isolated_vertices_and_chooses_first_neighbors(graph):
     out, into = graph
     plan = cuda.plan(out, into, False, None)
     assert plan.relabeled is None
@@ -128,7 +128,7 @@ def test_a_transposed_plan_shares_everything_except_the_first_neighbors(graph, f
 
 
 @given(st.integers(1, 400), st.integers(0, 40), st.booleans())
-def test_a_full_plan_exceeding_its_memory_limit_stays_light(n, mean, symmetric):
+def test_a_full_plan_respects_its_memory_limit_or_stays_light(n, mean, symmetric):
     numbers = np.random.default_rng(n)
     out, into = pattern(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
     plan = cuda.plan(out, into, True, None)

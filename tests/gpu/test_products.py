@@ -1,4 +1,4 @@
-"""Pull and push on CUDA equal those of the CPU for every kind of mask, vector and semiring."""
+"""Pull and push on CUDA match the CPU for every kind of mask, vector and semiring."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def csr(
 
 
 def on_device(storage: Any) -> Any:
-    """Copy a storage to the card; a value stored once stays stored once."""
+    """Copy a storage to the card; if all entries share one stored value, they still do."""
     if storage is None:
         return None
 
@@ -198,7 +198,7 @@ LARGE = hot_columns.HotColumnsTuning(slots=4, entries=1, samples=100, share=0.0)
 
 @fewer(2)
 @given(case=cases(), large=st.booleans())
-def test_pull_equals_that_of_the_cpu(case: Case, large: bool) -> None:
+def test_pull_matches_the_cpu(case: Case, large: bool) -> None:
     semiring, side, a, u, present, mask = case
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
@@ -257,7 +257,7 @@ def test_each_stream_has_its_own_cache_of_hubs() -> None:
 @pytest.mark.parametrize("deterministic", [False, True])
 @fewer(2)
 @given(case=cases(), small=st.booleans())
-def test_push_equals_that_of_the_cpu(deterministic: bool, case: Case, small: bool) -> None:
+def test_push_matches_the_cpu(deterministic: bool, case: Case, small: bool) -> None:
     semiring, side, rows, u, present, mask = case
     a = backend("cpu").transpose(rows)
     indices = present.nonzero()[0].astype(np.int32)
@@ -276,7 +276,7 @@ def test_push_equals_that_of_the_cpu(deterministic: bool, case: Case, small: boo
 @pytest.mark.parametrize("name", ["plus_times FP32", "min_plus INT64", "lxor_land BOOL"])
 @pytest.mark.parametrize("full", [True, False])
 @given(seed=st.integers(0, 2**32), large=st.booleans(), masked=st.booleans())
-def test_pulled_rows_of_any_length_equal_those_of_the_cpu(
+def test_pulled_rows_of_any_length_match_the_cpu(
     name: str, full: bool, seed: int, large: bool, masked: bool
 ) -> None:
     """Row lengths: 0, a few, the longest unsplit length, and more than several chunks."""

@@ -1,4 +1,4 @@
-"""Reductions on the GPU equal those of the CPU and are bitwise reproducible."""
+"""Reductions on the GPU match the CPU and are bitwise reproducible."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def skewed(dtype: Any) -> Csr:
 
 
 @pytest.mark.parametrize("name", ["plus", "min", "lxnor"])
-def test_rows_longer_than_a_strip_are_combined(name: str) -> None:
+def test_partial_results_of_rows_longer_than_a_strip_are_combined(name: str) -> None:
     a = skewed("?" if name == "lxnor" else "i8")
     op = getattr(monoid, name)[lookup_dtype(a.values.dtype)]
     assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
@@ -98,7 +98,7 @@ def test_a_reduction_of_floats_is_bitwise_reproducible() -> None:
     np.testing.assert_allclose(total, a.values.sum(), 1e-5)
 
 
-def test_a_value_stored_once_is_reduced_as_if_repeated() -> None:
+def test_a_value_that_all_entries_share_is_reduced_correctly() -> None:
     ones = np.broadcast_to(np.ones(1, np.int64), (1000,))
     a = Csr(2, 1000, np.array([0, 0, 1000], np.int32), np.arange(1000, dtype=np.int32), ones)
     w = to_host(cuda().reduce_rows(to_device(a), monoid.plus["INT64"]))
@@ -106,7 +106,7 @@ def test_a_value_stored_once_is_reduced_as_if_repeated() -> None:
     assert cuda().reduce(to_device(a).values, monoid.plus["INT64"]) == 1000
 
 
-def test_a_repeated_value_without_entries_reduces_to_the_identity() -> None:
+def test_a_shared_value_without_entries_reduces_to_the_identity() -> None:
     values, absent = np.broadcast_to(cuda().asarray([2]), (3,)), cuda().full(3, False, bool)
     for op in MONOIDS:
         if not op.is_any:

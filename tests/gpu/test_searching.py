@@ -203,7 +203,7 @@ def test_the_limit_bounds_the_levels(graph, tier, direction, constants, limit, d
 
 
 @given(patterns(), st.sampled_from(SETTINGS), st.data())
-def test_a_search_with_only_the_rows_always_pushes(graph, constants, data):
+def test_a_search_without_the_transpose_always_pushes(graph, constants, data):
     starts = starts_of(data, graph[0].nrows)
     with settings(constants):
         tree = search(graph, starts, rows_only=True, traced=True)
@@ -266,7 +266,7 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
         yield grids
 
 
-def test_the_cluster_size_is_what_the_card_accepts():
+def test_a_search_launches_as_many_cluster_blocks_as_the_card_accepts():
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
     size = IN_CLUSTERS["cluster"]

@@ -1,4 +1,4 @@
-"""Run random statements on several streams while memory is freed; the stream order holds.
+"""Random statements on several streams respect the stream order while memory is freed.
 
 The simulated card reports memory that is read before it is written, or freed while it is read.
 """
@@ -71,7 +71,7 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_statements_on_three_streams_give_the_result_of_the_cpu(seed: int):
+def test_random_statements_on_three_streams_match_the_cpu(seed: int):
     # The simulated card records the users of a whole allocation, not those of single words.
     with gl.config.set(device="cpu"):
         expected = statements(seed, 14, None)

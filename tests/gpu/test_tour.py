@@ -9,7 +9,7 @@ import graphla as gl
 
 
 @pytest.mark.parametrize("stage", tour.STAGES, ids=lambda stage: stage.__name__)
-def test_a_stage_of_the_tour_also_runs_on_the_cpu(stage):
+def test_each_stage_of_the_tour_also_runs_on_the_cpu(stage):
     with gl.config.set(device="cpu"):
         stage()
 

@@ -1,4 +1,4 @@
-"""Run random traversals on several streams while memory is freed; the stream order holds.
+"""Random traversals on several streams respect the stream order while memory is freed.
 
 The simulated card reports memory that is read before it is written, or freed while it is read.
 """
@@ -61,7 +61,7 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_traversals_on_three_streams_give_the_result_of_the_cpu(seed: int):
+def test_random_traversals_on_three_streams_match_the_cpu(seed: int):
     # The simulated card records the users of a whole allocation, not those of single words.
     with gl.config.set(device="cpu", compiled=False):
         expected = traversals(seed, 10, None)

@@ -60,7 +60,7 @@ def test_a_noun_is_created_on_the_current_card_and_reports_it():
         assert square().device == "cpu"
 
 
-def test_a_scalar_on_another_device_receives_a_result_computed_where_the_operand_is(two_cards):
+def test_a_result_is_computed_on_the_operands_card_even_for_a_scalar_elsewhere(two_cards):
     with gl.config.set(device="cuda:1"):
         v = gl.Vector.from_coo([0, 2], [3, 4], size=5)
     seen = []
@@ -88,7 +88,7 @@ def test_moving_to_another_device_keeps_all_entries():
     assert A.to("cuda:0").isequal(A)
 
 
-def test_a_value_stored_once_remains_stored_once_after_a_move():
+def test_a_common_value_is_still_stored_once_after_a_move():
     A = gl.Matrix.from_coo([0, 1], [1, 0], 2.5).to("cpu").to("cuda")
     assert A.to_csr(copy=False)[2].strides == (0,)
 
@@ -216,7 +216,7 @@ def test_arrays_with_strides_are_read_correctly():
         assert b.reduce_columnwise("plus").new().to_dict() == {0: 2.0, 2: 4.0}
 
 
-def test_csr_arrays_are_shared_if_sorted_and_otherwise_sorted():
+def test_sorted_csr_arrays_are_shared_and_unsorted_ones_are_sorted():
     indptr, indices = cupy.asarray([0, 2, 3], np.int32), cupy.asarray([0, 2, 1], np.int32)
     values = cupy.asarray([1.0, 2.0, 3.0])
     A = gl.Matrix.from_csr(indptr, indices, values, ncols=3, copy=False)

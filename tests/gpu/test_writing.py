@@ -1,4 +1,4 @@
-"""The write rule on the device equals that of the CPU for every kind of output and mask."""
+"""The write rule on the device matches the CPU for every kind of output and mask."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def shared(storage: Any, *others: Any) -> list[Any]:
 
 
 @given(st.data())
-def test_a_vector_written_by_the_rule_equals_that_of_the_cpu(data):
+def test_a_vector_written_by_the_rule_matches_the_cpu(data):
     size = data.draw(SIZES)
     c, t = data.draw(vectors(size)), data.draw(vectors(size))
     mask = data.draw(masks(size, t))
@@ -99,7 +99,7 @@ def test_a_vector_written_by_the_rule_equals_that_of_the_cpu(data):
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("accum", ACCUMS[:2])
-def test_a_bitmap_written_under_flags_equals_that_of_the_cpu(accum, replace, complement):
+def test_a_bitmap_written_under_flags_matches_the_cpu(accum, replace, complement):
     rng, size = np.random.default_rng(3), 300
     flags = rng.random((3, size)) < 0.5
     c, t = (
@@ -134,7 +134,7 @@ def test_a_frontier_is_written_into_a_bitmap_in_place_without_waiting(is_dense):
 
 
 @given(st.data())
-def test_setting_one_element_gives_the_result_of_the_cpu(data):
+def test_setting_one_element_matches_the_cpu(data):
     size = data.draw(st.sampled_from((1, 5, 40)))
     v = data.draw(dense_vectors(size, DTYPES).filter(lambda v: not is_iso(v.values)))
     i = data.draw(st.integers(0, size - 1))
@@ -144,7 +144,7 @@ def test_setting_one_element_gives_the_result_of_the_cpu(data):
 
 
 @given(st.data())
-def test_a_matrix_written_by_the_rule_equals_that_of_the_cpu(data):
+def test_a_matrix_written_by_the_rule_matches_the_cpu(data):
     nrows, ncols = data.draw(st.sampled_from(((0, 3), (1, 1), (5, 7), (20, 30))))
     c, t, m = (data.draw(matrices(nrows, ncols, DTYPES)) for _ in range(3))
     m = data.draw(st.sampled_from((m, t, c)))
@@ -158,6 +158,6 @@ def test_a_matrix_written_by_the_rule_equals_that_of_the_cpu(data):
     assert_same(w, c)
 
 
-def test_a_vector_of_one_entry_equals_that_of_the_cpu():
+def test_a_vector_of_one_entry_matches_the_cpu():
     for value in (np.int64(-7), np.float32(2.5), np.bool_(True)):
         assert_same(cuda.one_entry(40, 7, value), cpu.one_entry(40, 7, value))

@@ -492,7 +492,7 @@ def groups() -> None:
 
 
 def sorts() -> None:
-    """Sort in one or several tiles, rows that tiles cut, and by operators without an order."""
+    """Sort vectors and rows of one or several tiles, also by operators that define no order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
         for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):

@@ -37,7 +37,7 @@ def run(function: Function, grid: int, block: int, *args: Any, **options: Any) -
 def each_lane(
     body: str, inputs: list[np.ndarray], out: Any, *, threads: int | None = None, **options: Any
 ) -> np.ndarray:
-    """Return out after `out[t] = body` in each thread t of a block; a, b and c are its inputs."""
+    """Run `out[t] = body` in each thread t of a block and return out; the inputs are a, b and c."""
     names = "abc"[: len(inputs)]
     types = [c_type(each.dtype) for each in inputs]
     parameters = "".join(

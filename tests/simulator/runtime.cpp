@@ -100,8 +100,8 @@ void prepare(Context &context, char *bottom, void (*entry)()) {
   context.fake_stack = nullptr;
 #ifdef SIMULATOR_SWITCH
   // Stack tops at the same offset in a page would compete for few cache lines.
-  const size_t colour = reinterpret_cast<size_t>(bottom) / (stack_bytes + page) * 7 % 48 * 64;
-  void **top = reinterpret_cast<void **>(bottom + stack_bytes - colour);
+  const size_t color = reinterpret_cast<size_t>(bottom) / (stack_bytes + page) * 7 % 48 * 64;
+  void **top = reinterpret_cast<void **>(bottom + stack_bytes - color);
   *--top = nullptr;  // entry's return address, which is never used; it keeps the stack aligned
   *--top = reinterpret_cast<void *>(entry);
   for (int i = 0; i < 6; i++) *--top = nullptr;
@@ -158,7 +158,7 @@ struct SharedArray {
 
 struct Warp {
   unsigned waiting = 0, done = 0;  // masks of lanes that wait at a collective or have finished
-  bool alike = true;  // whether all waiting lanes wait at the same collective, which is:
+  bool alike = true;  // whether all waiting lanes wait at the same collective (see below)
   int kind = 0;
   unsigned mask = 0;
 };
@@ -601,7 +601,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // sizes, to check the ends; a block stores the other data
+struct SharedBlock {  // sizes, for checking the ends; a block stores the other data
   size_t bytes, alignment;
   const char *name;
 };

@@ -42,13 +42,13 @@ def run(mode: str, seed: int, *tests: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS])
-def test_operations_are_right_under_every_seed(seed, test):
+def test_operations_are_correct_under_every_seed(seed, test):
     run("plain", seed, f"tests/{test}")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS])
-def test_whole_test_files_make_no_invalid_access(test):
+def test_kernels_make_no_invalid_access_in_whole_test_files(test):
     run("asan", 4, f"tests/{test}")
 
 

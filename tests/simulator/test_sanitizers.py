@@ -50,7 +50,7 @@ def run(mode: str, *command: str) -> subprocess.CompletedProcess[str]:
         ("out[t] = a + 2147483647;", "signed integer overflow"),
     ],
 )
-def test_the_address_sanitizer_finds_the_error(body, words):
+def test_the_address_sanitizer_finds_invalid_accesses_and_overflows(body, words):
     done = run("asan", "-c", LAUNCH, body)
     assert done.returncode != 0
     assert any(each in done.stderr for each in words.split("|")), done.stderr
@@ -89,7 +89,7 @@ ORDERED = {
 
 
 @pytest.mark.parametrize("what", RACES)
-def test_the_thread_sanitizer_finds_the_race(what):
+def test_the_thread_sanitizer_finds_data_races(what):
     done = run("tsan", "-c", LAUNCH, RACES[what])
     assert "ThreadSanitizer: data race" in done.stderr
     assert "test.cu:4" in done.stderr

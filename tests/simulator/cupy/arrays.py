@@ -181,7 +181,7 @@ class ndarray:
                 f"{self._memory.device_id} while current = {local.device}"
             )
 
-    # --- what it is
+    # --- properties
 
     shape = property(lambda self: self._host.shape)
     dtype = property(lambda self: self._host.dtype)
@@ -232,7 +232,7 @@ class ndarray:
             raise TypeError("iteration over a 0-d array")
         return (self[k] for k in range(len(self)))
 
-    # --- to the host
+    # --- transfers to and from the host
 
     def get(
         self, stream: Any = None, order: Any = "C", out: Any = None, blocking: bool = True
@@ -305,7 +305,7 @@ class ndarray:
     def __deepcopy__(self, memo: Any) -> ndarray:
         return self.copy()
 
-    # --- places
+    # --- indexing and shapes
 
     def __getitem__(self, key: Any) -> ndarray:
         host = unwrap(self)
