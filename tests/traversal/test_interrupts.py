@@ -8,6 +8,6 @@ from interrupting import run
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
-def test_an_interrupt_ends_a_traversal_on_a_card(name: str):
+def test_an_interrupt_ends_a_traversal(name: str):
     pytest.importorskip("numba")  # without it a traversal is Python, which hears of it by itself
     assert run("cpu", 4_000_000, name).split() == ["stopped", "done"]
