@@ -62,7 +62,7 @@ def product(factors: Mapping[str, Sequence[Any]]) -> itertools.product[Any]:
     return itertools.product(*factors.values())
 
 
-Place = dict[str, int]  # factor -> index of its value
+Place = dict[str, int]  # maps each factor to the index of its value
 
 
 def _fill(

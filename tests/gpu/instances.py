@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from covering import Row, covering
 
-sys.path.append(str(Path(__file__).parents[1]))  # needed outside pytest
+sys.path.append(str(Path(__file__).parents[1]))  # pytest adds this path itself
 from devices import use_cuda
 
 use_cuda()  # a kernel's constants are in its host module, which imports CuPy
@@ -58,7 +58,7 @@ MANY = 16
 
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
-KEPT = (0, 1, 2)  # UNREAD, ISO, EACH of device.cuh
+KEPT = (0, 1, 2)  # device.cuh defines UNREAD, ISO and EACH
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
 """Dtypes of stored values besides the operator's own: one of each width and kind."""
 
@@ -398,15 +398,15 @@ DOMAINS = {
     r"Key": tuple(map(np.dtype, ("u4", "u8"))),
     r"Level": tuple(map(np.dtype, ("u1", "i4"))),
     r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
-    r"MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of gathering.cuh and assign.cu
-    r"WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
-    r"FILL": (0, 1, 2, 3),  # FILL_RIGHT | FILL_LEFT of ewise_union.cu
-    r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of ewise_dense.cu
-    r"HELD": (0, 1, 2),  # IN_BITMAP, IN_FULL, WITH_HUBS of gathering.cuh
-    r"ENDS": (0, 1, 2),  # AT_LAST, AT_FIRST, AT_PRESENCE of gathering.cuh
-    r"RULE": (0, 1),  # POPULAR, GAINING of communities.cu
-    r"CLUSTER": (1, 16),  # CLUSTER of backends/cuda/searching.py
-    r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of spmspv.cu
+    r"MASK": (0, 1, 2),  # gathering.cuh and assign.cu define these kinds of mask
+    r"WHERE": (0, 1, 2),  # rows.cuh defines DENSE, LISTED and BY_ROWS
+    r"FILL": (0, 1, 2, 3),  # ewise_union.cu defines the bits FILL_RIGHT and FILL_LEFT
+    r"HOW": (0, 1, 2),  # ewise_dense.cu defines INTERSECTION, UNION and FILLED_UNION
+    r"HELD": (0, 1, 2),  # gathering.cuh defines IN_BITMAP, IN_FULL and WITH_HUBS
+    r"ENDS": (0, 1, 2),  # gathering.cuh defines AT_LAST, AT_FIRST and AT_PRESENCE
+    r"RULE": (0, 1),  # communities.cu defines POPULAR and GAINING
+    r"CLUSTER": (1, 16),  # backends/cuda/searching.py chooses the cluster size
+    r"WAY": (0, 1, 2, 3, 4, 5),  # spmspv.cu defines the constants CLAIM to EXPAND
 }
 """Values of the parameters with a matching name, unless SPECIAL lists the kernel's parameter."""
 
@@ -520,7 +520,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
         ("count_few", "make_few"),
         lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm.TUNING.few,
     ),
-    # hub columns are cached only if all values of the vector are present and every row reads them
+    # hub columns are cached only if the vector is full and every row reads its values
     **dict.fromkeys(
         ("pull_rows", "pull_chunks"),
         lambda spec, row: (

@@ -281,7 +281,7 @@ def test_a_limited_closure_equals_that_number_of_products(drawn: Any, chosen: An
 
 
 @given(cases(WITH_NAN, special=True), thresholds)
-def test_nan_propagates_as_in_the_products(drawn: Any, chosen: Any):
+def test_nan_propagates_as_in_repeated_products(drawn: Any, chosen: Any):
     with using(chosen):
         check(drawn[1], close(drawn[1], "near_far", delta=2.0))
 

@@ -214,7 +214,7 @@ def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrt
     kernel = next(kernel for kernel in KERNELS if kernel.name == "combine_dense")
     first = {name: values[0] for name, values in kernel.factors().items()}
     row = {**first, "operator": "plus", "dtype": FP32}
-    wrong = (cuda_ops.entry_by_entry, binary.plus["FP32"])  # it lacks `accumulate`
+    wrong = (cuda_ops.entry_by_entry, binary.plus["FP32"])  # this struct has no `accumulate`
     each = replace(kernel.instance(row), spec=wrong)
     with pytest.raises(GraphblasException) as caught:
         list(compile_all(toolkit, [each]))

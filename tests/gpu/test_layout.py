@@ -45,7 +45,7 @@ def test_conversions_between_vector_forms_keep_all_entries(data):
     there = moved(v)
     for form in (cuda.to_sparse(there), cuda.to_bitmap(there)):
         is_valid(brought(form))
-        if min(form.values.size, v.values.size) > 1:  # in CuPy, one element has no stride 0
+        if min(form.values.size, v.values.size) > 1:  # CuPy ignores stride 0 of one element
             assert is_iso(form.values) == is_iso(v.values)
         assert_same(form, v)
     assert isinstance(cuda.to_bitmap(there), BitmapVector)
@@ -67,7 +67,7 @@ def test_a_transpose_matches_the_cpu(data):
     nrows, ncols = data.draw(SHAPES.filter(lambda shape: shape[1] < 100))
     a = data.draw(matrices(nrows, ncols, DTYPES))
     t = cuda.transpose(moved(a))
-    if a.nvals > 1:  # in CuPy, one element has no stride 0
+    if a.nvals > 1:  # CuPy ignores stride 0 of one element
         assert is_iso(t.values) == is_iso(a.values)
     assert_same(t, cpu.transpose(a))
 

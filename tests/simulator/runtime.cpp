@@ -142,9 +142,9 @@ struct Block;
 struct Fiber : Thread {
   Context context;
   Block *home;
-  unsigned index;  // in the block; x varies fastest
+  unsigned index;  // number of the thread in its block; x varies fastest
   State state;
-  int kind, argument, width;  // of the barrier or collective where the thread waits
+  int kind, argument, width;  // describe the barrier or collective where the thread waits
   unsigned mask;
   uint64_t value, result;
   const char *file;
@@ -198,7 +198,7 @@ std::vector<std::unique_ptr<Block>> blocks;
 std::map<uint64_t, Block *> working;  // blocks that run, by number
 std::vector<char> ended;  // whether a block has finished, by number
 std::vector<Cluster> clusters;
-unsigned cluster_size;  // as the kernel specified; 0 until then
+unsigned cluster_size;  // the size that the kernel specified; 0 until then
 std::vector<Fiber *> ready;
 std::string message;
 bool failed;
@@ -229,7 +229,7 @@ struct NotTheKernel {
 
 Fiber *self() { return static_cast<Fiber *>(simulator_current); }
 
-uint64_t draw() {  // xorshift64*
+uint64_t draw() {  // the xorshift64* generator
   schedule_state ^= schedule_state >> 12;
   schedule_state ^= schedule_state << 25;
   schedule_state ^= schedule_state >> 27;
@@ -556,7 +556,7 @@ constexpr size_t fence = 64;
 constexpr unsigned char fence_byte = 0xc5;
 
 #ifdef SIMULATOR_TSAN
-std::vector<char *> arenas;  // not reused within a launch, because blocks are not ordered
+std::vector<char *> arenas;  // memory is not reused within a launch, because blocks are not ordered
 size_t arena_left;
 #endif
 
@@ -601,7 +601,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // sizes, for checking the ends; a block stores the other data
+struct SharedBlock {  // the sizes of a shared array, which are used to check its ends
   size_t bytes, alignment;
   const char *name;
 };
@@ -797,7 +797,7 @@ pthread_t launching_thread;
     return;
   }
   Fiber *f = self();
-  if (!f) {  // not caused by a kernel
+  if (!f) {  // the signal was not caused by a kernel
     if (number == SIGALRM) {
       failed = true;
       message = std::string(launch.kernel) + ": took too long";
@@ -853,7 +853,7 @@ void leave_signals() {
 
 // --- device memory ------------------------------------------------------------------------------
 
-constexpr size_t device_alignment = 256;  // as in CUDA
+constexpr size_t device_alignment = 256;  // the same alignment as in CUDA
 struct Allocation {
   size_t bytes;
 };
