@@ -377,7 +377,7 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     )
     found = {}
     for file, source in nvrtc.sources().items():
-        if file == "prelude.cuh":  # contains functions of operators but no kernel
+        if file == "prelude.cuh":  # this file contains no kernel
             continue
         text = re.sub(r"//[^\n]*", "", source)
         for match in pattern.finditer(text):

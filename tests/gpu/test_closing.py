@@ -131,10 +131,10 @@ def cases(draw: st.DrawFn, kinds: list[Kind], special: bool = False) -> tuple[Ki
     density = draw(st.sampled_from((0.0, 0.01, 0.04)))
     there = numbers.random((n, n)) < density
     if draw(st.booleans()):
-        there[numbers.integers(n)] = True  # a long row
+        there[numbers.integers(n)] = True  # adds a long row and column
         there[:, numbers.integers(n)] = True
     if draw(st.booleans()):
-        there |= np.eye(n, k=1, dtype=bool)  # a path
+        there |= np.eye(n, k=1, dtype=bool)  # adds a path
     rows, columns = there.nonzero()
     indptr = rows.searchsorted(np.arange(n + 1)).astype(kind.offset)
     a_type, x_type = op.type2.np_type, op.return_type.np_type

@@ -122,7 +122,7 @@ def test_each_kernel_compiles_with_cuda_12(kernel: Kernel):
 
 # --- operators ------------------------------------------------------------------------------------
 
-KINDS = {  # by the probe kernel that calls their members
+KINDS = {  # maps each probe kernel to the structs that it tests
     "probe_map": (cuda_ops.mapping, cuda_ops.bound_operator),
     "probe_join": (cuda_ops.entry_by_entry,),
     "probe_order": (cuda_ops.comparison,),

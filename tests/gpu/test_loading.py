@@ -14,7 +14,7 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-import graphla.backends.cuda  # registers its kernels
+import graphla.backends.cuda  # this import registers its kernels
 from graphla.compilers import nvrtc
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration, fields
@@ -169,7 +169,7 @@ def test_a_kernel_takes_structs_by_value(dtype: str):
     given = work(x, out)
     shift(1, 32, given, np.int32(2))
     assert out.tolist() == [15, 15, 0]
-    shift(1, 32, given, np.int32(3))  # reuse the packed struct
+    shift(1, 32, given, np.int32(3))  # passes the same packed struct again
     assert out.tolist() == [15, 15, 15]
     shift(1, 32, work(x, out, False), np.int32(1))
     assert out.tolist() == [1, 15, 15]
@@ -187,7 +187,7 @@ def test_a_struct_field_may_have_any_name():
 
 def test_each_packed_struct_has_its_own_memory():
     x, out = cupy.arange(2.0), cupy.zeros(1)
-    given = [pair(x, 1, shift) for shift in range(5000)]  # more than one block of memory
+    given = [pair(x, 1, shift) for shift in range(5000)]  # these need more than one block of memory
     numbers = load("shift.cu", "numbers", NOTHING, x.dtype)
     for shift in (0, 2047, 2048, 4999):
         numbers(1, 1, given[shift], out)

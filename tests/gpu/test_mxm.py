@@ -149,7 +149,7 @@ def test_rows_of_every_size_are_multiplied_correctly(
 def test_long_rows_with_very_many_columns_are_multiplied_correctly(
     name: str, outside: bool
 ) -> None:
-    """Such rows are sorted, in batches."""
+    """Products sort such rows in batches."""
     semiring, rng = typed(name), np.random.default_rng(2)
     dtype, n = own(semiring)[0], 2_000_000
     b = random_csr(rng, (60, n), [40] * 60, dtype)
@@ -169,7 +169,7 @@ def test_long_rows_with_very_many_columns_are_multiplied_correctly(
 
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
-    """The rows exceed a table, need searches in lists, or are cut by tiles."""
+    """Some rows exceed a table, some need a search in lists, and tiles cut others."""
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(3)
     a = random_csr(rng, (5, 3000), [2000, 3, 1000, 0, 40], np.float32)
     b = random_csr(rng, (3000, 700), rng.integers(0, 30, 3000), np.float32)

@@ -167,7 +167,7 @@ def test_a_failing_card_ends_the_wait(pass_round: Kernel, monkeypatch: pytest.Mo
     from simulator import machine
 
     failure = cupy.cuda.runtime.CUDARuntimeError(700)
-    monkeypatch.setattr(persistent, "RESULTS", persistent.RESULTS + 1)  # stays unwritten
+    monkeypatch.setattr(persistent, "RESULTS", persistent.RESULTS + 1)  # never written
     monkeypatch.setattr(machine, "failure", failure)
     monkeypatch.setattr(machine, "fails_in", 1)
     try:

@@ -38,12 +38,12 @@ IN_CLUSTERS = {
 }
 SMALL = {**IN_CLUSTERS, "few_edges": 0}
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"room": BfsTuning.room},  # default values
-    # always all blocks
+    {"room": BfsTuning.room},  # the default values
+    # all blocks work from the first level
     {"small_edges": 0, "alone_edges": 0, "cluster_edges": 0, "grid_edges": 0},
-    {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # between one block and all blocks
+    {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # switch between one block and all
     {"cluster": 1, "alone_edges": 30, "grid_edges": 30, "push_cost": 1.0},
-    # one block with small queues
+    # a single block works, with small queues
     {"cluster": 1, "alone_edges": 1 << 30, "grid_edges": 1 << 30, "room": 32},
     # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},

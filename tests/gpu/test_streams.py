@@ -160,7 +160,7 @@ def test_a_result_outlives_the_matrix_of_another_stream_whose_memory_it_shares()
     with one:
         A = square()
     with two:
-        B = A.apply(gl.unary.ainv).new()  # shares the index arrays of A
+        B = A.apply(gl.unary.ainv).new()  # B shares the index arrays of A
         del A
         total = B.reduce_scalar().new().value
         C = (B @ B).new()

@@ -171,7 +171,7 @@ def test_each_operation_runs_on_the_card_of_its_operands(two_cards: None):
         assert A.nvals == A.to("cpu").nvals
 
 
-# --- arrays in and out --------------------------------------------------------------------------
+# --- input and output arrays --------------------------------------------------------------------
 
 
 def test_arrays_on_a_card_stay_there_regardless_of_the_default_device():
@@ -189,7 +189,7 @@ def test_a_vector_shares_an_array_of_the_card_only_if_copy_is_false():
     assert shared.to_dense(copy=False).data.ptr == x.data.ptr
     copied = gl.Vector.from_dense(x)
     assert copied.to_dense(copy=False).data.ptr != x.data.ptr
-    shared[0] = 9.0  # must not change the original array
+    shared[0] = 9.0  # this must not change x
     assert x.tolist() == [0, 1, 2, 3, 4] and shared[0].new().value == 9
 
 

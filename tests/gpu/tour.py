@@ -45,7 +45,7 @@ def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Mat
 
 
 def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
-    """Return the same pattern with a single value."""
+    """Return the pattern of `matrix`, in which all entries share one value."""
     rows, columns, _ = matrix("BOOL", seed, n, entries).to_coo()
     return gl.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
 
@@ -460,7 +460,7 @@ def parts() -> None:
             with settings("cores", alone_edges=alone, own_edges=own):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
-    chain = gl.select.triu(matrix(n=60, entries=150)).new()  # has only small components
+    chain = gl.select.triu(matrix(n=60, entries=150)).new()  # this graph has only small components
     chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for alone in (0, 64):

@@ -69,7 +69,7 @@ class Machine:
     timeout: float = field(
         default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
     )
-    faults: list[str] = field(default_factory=list)  # found where no exception can be raised
+    faults: list[str] = field(default_factory=list)  # faults found where no exception can be raised
     failure: Exception | None = None  # the error that a permanently failed card raises
     fails_in: int = 0  # number of launches until the card fails; 0 means never
     strict_streams: bool = True  # two streams must be ordered by events or by the host

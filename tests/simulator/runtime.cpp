@@ -61,8 +61,8 @@ struct Context {
 #else
   ucontext_t machine;
 #endif
-  void *fake_stack = nullptr;  // for the address sanitizer
-  void *fiber = nullptr;  // for the thread sanitizer
+  void *fake_stack = nullptr;  // used by the address sanitizer
+  void *fiber = nullptr;  // used by the thread sanitizer
   char *bottom = nullptr;
   size_t size = 0;
 };
@@ -169,7 +169,7 @@ struct Block {
   std::vector<SharedArray> shared;
   void *dynamic = nullptr;
   size_t shared_bytes = 0;
-  uint64_t number = 0;  // position in the grid
+  uint64_t number = 0;  // number of the block in the grid
   unsigned live = 0, at_barrier = 0, at_cluster = 0;
   unsigned phase = 0;
   char tokens[2];  // represent even and odd rounds of the barrier for the thread sanitizer
@@ -195,7 +195,7 @@ Launch launch;
 Context scheduler;
 std::vector<char *> free_stacks;
 std::vector<std::unique_ptr<Block>> blocks;
-std::map<uint64_t, Block *> working;  // blocks that run, by number
+std::map<uint64_t, Block *> working;  // the running blocks, by number
 std::vector<char> ended;  // whether a block has finished, by number
 std::vector<Cluster> clusters;
 unsigned cluster_size;  // the size that the kernel specified; 0 until then
@@ -628,7 +628,7 @@ void start_block(Block &block, Index place, uint64_t number) {
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   block.fibers.resize(threads);
   block.warps.assign((threads + 31) / 32, Warp());
-  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes that do not exist
+  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // marks lanes that do not exist as finished
   block.live = threads;
   block.number = number;
   working[number] = &block;
@@ -865,7 +865,7 @@ std::map<unsigned char *, Allocation> allocations;
   if (before && after) return true;
   append(text, "a store out of bounds, just %s an array of %zu bytes", before ? "after" : "before",
          bytes);
-  memset(memory - device_alignment, fence_byte, device_alignment);  // report the damage only once
+  memset(memory - device_alignment, fence_byte, device_alignment);  // so the damage is reported only once
   memset(memory + bytes, fence_byte, device_alignment);
   return false;
 }

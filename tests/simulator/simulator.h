@@ -27,7 +27,7 @@ extern "C" {
 extern Thread *simulator_current;
 extern Index simulator_block_size, simulator_grid_size;
 extern uint64_t simulator_random;  // determines at which atomics fibers are suspended
-extern uint64_t simulator_idle;  // atomics without an effect since the last change
+extern uint64_t simulator_idle;  // counts atomics without an effect since the last change
 
 unsigned simulator_barrier(int kind, int predicate, const char *file, int line);
 uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argument, int width,
@@ -290,9 +290,9 @@ SIMULATOR_ATOMIC(atomicExch, float, ((void)old, value))
 namespace simulator {
 
 struct Parameter {  // what the simulated CuPy needs in order to check arguments
-  int size;         // in bytes
+  int size;         // the size in bytes
   int pointee;  // size of the target in bytes; 0: not a pointer; -1: pointer to void
-  int reads_only;  // whether it is a pointer to const
+  int reads_only;  // true for a pointer to const
   int fields;  // number of fields of a struct; they follow it in the list
 };
 

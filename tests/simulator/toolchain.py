@@ -22,7 +22,7 @@ MODES = {
 }
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
-    *("-fno-gnu-unique", "-fno-math-errno"),  # keep the symbols of programs separate
+    *("-fno-gnu-unique", "-fno-math-errno"),  # keeps the symbols of programs separate
 )
 
 

@@ -43,7 +43,7 @@ def allocate(shape: Any, dtype: Any, order: Any = "C") -> np.ndarray:
     raw = np.asarray(Memory(size))
     result = raw.view(dtype).reshape(shape, order=order) if size else _nothing(raw, dtype, shape)
     if dtype.kind == "b":
-        raw &= 1  # arbitrary contents, but still valid booleans
+        raw &= 1  # keeps the arbitrary contents valid booleans
     return result
 
 

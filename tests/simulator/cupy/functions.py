@@ -150,7 +150,7 @@ def _lift(name: str, signature: inspect.Signature) -> Any:
     function = getattr(np, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments  # refuses what CuPy refuses
+        given = signature.bind(*args, **kwargs).arguments  # refuses arguments unknown to CuPy
         out = given.get("out")
         if name in NO_OUT and out is not None:
             raise TypeError(f"{name}: CuPy 14.2 fails with `out` on a card")
