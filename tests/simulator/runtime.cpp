@@ -628,7 +628,7 @@ void start_block(Block &block, Index place, uint64_t number) {
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   block.fibers.resize(threads);
   block.warps.assign((threads + 31) / 32, Warp());
-  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // marks lanes that do not exist as finished
+  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // marks missing lanes as done
   block.live = threads;
   block.number = number;
   working[number] = &block;
@@ -865,7 +865,7 @@ std::map<unsigned char *, Allocation> allocations;
   if (before && after) return true;
   append(text, "a store out of bounds, just %s an array of %zu bytes", before ? "after" : "before",
          bytes);
-  memset(memory - device_alignment, fence_byte, device_alignment);  // so the damage is reported only once
+  memset(memory - device_alignment, fence_byte, device_alignment);  // reports damage only once
   memset(memory + bytes, fence_byte, device_alignment);
   return false;
 }

@@ -290,7 +290,7 @@ SIMULATOR_ATOMIC(atomicExch, float, ((void)old, value))
 namespace simulator {
 
 struct Parameter {  // what the simulated CuPy needs in order to check arguments
-  int size;         // the size in bytes
+  int size;  // the size in bytes
   int pointee;  // size of the target in bytes; 0: not a pointer; -1: pointer to void
   int reads_only;  // true for a pointer to const
   int fields;  // number of fields of a struct; they follow it in the list
