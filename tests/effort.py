@@ -30,7 +30,7 @@ EXAMPLES = {
     "gpu/test_reductions.py": 100,
     "gpu/test_rungs.py": 5,
     "gpu/test_searching.py": 15,
-    "gpu/test_searching.py::test_a_search_finds_levels_and_parents": 12,
+    "gpu/test_searching.py::test_a_search_finds_correct_levels_and_parents": 12,
     "gpu/test_writing.py": 100,
     "ladder/": 25,
     "simulator/test_intrinsics.py": 30,
@@ -49,11 +49,11 @@ EXAMPLES = {
 """The examples of each property, unless it asks for fewer itself."""
 
 CASES = {
-    "gpu/test_searching.py::test_a_byte_holds_levels_to_254": 4,
-    "gpu/test_searching.py::test_a_star_and_a_complete_graph": 13,
-    "gpu/test_searching.py::test_long_rows_are_followed": 8,
-    "gpu/test_streams.py::test_streams_are_in_order": 5,
-    "gpu/test_traversal_streams.py::test_streams_are_in_order": 3,
+    "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
+    "gpu/test_searching.py::test_a_star_and_a_complete_graph_are_searched_correctly": 13,
+    "gpu/test_searching.py::test_long_rows_of_a_caterpillar": 8,
+    "gpu/test_streams.py::test_random_statements": 5,
+    "gpu/test_traversal_streams.py::test_random_traversals": 3,
     "semirings/test_printed_forms.py::test_the_printed_numba": 5,
     "test_compiled.py::test_a_float_that_does_not_fit_an_integer": 1,
     "test_compiled.py::test_products_with_a_vector": 3,

@@ -1,7 +1,7 @@
-"""Compile instances by NVRTC, and read what each takes: registers, stack, spills, shared memory.
+"""Compile kernel instances with NVRTC, and read how many registers and bytes each one uses.
 
-Run as a program (`make resources`) it writes the table of what every kernel may take; given names
-of files (`bfs.cu`), of the kernels in these alone.
+As a program (`make resources`) this module writes the limits of every kernel to resources.json.
+File names as arguments (`bfs.cu`) restrict it to the kernels of these files.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from toolkit import nvrtc as installed
 from graphla.compilers import nvrtc
 
 TOGETHER = 24
-"""Instances to a program: to read the sources takes longer than to compile a small kernel."""
+"""Instances per program; reading the headers takes longer than compiling a small kernel."""
 TABLE = Path(__file__).with_name("resources.json")
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What one thread (registers, bytes of stack and of spills) or block (shared bytes) takes."""
+    """Use of registers, stack bytes and spill bytes by a thread, and of shared bytes by a block."""
 
     registers: int = 0
     stack: int = 0
@@ -36,12 +36,12 @@ class Resources:
     shared: int = 0
 
     def __or__(self, other: Resources) -> Resources:
-        """The greater of each."""
+        """Return the maximum of each resource."""
         mine, theirs = asdict(self), asdict(other)
         return Resources(**{name: max(mine[name], theirs[name]) for name in mine})
 
     def beyond(self, limit: Resources) -> list[str]:
-        """In what this is more than the limit."""
+        """Describe the resources of which this uses more than the limit."""
         return [
             f"{mine} {field.name}, not {most}"
             for field in fields(self)
@@ -50,7 +50,7 @@ class Resources:
 
 
 def table() -> dict[str, dict[str, Resources]]:
-    """The committed table: the most that any instance of a kernel takes, by architecture."""
+    """Return the committed table: the maximum over a kernel's instances, by architecture."""
     kept = json.loads(TABLE.read_text())
     return {
         kernel: {arch: Resources(**most) for arch, most in by_architecture.items()}
@@ -59,7 +59,7 @@ def table() -> dict[str, dict[str, Resources]]:
 
 
 def write_table(found: dict[str, dict[str, Resources]]) -> None:
-    """One line for each kernel and architecture."""
+    """Write the table with one line per kernel and architecture."""
     lines = []
     for kernel, by_architecture in sorted(found.items()):
         rows = [
@@ -72,8 +72,10 @@ def write_table(found: dict[str, dict[str, Resources]]) -> None:
 def compile_all(
     toolkit: Any, instances: Iterable[Instance], options: tuple[str, ...] = nvrtc.OPTIONS
 ) -> Iterator[tuple[Instance, Resources]]:
-    """Each instance with what it takes; several of one file and architecture go together, each
-    operator in a namespace of its own.
+    """Yield each instance with its resources.
+
+    Instances of the same file and architecture are compiled together, with each operator in its own
+    namespace.
     """
     known = sorted(set(instances), key=_program)
     for _, members in itertools.groupby(known, key=_program):
@@ -106,7 +108,7 @@ def _compile(
     except nvrtc.CompilationFailed:
         if len(group) == 1:
             raise
-        for each in group:  # one of them has failed: which?
+        for each in group:  # Compile them one by one to find the one that fails.
             yield from _compile(toolkit, [each], options)
         return
     taken = dict(_entries(log))
@@ -119,7 +121,7 @@ def _program(each: Instance) -> tuple[str, str]:
 
 
 def _entries(log: str) -> Iterator[tuple[str, Resources]]:
-    """Yield each entry in a log of ptxas: its name in machine code, and the resources it uses."""
+    """Yield the name in machine code and the resources of each kernel in a log of ptxas."""
     for part in log.split("Compiling entry function '")[1:]:
         name = part[: part.index("'")]
         yield (
@@ -138,11 +140,11 @@ def _number(pattern: str, text: str) -> int:
     return int(match[1]) if match else 0
 
 
-# --- the table, made anew -------------------------------------------------------------------------
+# --- writing the table ----------------------------------------------------------------------------
 
 
 def _most(k: int) -> tuple[str, dict[str, Resources]]:
-    """The most that the instances of the campaign take of kernel k, by architecture."""
+    """Return the maximum over the instances of kernel k in the campaign, by architecture."""
     toolkit = installed(13)
     assert toolkit is not None, "NVRTC of CUDA 13 is not installed"
     found: dict[str, Resources] = {}

@@ -1,6 +1,6 @@
-"""The `cuda` backend for these tests: on a card, or on a simulated one where there is none.
+"""Set up the `cuda` backend for these tests, on a card or on the simulated card.
 
-The marker `gpu` is for what only a real card can show.
+The marker `gpu` is for tests that only a real card can run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ use_cuda()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without a card and without g++ nothing here runs but what compiles by NVRTC."""
+    """Without a card and g++, skip all tests except those that only compile."""
     if has_cuda() or os.environ.get("CI"):
         return
     for item in items:

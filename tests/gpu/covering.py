@@ -1,4 +1,4 @@
-"""Build a small set of rows in which every pair of values of two factors occurs."""
+"""Build a small set of rows that contains every pair of values of two factors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 Row = dict[str, Any]
 
 TRIES = 8
-"""Rows begun for each one kept: the one that covers most new pairs is kept."""
+"""Candidates generated per row; the one that covers the most new pairs is kept."""
 
 
 def everything(row: Row) -> bool:
-    """No row is refused."""
+    """Accept every row."""
     return True
 
 
@@ -23,9 +23,9 @@ def covering(
     allows: Callable[[Row], bool] = everything,
     apart: Collection[str] = (),
 ) -> list[Row]:
-    """Return rows that `allows` accepts, in which every pair of values that it accepts occurs.
+    """Return rows accepted by `allows` that together contain every pair of values it accepts.
 
-    Pairs of two factors that are both in `apart` need not occur, but each of their values must.
+    Pairs of two factors that are both in `apart` may be missing, but each of their values occurs.
     `allows` also judges partial rows: it refuses those that no further value can make valid. The
     same arguments give the same rows.
     """
@@ -48,7 +48,7 @@ def covering(
         found = [_fill(factors, dict(seed), left, allows, chance) for _ in range(TRIES)]
         filled = [place for place in found if place is not None]
         if not filled:
-            del left[seed]  # no row holds it
+            del left[seed]  # no valid row contains it
             continue
         best = max(filled, key=lambda place: sum(pair in left for pair in _pairs(factors, place)))
         for pair in _pairs(factors, best):
@@ -58,11 +58,11 @@ def covering(
 
 
 def product(factors: Mapping[str, Sequence[Any]]) -> itertools.product[Any]:
-    """Every row there is, as tuples."""
+    """Return every combination of values, as tuples."""
     return itertools.product(*factors.values())
 
 
-Place = dict[str, int]  # of each factor, the index of its value
+Place = dict[str, int]  # maps each factor to the index of its value
 
 
 def _fill(
@@ -72,7 +72,7 @@ def _fill(
     allows: Callable[[Row], bool],
     chance: random.Random,
 ) -> Place | None:
-    """The place with the factors it lacks, each at a value that meets most pairs still left."""
+    """Complete a row, choosing for each missing factor a value that covers the most new pairs."""
     if not allows(_row(factors, place)):
         return None
     lacking = [name for name in factors if name not in place]
@@ -99,7 +99,7 @@ def _row(factors: Mapping[str, list[Any]], place: Place) -> Row:
 
 
 def _pairs(factors: Mapping[str, list[Any]], place: Place) -> list[Any]:
-    """Return what a row holds: each pair of its values, and each value by itself."""
+    """Return each pair of the row's values, and each value by itself."""
     values = [(name, place[name]) for name in factors]
     return [*itertools.combinations(values, 2), *((value,) for value in values)]
 

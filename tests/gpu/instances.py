@@ -1,7 +1,7 @@
-"""Every kernel, with what each parameter of its template may be: what the compile campaign draws.
+"""List every kernel with the values of its template parameters, for the compile campaign.
 
-A kernel's row is an operator, a dtype, a value of each further parameter, and an architecture.
-Where a parameter's value is `own`, it is the dtype that the operator works on.
+A row of a kernel selects an operator, a dtype, a value of each further parameter and an
+architecture. The value `own` of a parameter stands for the operator's own dtype.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from zlib import crc32
 import numpy as np
 from covering import Row, covering
 
-sys.path.append(str(Path(__file__).parents[1]))  # where this is not run by pytest
+sys.path.append(str(Path(__file__).parents[1]))  # pytest adds this path itself
 from devices import use_cuda
 
-use_cuda()  # the constants of a kernel are in its host module, which imports CuPy
+use_cuda()  # a kernel's constants are in its host module, which imports CuPy
 
 import graphla  # noqa: E402
 from graphla.backends.cuda import (  # noqa: E402
@@ -54,13 +54,13 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""Rows of one of the named semirings from which a plain run takes all pairs, not all rows."""
+"""If a named semiring has more rows than this, compile only all pairs of values."""
 
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
-KEPT = (0, 1, 2)  # UNREAD, ISO, EACH of device.cuh
+KEPT = (0, 1, 2)  # device.cuh defines UNREAD, ISO and EACH
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
-"""Dtypes of stored values, in addition to the operator's own: one of each width and kind."""
+"""Dtypes of stored values besides the operator's own: one of each width and kind."""
 
 SEMIRINGS = (
     ("plus_times", "mxv"),
@@ -79,7 +79,7 @@ SEMIRINGS = (
     ("band_bor", "vxm"),
     ("lxnor_lor", "mxv"),
 )
-"""Of each way to fold (by hardware, by compare and swap, by plain stores) and to multiply."""
+"""Semirings with each kind of fold (hardware, compare and swap, plain stores) and of multiply."""
 
 NAMED = {
     "plus_times": ("FP32", "FP64", "INT64"),
@@ -95,10 +95,10 @@ NAMED = {
     "min_secondi": ("INT64",),
     "bor_band": ("UINT64",),
 }
-"""A dozen semirings that algorithms use: compiled with every value of every other parameter."""
+"""Twelve semirings that algorithms use; compiled with every value of every other parameter."""
 
 CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
-"""Of each way to keep a vertex in closure.cuh, with products that overflow and others."""
+"""Semirings with each way in which closure.cuh keeps a vertex, with and without overflow."""
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
 BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")
@@ -108,14 +108,14 @@ UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
 INDEXUNARY = ("colindex", "diagindex", "valuegt")
 BOUND = ("minus", "pow", "secondi")
 SELECT = ("tril", "diag", "valuegt", "valuene", "rowle")
-"""A few of each kind, for the kernels; every operator at every dtype is compiled by itself."""
+"""Some operators of each kind; test_compile.py compiles each operator at every dtype by itself."""
 
 
 # --- the operators of a kernel -------------------------------------------------------------------
 
 
 def typed(module: Any, name: str, dtype: DataType) -> Any:
-    """The operator at a dtype, or None if it has none there."""
+    """Return the operator at a dtype, or None if it does not support the dtype."""
     op = getattr(module, name)
     return op[dtype] if dtype in op.types else None
 
@@ -188,7 +188,7 @@ OPERATORS = {
     ),
     "select": (tuple((select, name) for name in SELECT), _maps),
 }
-"""What stands in `Op`, by the word of `compilers.cuda_ops`: names, and what gives the spec."""
+"""For each function of `compilers.cuda_ops`: operator names, and a function that makes the spec."""
 
 
 # --- the kernels ---------------------------------------------------------------------------------
@@ -203,9 +203,9 @@ def _spec(operators: str, operator: Any, dtype: DataType | None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A `__global__` template: its file, what `Op` is, and the domain of each further parameter.
+    """A `__global__` template: its file, its kind of operator, and the domain of each parameter.
 
-    `is_hot` kernels keep every value in registers on sm_90: no stack, no spills.
+    Hot kernels (`is_hot`) keep every value in registers on sm_90, without stack and spills.
     """
 
     file: str
@@ -219,34 +219,34 @@ class Kernel:
         return f"{self.file}:{self.name}"
 
     def factors(self) -> dict[str, Any]:
-        """Everything that a row chooses."""
+        """Return the domain of everything that a row selects."""
         chosen: dict[str, Any] = dict(self.parameters)
         if self.operators != "nothing":
             chosen = {"operator": OPERATORS[self.operators][0], "dtype": ALL, **chosen}
         return {**chosen, "architecture": ARCHITECTURES}
 
     def spec(self, row: Row) -> Any:
-        """The spec of a row's operator, None where the operator has no such dtype."""
+        """Return the spec of a row's operator, or None if it does not support the dtype."""
         return _spec(self.operators, row.get("operator"), row.get("dtype"))
 
     def allows(self, row: Row) -> bool:
-        """Whether the row's operator has the row's dtype, as far as both are chosen."""
+        """Return whether the row, which may be partial, is a valid combination."""
         if self.operators != "nothing" and not {"operator", "dtype"} <= row.keys():
             return True
         spec = self.spec(row)
         return spec is not None and (row.keys() < self.factors().keys() or self.obeys(spec, row))
 
     def obeys(self, spec: tuple[Any, ...], row: Row) -> bool:
-        """Whether the parameters go together."""
+        """Return whether the parameters are valid together."""
         return self.name not in RULES or RULES[self.name](spec, row)
 
-    @cache  # noqa: B019 (there are as many as kernels)
+    @cache  # noqa: B019 (one entry per kernel)
     def covering(self) -> list[Instance]:
-        """Instances that hold every pair of values of two parameters."""
+        """Return instances that contain every pair of values of two parameters."""
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
 
     def named(self) -> Iterator[Instance]:
-        """A dozen semirings with every value of the rest that comes up, architectures in turn."""
+        """Yield each named semiring with every combination in use, cycling over architectures."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -256,7 +256,7 @@ class Kernel:
                 yield self.instance({**row, "architecture": next(turns)})
 
     def _with(self, base: Row, rest: Mapping[str, tuple[Any, ...]]) -> list[Row]:
-        """Rows of one operator: with all values of the rest, or where those are many, all pairs."""
+        """Return all rows of one operator, or rows with all pairs if there are too many."""
         spec = self.spec(base)
 
         def comes_up(row: Row) -> bool:
@@ -266,12 +266,12 @@ class Kernel:
         rows = [row for row in product if comes_up(row)]
         return [{**base, **row} for row in (covering(rest, comes_up) if len(rows) > MANY else rows)]
 
-    @cache  # noqa: B019 (there are as many as kernels)
+    @cache  # noqa: B019 (one entry per kernel)
     def sample(self) -> list[Instance]:
         """Return the instances for the main architecture that `make test` compiles.
 
-        They hold every value of each factor, and each of the dozen semirings at each of its dtypes.
-        Those of `cast_values` hold every pair of dtypes.
+        They contain every value of each factor, and each named semiring at each of its dtypes. The
+        instances of `cast_values` contain every pair of dtypes.
         """
         factors = self.factors()
         factors["architecture"] = (MAIN,)
@@ -280,7 +280,7 @@ class Kernel:
         return [self.instance(row) for row in (*drawn, *self._sampled_semirings())]
 
     def _sampled_semirings(self) -> list[Row]:
-        """Return rows that hold each named semiring with parameters it is used with."""
+        """Return rows that contain each named semiring with parameters that occur in use."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return []
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -302,12 +302,12 @@ class Kernel:
         return replace(rows[turn % len(rows)], architecture=architecture)
 
     def campaign(self) -> list[Instance]:
-        """Return the instances that `make test-full` compiles, among them those of `make test`."""
+        """Return the instances that `make test-full` compiles, including those of `make test`."""
         others = map(self.elsewhere, OTHERS)
         return [*self.covering(), *self.named(), *self.sample(), *others]
 
     def instance(self, row: Row) -> Instance:
-        """What is compiled for a row."""
+        """Return the instance that a row describes."""
         spec = self.spec(row)
         own = spec[1].type.np_type if len(spec) > 1 and spec[1] is not None else None
         own = spec[2].np_type if own is None and len(spec) > 2 else own
@@ -331,8 +331,10 @@ class Instance:
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
-    """Whether an operand that a semiring does not read is handed over unread, and no other; rows of
-    `any` alone end at their first term; and offsets are of one width.
+    """Return whether the product code would request this combination.
+
+    Operands that the semiring does not read are passed as unread, and only those. Only rows of
+    `any` end at their first term. All offsets have the same width.
     """
     ring = spec[1]
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
@@ -347,7 +349,7 @@ def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
 
 
 def _named_operators() -> list[Row]:
-    """Return the operator and the dtype of each named semiring, sides alternately."""
+    """Return the operator and the dtype of each named semiring, alternating between the sides."""
     return [
         {"operator": (name, side), "dtype": _lookup(dtype)}
         for name, dtypes in NAMED.items()
@@ -364,8 +366,9 @@ def _lookup(name: str) -> DataType:
 
 
 def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
-    """Each kernel: file and name, and its template's parameters: their kinds,
-    such as "class" or "bool", by their names.
+    """Return the template parameters of each kernel, by file and name.
+
+    The value maps a parameter's name to its kind, such as "class" or "bool".
     """
     bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
     pattern = re.compile(
@@ -374,7 +377,7 @@ def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     )
     found = {}
     for file, source in nvrtc.sources().items():
-        if file == "prelude.cuh":  # functions of operators, and no kernel
+        if file == "prelude.cuh":  # this file contains no kernel
             continue
         text = re.sub(r"//[^\n]*", "", source)
         for match in pattern.finditer(text):
@@ -395,17 +398,17 @@ DOMAINS = {
     r"Key": tuple(map(np.dtype, ("u4", "u8"))),
     r"Level": tuple(map(np.dtype, ("u1", "i4"))),
     r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
-    r"MASK": (0, 1, 2),  # MASK_NONE, MASK_FLAGS, MASK_LIST of gathering.cuh and assign.cu
-    r"WHERE": (0, 1, 2),  # DENSE, LISTED, BY_ROWS of rows.cuh
-    r"FILL": (0, 1, 2, 3),  # FILL_RIGHT | FILL_LEFT of ewise_union.cu
-    r"HOW": (0, 1, 2),  # INTERSECTION, UNION, FILLED_UNION of ewise_dense.cu
-    r"HELD": (0, 1, 2),  # IN_BITMAP, IN_FULL, WITH_HUBS of gathering.cuh
-    r"ENDS": (0, 1, 2),  # AT_LAST, AT_FIRST, AT_PRESENCE of gathering.cuh
-    r"RULE": (0, 1),  # POPULAR, GAINING of communities.cu
-    r"CLUSTER": (1, 16),  # CLUSTER of backends/cuda/searching.py
-    r"WAY": (0, 1, 2, 3, 4, 5),  # CLAIM ... EXPAND of spmspv.cu
+    r"MASK": (0, 1, 2),  # gathering.cuh and assign.cu define these kinds of mask
+    r"WHERE": (0, 1, 2),  # rows.cuh defines DENSE, LISTED and BY_ROWS
+    r"FILL": (0, 1, 2, 3),  # ewise_union.cu defines the bits FILL_RIGHT and FILL_LEFT
+    r"HOW": (0, 1, 2),  # ewise_dense.cu defines INTERSECTION, UNION and FILLED_UNION
+    r"HELD": (0, 1, 2),  # gathering.cuh defines IN_BITMAP, IN_FULL and WITH_HUBS
+    r"ENDS": (0, 1, 2),  # gathering.cuh defines AT_LAST, AT_FIRST and AT_PRESENCE
+    r"RULE": (0, 1),  # communities.cu defines POPULAR and GAINING
+    r"CLUSTER": (1, 16),  # backends/cuda/searching.py chooses the cluster size
+    r"WAY": (0, 1, 2, 3, 4, 5),  # spmspv.cu defines the constants CLAIM to EXPAND
 }
-"""What a parameter of such a name may be, unless SPECIAL says otherwise of the kernel's."""
+"""Values of the parameters with a matching name, unless SPECIAL lists the kernel's parameter."""
 
 OPERATORS_OF = {
     "select.cu": dict.fromkeys(("flag_entries", "select_few"), "select"),
@@ -432,7 +435,7 @@ OPERATORS_OF = {
     "sort.cu": dict.fromkeys(("sort_tiles", "merge_tiles", "leave_as_they_came"), "comparison"),
     "closure.cu": {"close_over": "closure"},
 }
-"""What `Op` is, as a key of `OPERATORS`; of kernels that are not here it is `nothing`."""
+"""The kind of operator of each kernel, as a key of `OPERATORS`; `nothing` for all others."""
 
 HOT = {
     *("map_values", "move_flagged", "scatter_entries", "write_indices"),
@@ -440,8 +443,9 @@ HOT = {
     *("dot_products", "make_few", "masked_rows"),
     *("sort_tiles", "merge_tiles"),
 }
-"""The kernels of which a step's time consists: none may spill. Whole traversals, which keep more at
-hand than a thread has registers for, are held to the table alone.
+"""Kernels that dominate the time of a step and must not spill.
+
+Whole traversals need more values than a thread has registers, so only the table limits them.
 """
 
 SORT_THREADS = sort.TUNING.threads
@@ -493,7 +497,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("hubs_begin", "HUB"), ("hubs_apart", "HUB")), (64,)),
     **dict.fromkeys((("hubs_begin", "PIECE"), ("hubs_apart", "PIECE")), (256,)),
 }
-"""Domains of one kernel's parameter."""
+"""Values of a parameter of one specific kernel."""
 
 CONSTANTS: dict[str, Any] = {
     "betweenness.cu": betweenness.TUNING,
@@ -509,14 +513,14 @@ CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm.TUNING),
     **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
-"""What `load` is given as the constants of a file's kernels, by the file."""
+"""The constants that `load` gets for the kernels of a file."""
 
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(
         ("count_few", "make_few"),
         lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm.TUNING.few,
     ),
-    # hubs are kept of values that are there for each index, all of which are read for every row
+    # hub columns are cached only if the vector is full and every row reads its values
     **dict.fromkeys(
         ("pull_rows", "pull_chunks"),
         lambda spec, row: (
@@ -524,21 +528,21 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
             or (row["KEPT_U"] == 2 and row["ENDS"] == 0 and row.get("MASK", 0) == 0)
         ),
     ),
-    # a tile of sums fits what shared memory a block may have
-    # lengths of 64 bits may be computed in 32; near and far need an order
+    # Lengths of 64 bits may be computed in 32 bits; near and far need an order.
     "close_over": lambda spec, row: (
         (row["T"] is OWN or (row["operator"], row["dtype"].name) == ("min_plus", "INT32"))
         and (row["HOW"] != 1 or cuda_ops.order_of(spec[1].monoid) != 0)
     ),
     "find_seams": lambda spec, row: 0 < row["TILE"] - row["STRIDE"] <= row["TILE"] // 8,
     **dict.fromkeys(("sort_tiles", "merge_tiles"), lambda spec, row: _is_tile(spec, row)),
+    # a tile of sums must fit a block's shared memory
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
-"""What the parameters of one kernel are together, once all are chosen."""
+"""Conditions on complete rows of a kernel."""
 
 
 def _is_tile(spec: tuple[Any, ...], row: Row) -> bool:
-    """Whether a tile is what keys of the dtype are sorted in, and the stride goes with it."""
+    """Return whether the tile matches the width of the keys and the stride matches the tile."""
     items = SORT_ITEMS[spec[1].type.bits == 64]
     tile = SORT_THREADS * items
     return row["ITEMS"] == items and row["STRIDE"] in (tile, tile - tile // 8)
@@ -556,7 +560,7 @@ def _kernels() -> Iterator[Kernel]:
 
 
 def _domain(kernel: str, parameter: str, kind: str, operators: str) -> tuple[Any, ...]:
-    """What the parameter may be; nothing at all where no line says."""
+    """Return the values of a parameter, or an empty tuple if no table lists it."""
     named = (may for pattern, may in DOMAINS.items() if re.fullmatch(pattern, parameter))
     found = SPECIAL.get((kernel, parameter)) or next(named, None)
     if found is None:

@@ -1,4 +1,4 @@
-"""Patterns of graphs on the device: directed and symmetric, with hubs, loops and idle vertices."""
+"""Random graph patterns on the device, with hubs, self-loops and vertices without edges."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from graphla.backends import backend
 from graphla.formats import Csr
 
 Pattern = tuple[Csr, Csr]
-"""Rows and columns, one object where they are the same."""
+"""The pattern by rows and by columns; the same object if it is symmetric."""
 
 cuda = backend("cuda")
 
 
 def pattern(n: int, pairs: Any, symmetric: bool, wide: bool = False) -> Pattern:
-    """Of edges i -> j (and j -> i); `wide` offsets have 64 bits."""
+    """Return the pattern of edges i -> j (and j -> i); `wide` selects 64-bit offsets."""
     pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]) if symmetric else pairs, axis=0)
     out = _rows(n, pairs, wide)
@@ -36,7 +36,7 @@ SIZES = (1, 2, 31, 32, 33, 200, 1500, 3000)
 
 @st.composite
 def patterns(draw: Any, sizes: tuple[int, ...] = SIZES) -> Pattern:
-    """Edges at random, none at all, stars within; some vertices without edges."""
+    """Draw a graph of random edges and stars, possibly without edges or with isolated vertices."""
     n = draw(st.sampled_from(sizes))
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     pairs = numbers.integers(0, n, (draw(st.sampled_from((0, 1, n, 6 * n))), 2))

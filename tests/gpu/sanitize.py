@@ -1,8 +1,8 @@
-"""The tour of every kernel under compute-sanitizer's four tools: `sanitize.py OUTCOMES [TOOL...]`.
+"""Run the tour of every kernel under compute-sanitizer's tools: `sanitize.py OUTCOMES [TOOL...]`.
 
-Each tool watches a few processes, among which the stages of the tour are dealt out. Writes what it
-found in each, for verified.json, and whether they left a kernel out; where there is no
-compute-sanitizer, that it was skipped.
+The stages of the tour are divided among a few processes per tool. The script writes the outcome of
+each process for verified.json. A kernel that a tool did not see is a failure. Without
+compute-sanitizer, every outcome is "skipped".
 """
 
 from __future__ import annotations
@@ -27,38 +27,43 @@ import records  # noqa: E402
 import tour  # noqa: E402
 
 TOOLS = {"racecheck": 99, "synccheck": 4, "memcheck": 4, "initcheck": 4}
-"""The slowest first, with the processes that each is given, at most: it has a stage or more."""
+"""Maximum number of processes per tool, slowest tool first; each runs at least one stage."""
 AT_ONCE = max(2, (os.cpu_count() or 2) // 2)
 PATIENCE = 240
-"""Seconds after which a process is given up."""
+"""Time limit of a process in seconds."""
 
 OPTIONS = {
     "racecheck": ("--racecheck-report", "all"),
-    # A grid of clusters is asked for that the card may refuse; then a smaller one is.
+    # A launch may try a grid of clusters that the card refuses and then use a smaller one.
     "memcheck": ("--leak-check", "no", "--report-api-errors", "no"),
 }
 UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}
-"""Kernels that a tool does not see, and their stages. This one keeps nothing in shared memory, all
-that racecheck looks at; and under that tool, but under no other, several teams of blocks now
-and then end in an illegal instruction."""
+"""Kernels that a tool does not check, with their stages.
+
+`brandes` uses no shared memory, which is all that racecheck checks. Under racecheck, but under no
+other tool, it sometimes ends in an illegal instruction when several teams of blocks run.
+"""
 
 OURS = "kernel_substring=graphla"
-"""CuPy's kernels are not ours to judge (they read values of absent entries, which may be anything,
-and what comes of them is masked); but initcheck must see what they write."""
+"""The tools check only our own kernels.
+
+CuPy's kernels read undefined values of absent entries and mask the results. Only initcheck must see
+CuPy's kernels, because it must know what they write.
+"""
 
 FOUND = 9
-"""The exit code that means the tool found something."""
+"""Exit code of a tool that found an error."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Stages of the tour, under a tool."""
+    """Stages of the tour that run under one tool."""
 
     tool: str
     stages: tuple[str, ...]
 
     def program(self) -> list[str]:
-        """What is run."""
+        """Return the command line."""
         tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
         flags = ("--tool", self.tool, "--error-exitcode", str(FOUND), *OPTIONS.get(self.tool, ()))
         flags += () if self.tool == "initcheck" else ("--kernel-name", OURS)
@@ -66,7 +71,7 @@ class Watch:
         return [tool, *flags, sys.executable, str(HERE / "tour.py"), *self.stages]
 
     def outcome(self) -> tuple[str, set[tuple[str, str]]]:
-        """Runs the stages: "passed", "failed" or "skipped", and the kernels that have run."""
+        """Run the stages; return "passed", "failed" or "skipped", and the kernels that ran."""
         program = self.program()
         if not Path(program[0]).exists():
             return "skipped", set()
@@ -95,23 +100,23 @@ class Watch:
         print(f"{self.tool} {found} in {seconds:.0f} s: {' '.join(self.stages)}", flush=True)
 
     def _is_ours(self, done: subprocess.CompletedProcess[str]) -> bool:
-        """Whether a failure is one of our kernels, or of the tour itself."""
+        """Return whether one of our kernels or the tour itself failed."""
         return self.tool != "initcheck" or done.returncode != FOUND or bool(_named(done.stdout))
 
 
 def _named(text: str) -> Counter[str]:
-    """How often each of our kernels is named."""
+    """Count the mentions of each of our kernels."""
     return Counter(re.findall(r"graphla::(\w+)<", text))
 
 
 def _ran(text: str) -> set[tuple[str, str]]:
-    """The kernels that the tour says have run."""
+    """Return the kernels that ran, as the tour reports them."""
     lines = [line for line in text.splitlines() if line.startswith(tour.RAN)]
     return {(file, name) for line in lines for file, name in json.loads(line[len(tour.RAN) :])}
 
 
 def watches(tool: str) -> list[Watch]:
-    """The stages, dealt out."""
+    """Divide the stages among the processes of a tool."""
     left_out = {stage for stages in UNWATCHED.get(tool, {}).values() for stage in stages}
     names = [stage.__name__ for stage in tour.STAGES if stage.__name__ not in left_out]
     parts = min(TOOLS[tool], len(names))
@@ -119,7 +124,7 @@ def watches(tool: str) -> list[Watch]:
 
 
 def main(file: str, *tools: str) -> None:
-    """All of it, some at a time."""
+    """Run the chosen tools, a few processes at a time, and record the outcomes."""
     chosen = [watch for tool in TOOLS if tool in (tools or TOOLS) for watch in watches(tool)]
     sources = records.digests()
     with ThreadPoolExecutor(AT_ONCE) as pool:

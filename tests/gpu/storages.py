@@ -1,4 +1,4 @@
-"""Small storages, drawn on the host; sent to the device, and brought back to be compared."""
+"""Draw small storages on the host, copy them to the device and compare the results."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from graphla.formats import (
 Draw = Any
 
 DTYPES = tuple(map(np.dtype, ("?", "i1", "i8", "f4")))
-"""Few, as the simulator compiles a program for each."""
+"""Only a few, because the simulator compiles a program for each."""
 
 
 def values_of(count: int, dtype: np.dtype[Any], numbers: np.random.Generator) -> np.ndarray:
-    """Small whole numbers, some of them 0, which every dtype holds and every sum of them."""
+    """Return small integers, some of them 0; they and their sums fit every dtype."""
     least = 0 if dtype.kind in "bu" else -3
     return numbers.integers(least, 4, count).astype(dtype)
 
 
 @st.composite
 def values(draw: Draw, count: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -> np.ndarray:
-    """`count` values, iso now and then."""
+    """Draw `count` values; sometimes all are equal and stored once."""
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     drawn = values_of(count, draw(st.sampled_from(dtypes)), numbers)
     return np.broadcast_to(drawn[:1].copy(), (count,)) if count and draw(st.booleans()) else drawn
@@ -43,14 +43,14 @@ def values(draw: Draw, count: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -
 def sparse_vectors(
     draw: Draw, size: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES
 ) -> SparseVector:
-    """Sorted entries: none, few or all."""
+    """Draw a vector with sorted entries: none, some or all."""
     indices = _some(draw, size)
     return SparseVector(size, indices.astype(np.int32), draw(values(indices.size, dtypes)))
 
 
 @st.composite
 def dense_vectors(draw: Draw, size: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -> AnyVector:
-    """A bitmap or a full vector."""
+    """Draw a bitmap vector or a full vector."""
     held = draw(values(size, dtypes))
     if draw(st.booleans()):
         return FullVector(size, held)
@@ -61,7 +61,7 @@ def dense_vectors(draw: Draw, size: int, dtypes: tuple[np.dtype[Any], ...] = DTY
 
 @st.composite
 def matrices(draw: Draw, nrows: int, ncols: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -> Csr:
-    """Rows that are empty, short and full, with offsets of either width."""
+    """Draw a matrix with empty, short and full rows and 32-bit or 64-bit offsets."""
     keys = _some(draw, nrows * ncols)
     offset = draw(st.sampled_from((np.int32, np.int64)))
     starts = np.arange(nrows + 1, dtype=np.int64) * ncols
@@ -71,14 +71,14 @@ def matrices(draw: Draw, nrows: int, ncols: int, dtypes: tuple[np.dtype[Any], ..
 
 
 def _some(draw: Draw, size: int) -> np.ndarray:
-    """Increasing places of 0..size - 1."""
+    """Draw increasing indices from 0..size - 1."""
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     density = draw(st.sampled_from((0.0, 0.1, 0.5, 1.0)))
     return (numbers.random(size) < density).nonzero()[0]
 
 
 def to_device(storage: Any) -> Any:
-    """The same storage in arrays of the device; what shares an array there shares it here."""
+    """Copy a storage to the device; arrays that are shared remain shared."""
     do, moved = backend("cuda"), {}
 
     def move(x: Any) -> Any:
@@ -94,7 +94,7 @@ def to_device(storage: Any) -> Any:
 
 
 def to_host(storage: Any) -> Any:
-    """The same storage in NumPy's arrays."""
+    """Copy a storage to the host as NumPy arrays."""
     do = backend("cuda")
 
     def bring(x: Any) -> Any:
@@ -104,7 +104,7 @@ def to_host(storage: Any) -> Any:
 
 
 def entries(storage: Any) -> tuple[Any, ...]:
-    """The shape, the places and the values of host storage, in order."""
+    """Return the shape, the indices and the values of a host storage, in order of the indices."""
     if isinstance(storage, Csr):
         sizes = np.diff(storage.indptr)
         rows = np.repeat(np.arange(storage.nrows), sizes)
@@ -120,7 +120,7 @@ def entries(storage: Any) -> tuple[Any, ...]:
 
 
 def assert_same(device: Any, host: Any) -> None:
-    """The same entries, of the same dtype, whatever the forms; exactly."""
+    """Check that both storages have exactly the same entries and dtype, in any storage form."""
     mine, theirs = entries(to_host(device)), entries(host)
     assert len(mine) == len(theirs)
     for x, y in zip(mine, theirs, strict=True):
@@ -129,7 +129,7 @@ def assert_same(device: Any, host: Any) -> None:
 
 
 def is_valid(a: Any) -> None:
-    """Asserts what `graphla.formats` promises of the arrays of host storage."""
+    """Check what `graphla.formats` guarantees about the arrays of a host storage."""
     if isinstance(a, Csr):
         assert a.indptr.dtype == np.int32 and a.indices.dtype == np.int32
         assert a.indptr[0] == 0 and a.indptr[-1] == a.indices.size == a.values.size

@@ -1,4 +1,4 @@
-"""Shortest paths by teams of blocks, and rounds of PageRank, held to the algebra on the host."""
+"""Betweenness by teams of blocks, and PageRank, match the algebraic definitions on the host."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ranks: Any = import_module("graphla.backends.cuda.pagerank")
 
 
 def drawn(seed: int, both_ways: bool) -> gl.Matrix:
-    """A few hundred vertices, many edges of a few of them: rows of several parts."""
+    """Draw a graph with a few hundred vertices and a hub whose row is split into several parts."""
     numbers = np.random.default_rng(seed)
     n = int(numbers.integers(2, 700))
     i, j = numbers.integers(0, n, (2, n))
@@ -50,7 +50,7 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     st.sampled_from(("levels", "a full plan", "lengths")),
     st.sampled_from(((0, 0, 0), (2, 5, 40), (4, 1 << 20, 1 << 20))),
 )
-def test_teams_of_blocks_sum_up_what_the_algebra_does(
+def test_dependencies_summed_by_teams_equal_the_algebraic_definition(
     seed, both_ways, of_edges, edges, blocks, tickets, way, alone
 ):
     A = drawn(seed, both_ways)
@@ -76,7 +76,7 @@ def test_teams_of_blocks_sum_up_what_the_algebra_does(
 
 
 def comb(length: int, leaves: int) -> gl.Matrix:
-    """A path with `leaves` further neighbors of each vertex, and twice 300 of its last one."""
+    """Return a path with `leaves` extra neighbors per vertex, and 600 extra at its last vertex."""
     spine = np.arange(length)
     i = np.concatenate((spine[:-1], np.repeat(spine, leaves), np.full(600, length - 1)))
     j = np.concatenate((spine[1:], np.arange(length, length * (1 + leaves) + 600)))
@@ -90,7 +90,7 @@ def comb(length: int, leaves: int) -> gl.Matrix:
 )
 @pytest.mark.parametrize("way", ["levels", "lengths"])
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_one_block_of_a_team_walks_small_levels(blocks, way, alone):
+def test_small_levels_processed_by_one_block_give_the_same_dependencies(blocks, way, alone):
     A = comb(12, 20)
     options = {"of_edges": alone[0] == 2, "is_weighted": way == "lengths"}
     sources = np.array([5])
@@ -109,7 +109,7 @@ def test_one_block_of_a_team_walks_small_levels(blocks, way, alone):
 
 
 @pytest.mark.parametrize("there_is_room_for", [1, 2])
-def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypatch):
+def test_fewer_teams_run_when_memory_is_short(there_is_room_for, monkeypatch):
     made = teams._memory
 
     def scratch(number, *sizes):
@@ -130,18 +130,18 @@ def test_where_memory_is_short_there_are_fewer_teams(there_is_room_for, monkeypa
 
 
 @pytest.mark.parametrize("most", [1, 3, 1024])
-def test_ranks_are_those_of_the_host_however_many_blocks_settle_them(most):
+def test_pagerank_matches_the_host_with_any_number_of_blocks(most):
     with using(ranks.PageRankTuning(most_blocks=most)):
         for both_ways in (False, True):
             A = drawn(7, both_ways)
             with gl.config.set(device="cpu"):
                 expected = pagerank(A.to("cpu"), tol=1e-12, max_iter=500)
             jumps = dict.fromkeys(range(A.nrows // 2), 1.0)
-            there, favoured = A.to("cuda"), None
+            there, favored = A.to("cuda"), None
             for _ in range(2):
                 found = pagerank(there, tol=1e-12, max_iter=500)
                 assert found.to("cpu").isclose(expected, rel_tol=1e-9)
-                favoured = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
+                favored = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
                 there.prepare()
             again = pagerank(there, personalization=jumps, tol=1e-12, max_iter=500)
-            assert favoured is not None and again.isclose(favoured, rel_tol=1e-9)
+            assert favored is not None and again.isclose(favored, rel_tol=1e-9)

@@ -1,4 +1,4 @@
-"""Closures on CUDA are what rounds of all edges come to, whichever way and however few they are."""
+"""Closures on CUDA equal repeated products over all edges, in every mode."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from semirings.overflow import overflowing  # noqa: E402
 
 FOREVER = 2**31 - 1
 SIZE = 90
-"""Vertices: more than a row that is not cut may have edges."""
+"""Number of vertices; a row with this many edges is split."""
 
 _least = gl.monoid.register_anonymous(
     gl.binary.register_anonymous(lambda x, y: where(x < y, x, y), "lesser"), np.inf
 )
 OWN = gl.semiring.register_anonymous(_least, gl.binary.plus, "lesser_plus")
-"""A monoid that no hardware knows, and no kernel that it is an order."""
+"""A semiring whose monoid no hardware supports and no kernel knows to be an order."""
 
 
 class Kind(NamedTuple):
-    """One instance of the kernel, and what it is given: weights and starts from..to."""
+    """One instance of the kernel, with the ranges of its weights and of its start values."""
 
     name: str
     weights: tuple[int, int]
@@ -51,7 +51,8 @@ class Kind(NamedTuple):
     offset: Any = np.int32
 
 
-# Few kinds, as each is a program to compile; together they have every way to keep a vertex.
+# Each kind is a program to compile, so there are few. Together they cover every way to keep a
+# vertex.
 IMPROVING = [
     Kind("min_plus INT8", (0, 9), (0, 20), parents=True),
     Kind("min_plus INT64", (0, 9), (-9, -1), masked=True),
@@ -96,7 +97,7 @@ def small_blocks() -> Iterator[None]:
 
 
 class Case(NamedTuple):
-    """A closure to compute, on the host."""
+    """The operands of a closure, on the host."""
 
     op: Any
     a: Csr
@@ -130,10 +131,10 @@ def cases(draw: st.DrawFn, kinds: list[Kind], special: bool = False) -> tuple[Ki
     density = draw(st.sampled_from((0.0, 0.01, 0.04)))
     there = numbers.random((n, n)) < density
     if draw(st.booleans()):
-        there[numbers.integers(n)] = True  # a row of many edges
+        there[numbers.integers(n)] = True  # adds a long row and column
         there[:, numbers.integers(n)] = True
     if draw(st.booleans()):
-        there |= np.eye(n, k=1, dtype=bool)  # a path
+        there |= np.eye(n, k=1, dtype=bool)  # adds a path
     rows, columns = there.nonzero()
     indptr = rows.searchsorted(np.arange(n + 1)).astype(kind.offset)
     a_type, x_type = op.type2.np_type, op.return_type.np_type
@@ -187,7 +188,7 @@ def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Return values and presence after `limit` products, if x is stable, and if terms fit."""
+    """Return values, presence, stability and overflow after `limit` products."""
     rows, columns, weights = case.edges
     values, present = case.start
     monoid, multiply = case.op.monoid, case.op.binaryop
@@ -242,7 +243,7 @@ def check(case: Case, closed: ClosureResult, limit: int = 500) -> None:
 
 
 def check_parents(case: Case, values: np.ndarray, present: np.ndarray, parents: np.ndarray) -> None:
-    """Every entry has its value from its parent; parents lead to a start that stayed as it was."""
+    """Check that each value follows from its parent, and that parents lead to a start vertex."""
     rows, columns, weights = case.edges
     weight = {(k, v): w for k, v, w in zip(rows, columns, weights, strict=True)}
     starts, is_start = case.start
@@ -259,28 +260,28 @@ def check_parents(case: Case, values: np.ndarray, present: np.ndarray, parents: 
 
 
 @given(cases(IMPROVING), thresholds)
-def test_what_improves_is_multiplied_until_nothing_does(drawn: Any, chosen: Any):
+def test_improvement_reaches_the_fixed_point(drawn: Any, chosen: Any):
     kind, case = drawn
     with using(chosen):
         check(case, close(case, "improving", parents=kind.parents))
 
 
 @given(cases(NEAR_FAR), thresholds, st.sampled_from((None, 0.5, 3.0, 1e9)))
-def test_near_before_far_comes_to_the_same(drawn: Any, chosen: Any, delta: float | None):
+def test_near_far_reaches_the_same_fixed_point(drawn: Any, chosen: Any, delta: float | None):
     kind, case = drawn
     with using(chosen):
         check(case, close(case, "near_far", parents=kind.parents, delta=delta))
 
 
 @given(cases(ROUNDS), thresholds, st.sampled_from((0, 1, 2, 3, 10, FOREVER)))
-def test_rounds_are_products(drawn: Any, chosen: Any, limit: int):
+def test_a_limited_closure_equals_that_number_of_products(drawn: Any, chosen: Any, limit: int):
     kind, case = drawn
     with using(chosen):
         check(case, close(case, "rounds", limit=limit, parents=kind.parents), min(limit, 500))
 
 
 @given(cases(WITH_NAN, special=True), thresholds)
-def test_nan_ends_what_it_meets(drawn: Any, chosen: Any):
+def test_nan_propagates_as_in_repeated_products(drawn: Any, chosen: Any):
     with using(chosen):
         check(drawn[1], close(drawn[1], "near_far", delta=2.0))
 
@@ -293,7 +294,7 @@ def path(n: int, weights: np.ndarray, name: str = "min_plus INT32") -> Case:
     return Case(op, a, x, None)
 
 
-def test_a_long_path_is_walked_by_one_block():
+def test_one_block_can_process_a_long_path():
     n = 3000
     case = path(n, np.ones(n - 1, np.int64), "min_plus INT64")
     closed = close(case, "near_far", delta=10, parents=True)
@@ -301,7 +302,7 @@ def test_a_long_path_is_walked_by_one_block():
     assert backend("cuda").to_host(closed.parents).tolist() == [0, *range(n - 1)]
 
 
-def test_a_cycle_that_goes_on_improving_is_left_unsettled():
+def test_a_cycle_that_keeps_improving_is_reported_as_unsettled():
     indptr, indices = np.array([0, 1, 3, 4], np.int32), np.array([1, 0, 2, 2], np.int32)
     a = Csr(3, 3, indptr, indices, np.array([1, -2, 5, 0], np.int64))
     x = SparseVector(3, np.zeros(1, np.int32), np.zeros(1, np.int64))
@@ -313,8 +314,8 @@ def test_a_cycle_that_goes_on_improving_is_left_unsettled():
     assert close(case, "rounds", limit=7, turns=50).settled
 
 
-def test_a_value_that_a_cycle_brought_to_its_end_is_left_unsettled():
-    """From no start: as FP32 the cycle doubles up to infinity in fewer rounds than vertices."""
+def test_a_value_that_overflowed_on_a_cycle_is_reported_as_unsettled():
+    """In FP32 the value doubles to infinity in fewer rounds than there are vertices."""
     n = 600
     indptr = np.minimum(np.arange(n + 1), n - 1).astype(np.int32)
     indices = np.arange(1, n, dtype=np.int32)
@@ -329,7 +330,7 @@ def test_a_value_that_a_cycle_brought_to_its_end_is_left_unsettled():
     assert close(case._replace(x=x), "improving", turns=1024).settled
 
 
-def test_a_product_that_does_not_fit_is_left_out_and_told():
+def test_a_product_that_overflows_is_omitted_and_reported():
     for name, most in (("min_plus INT8", 127), ("min_plus INT64", 2**63 - 1)):
         dtype = typed(name).return_type.np_type
         closed = close(path(3, np.array([most, 1], dtype), name), "near_far")
@@ -338,7 +339,7 @@ def test_a_product_that_does_not_fit_is_left_out_and_told():
     assert not close(path(3, np.array([126, 1], np.int8), "min_plus INT8"), "near_far").overflowed
 
 
-def test_lengths_of_paths_take_32_bits_where_they_fit(monkeypatch: pytest.MonkeyPatch):
+def test_path_lengths_are_computed_in_32_bits_if_they_fit(monkeypatch: pytest.MonkeyPatch):
     taken = []
     load = closure.load
 
@@ -359,7 +360,7 @@ def test_lengths_of_paths_take_32_bits_where_they_fit(monkeypatch: pytest.Monkey
         assert (ring.type.name, is_checked) == (name, checked)
 
 
-def test_a_trace_tells_of_every_edge():
+def test_the_trace_of_a_closure_counts_every_edge():
     case = path(200, np.ones(199, np.int32))
     trace = close(case, "near_far", traced=True).trace
     assert sum(level.edges for level in trace) == 199
@@ -372,14 +373,16 @@ def test_a_trace_tells_of_every_edge():
 
 
 @pytest.mark.parametrize("tickets", [2**32 - 1, 2**32 - 30])
-def test_tickets_may_wrap_around(tickets: int):
+def test_closure_tickets_may_wrap_around(tickets: int):
     case = path(60, np.ones(59, np.int32))
     tuning = ClosureTuning(block=64, alone_rows=0, held_most=0)
     with using(tuning, persistent.PersistentTuning(tickets=tickets)):
         check(case, close(case, "near_far"))
 
 
-def test_a_far_list_that_is_full_gives_way_to_plain_improvement(monkeypatch: pytest.MonkeyPatch):
+def test_near_far_falls_back_to_improvement_when_the_far_list_is_full(
+    monkeypatch: pytest.MonkeyPatch,
+):
     case = path(20, np.ones(19, np.int32))
     run, told = persistent.run, []
 

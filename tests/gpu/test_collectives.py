@@ -1,4 +1,4 @@
-"""Folds, scans and searches of a warp or a block compute what NumPy computes."""
+"""Reductions, scans and searches of a warp or a block compute what NumPy computes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def made(name: str, dtype: str) -> Kernel:
 
 @pytest.mark.parametrize("dtype", NAMES)
 @given(data=st.data())
-def test_folds_and_scans_are_numpys(dtype: str, data: st.DataObject):
+def test_reductions_and_scans_match_numpy(dtype: str, data: st.DataObject):
     lowest = 0 if dtype[0] == "u" else -1000
     values = data.draw(st.lists(st.integers(lowest, 1000), min_size=THREADS, max_size=THREADS))
     x = np.array(values, dtype)
@@ -90,7 +90,7 @@ def test_folds_and_scans_are_numpys(dtype: str, data: st.DataObject):
 
 
 def same(out: Any) -> list[int]:
-    """The answer of each search: all lanes have the same one."""
+    """Return the result of each search, which must be equal in all lanes."""
     rows = out.get().reshape(-1, 32)
     assert (rows == rows[:, :1]).all()
     return rows[:, 0].tolist()
@@ -98,7 +98,7 @@ def same(out: Any) -> list[int]:
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8"])
 @given(data=st.data())
-def test_searches_are_numpys(dtype: str, data: st.DataObject):
+def test_lower_and_upper_bounds_match_numpys_searchsorted(dtype: str, data: st.DataObject):
     count = data.draw(st.integers(0, 3000))
     keys = np.sort(np.random.default_rng(count).integers(0, max(1, count // 2), count, np.int32))
     begin = data.draw(st.integers(0, count))
@@ -122,7 +122,7 @@ def test_searches_are_numpys(dtype: str, data: st.DataObject):
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 @given(data=st.data())
-def test_a_merge_is_split_where_a_stable_merge_stands(dtype: str, data: st.DataObject):
+def test_merge_splits_agree_with_a_stable_merge(dtype: str, data: st.DataObject):
     a, b = (
         np.sort(np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 50, count))
         for count in data.draw(st.tuples(st.integers(0, 200), st.integers(0, 1500)))

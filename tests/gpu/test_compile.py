@@ -1,10 +1,9 @@
-"""Every kernel, and every operator's struct, compiles for every architecture, within its means.
+"""Every kernel and every operator compiles for every architecture within its resource limits.
 
-NVRTC compiles instances of each kernel (`instances.py`), and what each takes is compared with
-`resources.json`, which `make resources` writes. `make test` compiles a sample for one architecture
-and one instance for the oldest and the newest; `make test-full` compiles every pair of parameters
-for all four.
-NVRTC suffices: the tests need neither a card nor CuPy.
+NVRTC compiles instances of each kernel (`instances.py`). Their use of resources must stay within
+`resources.json`, which `make resources` writes. `make test` compiles a sample for one architecture,
+and one instance for the oldest and the newest architecture. `make test-full` compiles every pair of
+parameters for all four architectures. The tests need NVRTC, but neither a card nor CuPy.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def _toolkit(major: int) -> Nvrtc:
     return found
 
 
-def test_every_kernel_is_in_the_campaign_under_its_own_operators():
+def test_the_campaign_lists_every_kernel_and_all_its_parameters():
     ours = {(kernel.file, kernel.name) for kernel in KERNELS}
     assert ours == in_the_sources().keys()
     unsaid = [
@@ -68,7 +67,7 @@ def test_every_kernel_is_in_the_campaign_under_its_own_operators():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_a_sample_of_a_kernel_compiles_within_its_means(toolkit: Nvrtc, kernel: Kernel):
+def test_a_sample_of_each_kernel_compiles_within_its_limits(toolkit: Nvrtc, kernel: Kernel):
     _check(toolkit, kernel.sample(), table())
 
 
@@ -77,10 +76,8 @@ def test_a_sample_of_a_kernel_compiles_within_its_means(toolkit: Nvrtc, kernel: 
     [OTHERS[0], *(pytest.param(x, marks=pytest.mark.full) for x in OTHERS[1:-1]), OTHERS[-1]],
 )
 @pytest.mark.parametrize("file", sorted({kernel.file for kernel in KERNELS}))
-def test_each_kernel_of_a_file_compiles_for_other_cards(
-    toolkit: Nvrtc, file: str, architecture: str
-):
-    """The oldest architecture is compiled without `-default-device`, which NVRTC may lack."""
+def test_each_kernel_compiles_for_other_architectures(toolkit: Nvrtc, file: str, architecture: str):
+    """Omit `-default-device` for the oldest architecture, since old NVRTC versions lack it."""
     options = tuple(
         option
         for option in nvrtc.OPTIONS
@@ -90,15 +87,13 @@ def test_each_kernel_of_a_file_compiles_for_other_cards(
     _check(toolkit, [kernel.elsewhere(architecture) for kernel in kernels], table(), options)
 
 
-def test_one_architecture_is_compiled_without_an_option_of_newer_compilers():
+def test_the_default_options_include_default_device():
     assert "-default-device" in nvrtc.OPTIONS
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_every_pair_of_a_kernels_parameters_compiles_within_its_means(
-    toolkit: Nvrtc, kernel: Kernel
-):
+def test_every_pair_of_parameters_compiles_within_the_limits(toolkit: Nvrtc, kernel: Kernel):
     _check(toolkit, kernel.campaign(), table())
 
 
@@ -121,13 +116,13 @@ def _check(
 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_a_kernel_compiles_under_cuda_12(kernel: Kernel):
+def test_each_kernel_compiles_with_cuda_12(kernel: Kernel):
     assert list(compile_all(_toolkit(12), kernel.covering()))
 
 
 # --- operators ------------------------------------------------------------------------------------
 
-KINDS = {  # by the probe that calls their members
+KINDS = {  # maps each probe kernel to the structs that it tests
     "probe_map": (cuda_ops.mapping, cuda_ops.bound_operator),
     "probe_join": (cuda_ops.entry_by_entry,),
     "probe_order": (cuda_ops.comparison,),
@@ -177,7 +172,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Every operator of the catalogue that has the dtype, in each struct it is printed as."""
+    """Return every operator that supports the dtype, in each kind of struct it is used in."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))
@@ -202,7 +197,7 @@ def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("probe", KINDS)
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_every_struct_of_a_dtype_compiles(toolkit: Nvrtc, dtype: DataType, probe: str):
+def test_every_operator_struct_of_a_dtype_compiles(toolkit: Nvrtc, dtype: DataType, probe: str):
     specs = [spec for spec in _specs(dtype) if spec[0] in KINDS[probe]]
     text, instances = [PROBES, "namespace graphla {"], []
     for k, (write, *operators) in enumerate(specs):
@@ -219,7 +214,7 @@ def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrt
     kernel = next(kernel for kernel in KERNELS if kernel.name == "combine_dense")
     first = {name: values[0] for name, values in kernel.factors().items()}
     row = {**first, "operator": "plus", "dtype": FP32}
-    wrong = (cuda_ops.entry_by_entry, binary.plus["FP32"])  # it has no `accumulate`
+    wrong = (cuda_ops.entry_by_entry, binary.plus["FP32"])  # this struct has no `accumulate`
     each = replace(kernel.instance(row), spec=wrong)
     with pytest.raises(GraphblasException) as caught:
         list(compile_all(toolkit, [each]))
@@ -227,5 +222,5 @@ def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrt
         assert re.search(words, str(caught.value))
 
 
-def test_the_pools_of_the_campaign_are_in_the_catalogue():
+def test_all_binary_operators_of_the_campaign_exist():
     assert set(BINARY) <= set(_names(binary))

@@ -1,4 +1,4 @@
-"""Operations that go entry by entry: the GPU gives what the CPU gives."""
+"""Elementwise operations on the GPU match the CPU."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def cpu() -> Any:
 
 
 def operands(draw: Any, dtypes: Any = NUMBERS, number: int = 1) -> list[Any]:
-    """Draw `number` vectors of one size, or matrices of one shape; all are sorted."""
+    """Draw `number` sorted vectors of one size, or sorted matrices of one shape."""
     if draw(st.booleans()):
         size = draw(SIZES)
         return [draw(sparse_vectors(size, dtypes)) for _ in range(number)]
@@ -55,18 +55,18 @@ def a_join(draw: Any, *, dtype: Any = "FP32") -> Any:
 
 
 @given(data)
-def test_a_union_is_that_of_the_cpu(data: Any) -> None:
+def test_a_union_matches_the_cpu(data: Any) -> None:
     a, b = operands(data.draw, number=2)
     op = a_join(data.draw)
     fills = data.draw(st.sampled_from(((), (2, 3))))
     c = cuda().union(to_device(a), to_device(b), op, *fills)
     assert_same(c, cpu().union(a, b, op, *fills))
-    if c.nvals > max(a.nvals, b.nvals):  # else it has the arrays of one of them
+    if c.nvals > max(a.nvals, b.nvals):  # otherwise the result shares the arrays of an operand
         is_valid(to_host(c))
 
 
 @pytest.mark.parametrize("kind", ["even", "skew", "few in a row", "all in a row", "unequal"])
-def test_a_union_of_many_tiles_is_that_of_the_cpu(kind: str):
+def test_a_union_of_many_tiles_matches_the_cpu(kind: str):
     rng = np.random.default_rng(len(kind))
     shape = {"all in a row": (3, 20_000), "few in a row": (9000, 7)}.get(kind, (400, 500))
     shares = [0.05, 0.001 if kind == "unequal" else 0.06]
@@ -89,7 +89,7 @@ def test_a_union_of_many_tiles_is_that_of_the_cpu(kind: str):
 
 
 def csr_of(present: Any, rng: Any) -> Csr:
-    """Values drawn for the places where `present` is."""
+    """Return a matrix with random values where `present` is true."""
     indptr = np.append(0, np.cumsum(present.sum(axis=1))).astype(np.int32)
     indices = np.nonzero(present)[1].astype(np.int32)
     nrows, ncols = present.shape
@@ -98,14 +98,14 @@ def csr_of(present: Any, rng: Any) -> Csr:
 
 
 def as_vector(a: Csr) -> SparseVector:
-    """The rows, one after another."""
+    """Return the rows of a matrix concatenated into a vector."""
     rows = np.repeat(np.arange(a.nrows), np.diff(a.indptr))
     places = (rows * a.ncols + a.indices).astype(np.int32)
     return SparseVector(a.nrows * a.ncols, places, a.values)
 
 
 @given(data)
-def test_a_merge_casts_what_it_takes(data: Any) -> None:
+def test_a_merge_casts_the_values_to_the_result_dtype(data: Any) -> None:
     a, b = operands(data.draw, number=2)
     op = data.draw(st.sampled_from((None, binary.minus["FP32"])))
     dtype = np.dtype(data.draw(st.sampled_from(("i4", "f8"))))
@@ -114,7 +114,7 @@ def test_a_merge_casts_what_it_takes(data: Any) -> None:
 
 
 @given(data)
-def test_operands_that_share_their_places_are_joined_without_a_search(data: Any) -> None:
+def test_operands_that_share_their_index_arrays_keep_them(data: Any) -> None:
     (a,) = operands(data.draw)
     op = a_join(data.draw)
     how = data.draw(st.sampled_from(("union", "intersection")))
@@ -125,7 +125,7 @@ def test_operands_that_share_their_places_are_joined_without_a_search(data: Any)
 
 
 @given(data)
-def test_dense_vectors_are_joined_as_sparse_ones_are(data: Any) -> None:
+def test_joins_of_dense_vectors_match_the_cpu(data: Any) -> None:
     size = data.draw(SIZES)
     v = data.draw(dense_vectors(size, NUMBERS))
     w = data.draw(st.one_of(dense_vectors(size, NUMBERS), sparse_vectors(size, NUMBERS)))
@@ -139,14 +139,14 @@ def test_dense_vectors_are_joined_as_sparse_ones_are(data: Any) -> None:
 
 
 @given(data)
-def test_entries_that_are_flagged_are_kept(data: Any) -> None:
+def test_only_flagged_entries_are_kept(data: Any) -> None:
     (a,) = operands(data.draw, (np.dtype("?"), np.dtype("i8")))
     flags = data.draw(dense_vectors(a.nvals, (np.dtype("?"),))).values
     kept = cuda().keep(to_device(a), to_device(FullVector(a.nvals, flags)).values)
     assert_same(kept, cpu().keep(a, flags))
 
 
-def test_many_flags_are_counted_by_cupys_scan() -> None:
+def test_many_flags_are_scanned_with_cupy() -> None:
     from graphla.backends.cuda.select import SelectTuning
 
     numbers = np.random.default_rng(3)
@@ -159,7 +159,7 @@ def test_many_flags_are_counted_by_cupys_scan() -> None:
 
 
 @given(data)
-def test_dense_vectors_are_mapped_where_they_lie(data: Any) -> None:
+def test_apply_keeps_the_form_of_a_dense_vector(data: Any) -> None:
     v = data.draw(dense_vectors(data.draw(SIZES), FLOAT))
     d = to_device(v)
     mapped = cuda().apply(d, unary.ainv["FP32"])
@@ -167,14 +167,14 @@ def test_dense_vectors_are_mapped_where_they_lie(data: Any) -> None:
     assert_same(mapped, cpu().apply(v, unary.ainv["FP32"]))
 
 
-def test_what_does_not_fit_saturates_on_the_gpu() -> None:
+def test_casts_saturate_out_of_range_values() -> None:
     v = FullVector(4, np.array([1e9, -1e9, np.nan, np.inf], np.float32))
     values = cuda().to_host(cuda().cast(to_device(v), np.int8).values)
     assert values[0] == 127 and values[1] == -128 and values[3] == 127
 
 
 @pytest.mark.parametrize("how", ["apply", "bound", "union", "intersection"])
-def test_iso_values_stay_iso(how: str) -> None:
+def test_results_with_one_common_value_store_it_once(how: str) -> None:
     two = np.broadcast_to(np.array([2], np.float32), (3,))
     a = to_device(SparseVector(9, np.array([1, 4, 8], np.int32), two))
     b = to_device(SparseVector(9, np.array([1, 5, 8], np.int32), two))
@@ -188,7 +188,7 @@ def test_iso_values_stay_iso(how: str) -> None:
     assert c.values.strides[0] == 0 and c.values.size == c.nvals
 
 
-def test_rows_of_one_and_of_many_entries_are_told_apart() -> None:
+def test_row_numbers_are_correct_for_rows_of_any_length() -> None:
     indptr = np.array([0, 0, 2500, 2500, 2501, 2502, 2502, 4000], np.int32)
     a = Csr(7, 4000, indptr, np.arange(4000, dtype=np.int32), np.ones(4000, np.float32))
     rows = cuda().to_host(cuda().row_of_entry(to_device(a)))

@@ -1,4 +1,4 @@
-"""What goes wrong on a GPU, and what is missing where there is none, in words a user can act on."""
+"""Errors on a GPU, or without one, tell the user what to do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def square(n: int = 40) -> gl.Matrix:
     return gl.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n, dup_op="plus")
 
 
-def test_out_of_memory_says_how_much_and_leaves_all_intact():
+def test_out_of_memory_reports_the_sizes_and_leaves_operands_intact():
     pool = cupy.get_default_memory_pool()
     A = square()
     entries = A.to_dicts()
@@ -50,7 +50,7 @@ def test_out_of_memory_says_how_much_and_leaves_all_intact():
 
 
 @simulated
-def test_a_card_that_fails_for_good_is_named_once_and_then_refuses():
+def test_a_permanently_failed_card_is_reported_once_and_refused_afterwards():
     from simulator import machine
 
     A, v = square(), gl.Vector.from_dense(np.ones(40))
@@ -67,7 +67,7 @@ def test_a_card_that_fails_for_good_is_named_once_and_then_refuses():
             with pytest.raises(DeviceFault, match="no GPU can be used any more"):
                 A.mxv(v).new()
             with gl.config.set(device="cpu"):
-                assert square().nvals == A._store.csr.nvals  # the CPU goes on
+                assert square().nvals == A._store.csr.nvals  # the CPU still works
             faults.seen.fault = faults.seen.operation = ""
     finally:
         machine.fails_in, machine.failure = 0, None
@@ -76,7 +76,7 @@ def test_a_card_that_fails_for_good_is_named_once_and_then_refuses():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("debug", [False, True])
-def test_a_fault_of_a_card_is_named(debug: bool):
+def test_a_fault_on_a_real_card_is_reported(debug: bool):
     said = run_apart(
         f"""
         import numpy as np, cupy, graphla as gl
@@ -103,11 +103,11 @@ def test_a_fault_of_a_card_is_named(debug: bool):
     assert first.startswith("test on cuda:0: the kernel cast_values of apply.cu") == debug
 
 
-# --- what is missing ----------------------------------------------------------------------------
+# --- missing software or hardware ---------------------------------------------------------------
 
 
 def run_apart(program: str, **environment: str) -> str:
-    """What another process says; without the simulator."""
+    """Run a program in another process without the simulator, and return its output."""
     told = {k: v for k, v in os.environ.items() if not k.startswith("GRAPHLA_")}
     ran = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
@@ -130,7 +130,7 @@ sys.meta_path.insert(0, Blocked())
 """
 
 
-def test_without_cupy_all_else_works_and_cuda_says_how_to_get_it():
+def test_without_cupy_the_cpu_works_and_cuda_explains_how_to_install_it():
     said = run_apart(
         BLOCKED
         + textwrap.dedent(
@@ -149,7 +149,7 @@ def test_without_cupy_all_else_works_and_cuda_says_how_to_get_it():
     assert 'pip install "graphla[cuda13]"' in said
 
 
-def test_import_asks_for_no_card_and_no_cupy():
+def test_importing_graphla_uses_neither_a_card_nor_cupy():
     said = run_apart(
         """
         import sys, graphla as gl
@@ -162,7 +162,7 @@ def test_import_asks_for_no_card_and_no_cupy():
 
 
 @pytest.mark.skipif(has_card(), reason="there is a card")
-def test_without_a_card_the_default_is_the_cpu_and_cuda_says_what_is_missing():
+def test_without_a_card_the_cpu_is_the_default_and_cuda_explains_what_is_missing():
     said = run_apart(
         """
         import sys, graphla as gl
@@ -180,7 +180,7 @@ def test_without_a_card_the_default_is_the_cpu_and_cuda_says_what_is_missing():
 
 
 @pytest.mark.gpu
-def test_a_hidden_card_is_said_to_be_hidden():
+def test_a_card_hidden_by_cuda_visible_devices_is_reported_as_hidden():
     said = run_apart(
         """
         import graphla as gl
@@ -196,6 +196,6 @@ def test_a_hidden_card_is_said_to_be_hidden():
 
 
 @pytest.mark.gpu
-def test_where_a_card_is_cuda_is_the_default():
+def test_cuda_is_the_default_if_there_is_a_card():
     said = run_apart("import graphla as gl; print(gl.config.device, gl.Vector(int, 2).device)")
     assert said == "cuda cuda:0\n"

@@ -1,4 +1,4 @@
-"""The fingerprint of a matrix on a GPU: its hash, its early end, and its use of streams."""
+"""The fingerprint of a matrix on a GPU: its hash, its early exit and its use of streams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORD = (1 << 32) - 1
 
 
 def philox(counter: tuple[int, ...], key: tuple[int, ...]) -> tuple[int, ...]:
-    """Philox4x32-10 as its authors define it."""
+    """Compute Philox4x32-10 as its authors define it."""
     a, b, c, d = counter
     k, other = key
     for _ in range(10):
@@ -36,7 +36,7 @@ def philox(counter: tuple[int, ...], key: tuple[int, ...]) -> tuple[int, ...]:
     return a, b, c, d
 
 
-def test_the_reference_gives_the_published_answers():
+def test_the_reference_hash_gives_the_published_results():
     assert philox((0,) * 4, (0,) * 2) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
     assert philox((WORD,) * 4, (WORD,) * 2) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
     pi = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344), (0xA4093822, 0x299F31D0)
@@ -53,10 +53,10 @@ def matrix_of(entries: dict[tuple[int, int], int], n: int, dtype: Any) -> Csr:
 
 
 @given(st.data())
-def test_the_fingerprint_is_the_sum_of_the_hashes(data):
+def test_the_fingerprint_is_the_signed_sum_of_the_hashes(data):
     n, dtype = 12, np.dtype(data.draw(st.sampled_from(["u1", "u2", "u4", "u8"])))
     values = st.integers(0, int(np.iinfo(dtype).max))
-    # The changed value is not one of the 32 entries that the kernel looks up and would stop at.
+    # The kernel stops early at 32 sampled entries, so the changed value must not be one of them.
     looked_up = {divmod(n * n * lane // 32, n) for lane in range(32)}
     free = [(i, j) for i in range(n) for j in range(i) if not {(i, j), (j, i)} & looked_up]
     different = data.draw(st.dictionaries(st.sampled_from(free), values, max_size=12))
@@ -85,7 +85,7 @@ def test_the_fingerprint_is_the_sum_of_the_hashes(data):
 
 @fewer(4)
 @given(seed=st.integers(0, 1 << 16), grid=st.sampled_from([1, 2, 5, 40]), data=st.data())
-def test_all_grids_agree_on_matrices_of_many_tiles(seed, grid, data):
+def test_grids_of_every_size_detect_symmetry_in_matrices_of_many_tiles(seed, grid, data):
     rng = np.random.default_rng(seed)
     n = data.draw(st.sampled_from([40, 400, 5000]))
     i, j = rng.integers(0, n, (2, 2500))
@@ -100,7 +100,7 @@ def test_all_grids_agree_on_matrices_of_many_tiles(seed, grid, data):
 
 
 @pytest.mark.parametrize("pattern_alone", [False, True])
-def test_a_form_that_another_stream_reads_outlives_the_search_for_symmetry(pattern_alone):
+def test_arrays_used_by_another_stream_outlive_the_search_for_symmetry(pattern_alone):
     rng = np.random.default_rng(5)
     i, j = rng.integers(0, 50, (2, 400))
     i, j = np.concatenate([i, j]), np.concatenate([j, i])
@@ -113,7 +113,7 @@ def test_a_form_that_another_stream_reads_outlives_the_search_for_symmetry(patte
             expected = form.indices.get().tolist()
         with second:
             form = A._store.csc
-            found = form.indices + 1  # the first stream is not told to wait for this
+            found = form.indices + 1  # the first stream does not wait for this yet
             del form
         with first:
             assert A._store.find_symmetry()

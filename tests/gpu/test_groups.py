@@ -1,4 +1,4 @@
-"""Labels, moves, colors and mates on the card, compared with those of the host."""
+"""Communities, colors and matchings on the card match the host."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from graphla.backends.tuning import using
 
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
 ROWS = ((4, 32, 256, 4096), (1, 2, 4, 8), (0, 1, 1, 64), (0, 0, 8, 8), (4, 4, 4, 4), (0, 0, 0, 0))
-"""The greatest length of a row in each class."""
+"""The maximum row length of each class."""
 
 
 @st.composite
 def drawn(draw: st.DrawFn, weights: bool) -> gl.Matrix:
-    """A symmetric matrix on the host, with hubs, self-loops and vertices without an edge."""
+    """Draw a symmetric matrix on the host, with hubs, self-loops and isolated vertices."""
     n, entries = draw(st.integers(1, 60)), draw(st.integers(0, 300))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     i, j = np.minimum(rng.geometric(0.1, entries), n) - 1, rng.integers(0, n, entries)
@@ -51,7 +51,7 @@ def by_definition(algorithm, A: gl.Matrix, *args, **options) -> gl.Vector:
     st.sampled_from(ROWS),
     st.sampled_from([64, 200, 1 << 25]),
 )
-def test_labels_and_communities_however_rows_are_told_apart(given_, rows, slots):
+def test_communities_match_the_host_in_every_row_class(given_, rows, slots):
     weight, A = given_
     with using(CommunitiesTuning(*rows, hub_slots=slots)):
         there = A.to("cuda")
@@ -63,7 +63,7 @@ def test_labels_and_communities_however_rows_are_told_apart(given_, rows, slots)
 
 @settings(max_examples=25)
 @given(st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))), st.integers(0, 9))
-def test_sets_colours_and_mates(given_, seed):
+def test_independent_sets_colors_and_matchings_match_the_host(given_, seed):
     weight, A = given_
     there = A.to("cuda")
     for wide in (2, 1 << 11):
@@ -75,8 +75,8 @@ def test_sets_colours_and_mates(given_, seed):
 
 
 @pytest.mark.parametrize("degree", [31, 32, 33, 255, 257, 4095, 5000])
-def test_a_hub_among_labels_of_their_own(degree):
-    """All neighbors have distinct labels, of which the hub takes the least."""
+def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_least(degree):
+    """The least label wins because each label occurs once."""
     leaves = np.arange(1, degree + 1)
     hub = np.zeros_like(leaves)
     with gl.config.set(device="cuda"):
@@ -91,8 +91,8 @@ def test_a_hub_among_labels_of_their_own(degree):
 
 @pytest.mark.parametrize("longest", [700, 4096])
 @pytest.mark.parametrize("weight", [False, True])
-def test_a_star_with_a_path_when_many_blocks_share_the_hub(longest, weight):
-    """The hub's row has three parts. Labels move along the path in every round."""
+def test_a_hub_row_shared_by_many_blocks_gives_the_same_labels_as_the_host(longest, weight):
+    """The hub's row is split into three parts. Labels move along the path in every round."""
     leaves, n = 2500, 2531
     i = np.r_[np.zeros(leaves, int), np.arange(leaves, n - 1)]
     j = np.arange(1, n)
@@ -105,8 +105,8 @@ def test_a_star_with_a_path_when_many_blocks_share_the_hub(longest, weight):
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_labels_tie_where_all_weights_are_zero(rows):
-    """The least label is taken, however often another one occurs."""
+def test_the_least_label_wins_when_all_weights_are_zero(rows):
+    """The least label wins even if another label occurs more often."""
     i, j = np.array([0, 1, 2, 3, 4, 5, 0, 0]), np.array([9, 9, 9, 8, 8, 8, 8, 7])
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 0.0, nrows=11, ncols=11)
@@ -116,8 +116,8 @@ def test_labels_tie_where_all_weights_are_zero(rows):
 
 
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
-def test_colors_where_rows_are_longer_than_what_a_warp_holds(strategy):
-    """The last vertices wait for more neighbors than a warp can hold; those of a path for two."""
+def test_coloring_is_correct_for_rows_longer_than_a_warp_can_hold(strategy):
+    """The last vertices wait for more neighbors than a warp can hold, path vertices for two."""
     n = 330
     rng = np.random.default_rng(1)
     dense = np.triu(rng.random((n, n)) < 0.9, 1)
@@ -132,7 +132,7 @@ def test_colors_where_rows_are_longer_than_what_a_warp_holds(strategy):
 
 
 @pytest.mark.gpu
-def test_more_colours_than_a_warp_sees_at_a_time():
+def test_coloring_can_use_more_colors_than_a_warp_tests_at_once():
     n = 1300
     with gl.config.set(device="cuda"):
         A = gl.Matrix.from_dense(np.ones((n, n), bool))
@@ -143,7 +143,7 @@ def test_more_colours_than_a_warp_sees_at_a_time():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("seed", [0, 1])
-def test_larger_graphs_give_what_the_host_gives(seed):
+def test_large_graphs_give_the_same_results_as_on_the_host(seed):
     A = gl.generators.kronecker(14, symmetric=True, seed=seed)
     A = A.to("cpu")
     there = A.to("cuda")

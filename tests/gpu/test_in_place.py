@@ -1,4 +1,4 @@
-"""When a vector on the device is written where it lies, and that its loop waits for no count."""
+"""Write vectors on the device in place, without counting entries, if nothing else uses them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def full_noun() -> Noun:
 
 
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
-def test_a_vector_nobody_else_sees_is_taken(make):
+def test_a_vector_without_other_users_can_be_overwritten(make):
     noun = make()
     assert take_in_place(noun) is not None
     noun._store.sparse()
@@ -59,7 +59,7 @@ seen_by = {
 
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
 @pytest.mark.parametrize("who", seen_by)
-def test_a_vector_that_someone_sees_is_not_taken(make, who):
+def test_a_vector_with_another_user_is_not_overwritten(make, who):
     noun = make()
     holder = seen_by[who](noun)
     assert take_in_place(noun) is None
@@ -69,11 +69,11 @@ def test_a_vector_that_someone_sees_is_not_taken(make, who):
 @pytest.mark.parametrize(
     "values", [lambda: xp.arange(8)[:4], lambda: xp.broadcast_to(xp.arange(1), (4,))]
 )
-def test_an_array_without_memory_of_its_own_is_not_taken(values):
+def test_an_array_that_does_not_own_its_memory_is_not_overwritten(values):
     assert take_in_place(Noun(VectorStore("cuda", INT64, FullVector(4, values())))) is None
 
 
-def test_a_search_writes_in_place_and_asks_for_no_count():
+def test_a_search_writes_in_place_and_reads_no_count():
     n = 50
     reached, frontier = (Vector.from_coo([0], [0], int, size=n) for _ in range(2))
     reached, frontier = reached.to("cuda"), frontier.to("cuda")
@@ -101,7 +101,7 @@ def test_elements_are_set_and_deleted_in_place():
     assert 0 not in w and v.get(0) == 5
 
 
-def test_indices_of_the_device_stay_there():
+def test_index_arrays_on_the_device_select_and_assign_entries():
     A = Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 2], [1, 2, 3, 4], nrows=3, ncols=3).to("cuda")
     order = xp.asarray(np.array([2, -3, 1], np.int32))
     B = A[order, order].new()

@@ -1,4 +1,4 @@
-"""Sorting, transposing, building and extracting on the device against the CPU."""
+"""Sorting, transposing and building on the device match the CPU."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS = st.booleans()
 
 
 def array(x: Any) -> Any:
-    """An array of the device, iso where it is."""
+    """Copy an array to the device; if all entries share one stored value, they still do."""
     there = cuda.asarray(x[:1].copy() if is_iso(x) else x)
     return np.broadcast_to(there, x.shape) if is_iso(x) else there
 
@@ -39,20 +39,20 @@ def random(data: Any) -> np.random.Generator:
 
 
 @given(st.data())
-def test_forms_of_a_vector(data):
+def test_conversions_between_vector_forms_keep_all_entries(data):
     size = data.draw(SIZES)
     v = data.draw(st.one_of(dense_vectors(size, DTYPES), sparse_vectors(size, DTYPES)))
     there = moved(v)
     for form in (cuda.to_sparse(there), cuda.to_bitmap(there)):
         is_valid(brought(form))
-        if min(form.values.size, v.values.size) > 1:  # of one element, CuPy gives no stride 0
+        if min(form.values.size, v.values.size) > 1:  # CuPy ignores stride 0 of one element
             assert is_iso(form.values) == is_iso(v.values)
         assert_same(form, v)
     assert isinstance(cuda.to_bitmap(there), BitmapVector)
 
 
 @given(st.data())
-def test_entries_are_sorted(data):
+def test_entries_are_sorted_by_index(data):
     v = data.draw(sparse_vectors(data.draw(SIZES), DTYPES))
     order = random(data).permutation(v.nvals)
     values = v.values if is_iso(v.values) else v.values[order]
@@ -63,17 +63,17 @@ def test_entries_are_sorted(data):
 
 
 @given(st.data())
-def test_a_transpose(data):
+def test_a_transpose_matches_the_cpu(data):
     nrows, ncols = data.draw(SHAPES.filter(lambda shape: shape[1] < 100))
     a = data.draw(matrices(nrows, ncols, DTYPES))
     t = cuda.transpose(moved(a))
-    if a.nvals > 1:  # of one element, CuPy gives no stride 0
+    if a.nvals > 1:  # CuPy ignores stride 0 of one element
         assert is_iso(t.values) == is_iso(a.values)
     assert_same(t, cpu.transpose(a))
 
 
 @given(st.data())
-def test_entries_are_built_into_a_matrix_or_a_vector(data):
+def test_a_matrix_or_vector_built_from_entries_matches_the_cpu(data):
     nrows, ncols = data.draw(SHAPES)
     count = data.draw(st.sampled_from((0, 1, 7, 300, 2000))) if nrows * ncols else 0
     numbers, dtype = random(data), data.draw(st.sampled_from((np.int32, np.int64)))
@@ -95,14 +95,14 @@ def test_entries_are_built_into_a_matrix_or_a_vector(data):
 
 
 @pytest.mark.parametrize("op", DUP_OPS, ids=lambda op: op.name)
-def test_a_long_run_is_folded_in_order(op):
+def test_many_duplicates_of_an_entry_are_combined_in_order(op):
     rows, columns = np.zeros(2000, np.int32), np.repeat([1, 0, 1], [500, 700, 800]).astype(np.int32)
     values = np.random.default_rng(3).integers(0, 9, 2000).astype(np.float32)
     a = cuda.build_matrix(1, 2, array(rows), array(columns), array(values), op)
     assert_same(a, cpu.build_matrix(1, 2, rows, columns, values, op))
 
 
-def test_entries_given_twice_are_refused_by_name():
+def test_duplicate_entries_are_refused_and_named():
     rows, columns, values = np.array([2, 0, 2]), np.array([4, 1, 4]), np.ones(3)
     with pytest.raises(DuplicateEntry, match=r"entry \(2, 4\) is given more than once"):
         cuda.build_matrix(3, 5, array(rows), array(columns), array(values), None)

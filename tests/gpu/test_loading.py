@@ -1,4 +1,4 @@
-"""How kernels are found, what their programs include, and the constants that they are given."""
+"""Find kernels and their includes, and pass constants and structs to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-import graphla.backends.cuda  # registers its kernels
+import graphla.backends.cuda  # this import registers its kernels
 from graphla.compilers import nvrtc
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration, fields
@@ -74,7 +74,7 @@ enum class Mask : unsigned { NONE = 0, ALL = 0xffffffffu, };
 
 @dataclass(frozen=True)
 class Numbers:
-    """`limit` is read by no kernel."""
+    """Constants for a kernel; no kernel reads `limit`."""
 
     factor: float = 0.5
     is_doubled: bool = False
@@ -83,7 +83,7 @@ class Numbers:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A registered folder with two kernels, of which one includes the header."""
+    """Register a folder of kernels, one of which includes a shared header."""
     texts = {
         "shared_by_tests.cuh": SHARED,
         "scale.cu": SCALE,
@@ -111,13 +111,13 @@ def scaled(constants: Any) -> list[float]:
     return x.tolist()
 
 
-def test_a_kernel_reads_the_constants_that_it_is_loaded_with():
+def test_a_kernel_uses_the_constants_it_is_loaded_with():
     assert scaled(Numbers()) == [0, 0.5, 1, 1.5]
     assert scaled(Numbers(factor=3)) == [0, 3, 6, 9]
     assert scaled((Numbers(is_doubled=True),)) == [0, 2, 4, 6]
 
 
-def test_constants_that_no_kernel_reads_are_not_in_its_program():
+def test_constants_that_no_kernel_reads_do_not_change_its_program():
     texts = {
         nvrtc.program("scale.cu", "struct Op {};", Numbers(limit=limit))
         for limit in (1, 2, 1 << 40)
@@ -126,12 +126,12 @@ def test_constants_that_no_kernel_reads_are_not_in_its_program():
     assert nvrtc.program("alone.cu", "", Numbers()) == nvrtc.program("alone.cu", "")
 
 
-def test_a_constant_is_an_int_a_float_or_a_bool():
+def test_a_constant_must_be_an_int_a_float_or_a_bool():
     with pytest.raises(TypeError, match="constant factor is 'half'"):
         nvrtc.program("scale.cu", "", Numbers(factor="half"))  # pyright: ignore[reportArgumentType]
 
 
-def test_an_edit_of_a_file_concerns_the_kernels_that_include_it_and_no_others(folder: Path):
+def test_editing_a_file_changes_only_the_kernels_that_include_it(folder: Path):
     files = ("scale.cu", "alone.cu", "spmspv.cu")
     before = [nvrtc.digest(nvrtc.program(file, "", Numbers())) for file in files]
     (folder / "shared_by_tests.cuh").write_text(SHARED.replace("2 * x", "x + x"))
@@ -140,12 +140,12 @@ def test_an_edit_of_a_file_concerns_the_kernels_that_include_it_and_no_others(fo
     assert [x != y for x, y in zip(before, after, strict=True)] == [True, False, False]
 
 
-def test_a_program_includes_what_its_includes_include():
+def test_includes_are_followed_recursively():
     names = nvrtc.included('#include "scale.cu"\n').keys()
     assert names == {"scale.cu", "shared_by_tests.cuh", "device.cuh", "prelude.cuh"}
 
 
-def test_two_files_of_one_name_are_refused(folder: Path):
+def test_two_kernel_files_with_the_same_name_are_refused(folder: Path):
     (folder / "spmspv.cu").write_text(ALONE)
     _forget()
     with pytest.raises(ValueError, match=r"two folders of kernels have a file spmspv\.cu"):
@@ -169,7 +169,7 @@ def test_a_kernel_takes_structs_by_value(dtype: str):
     given = work(x, out)
     shift(1, 32, given, np.int32(2))
     assert out.tolist() == [15, 15, 0]
-    shift(1, 32, given, np.int32(3))  # once more with what was packed
+    shift(1, 32, given, np.int32(3))  # passes the same packed struct again
     assert out.tolist() == [15, 15, 15]
     shift(1, 32, work(x, out, False), np.int32(1))
     assert out.tolist() == [1, 15, 15]
@@ -177,7 +177,7 @@ def test_a_kernel_takes_structs_by_value(dtype: str):
     assert out.tolist() == [3, 15, 15]
 
 
-def test_a_field_may_have_any_name():
+def test_a_struct_field_may_have_any_name():
     out = cupy.zeros(1, np.int32)
     names = Struct("shift.cu", "Names")
     given = names(pack=out, type=out, room=None, layout=1, state=20, begin=300, memory=4000)
@@ -185,9 +185,9 @@ def test_a_field_may_have_any_name():
     assert out.tolist() == [4321]
 
 
-def test_structs_are_packed_in_memory_of_their_own():
+def test_each_packed_struct_has_its_own_memory():
     x, out = cupy.arange(2.0), cupy.zeros(1)
-    given = [pair(x, 1, shift) for shift in range(5000)]  # more than one piece of memory
+    given = [pair(x, 1, shift) for shift in range(5000)]  # these need more than one block of memory
     numbers = load("shift.cu", "numbers", NOTHING, x.dtype)
     for shift in (0, 2047, 2048, 4999):
         numbers(1, 1, given[shift], out)
@@ -212,7 +212,7 @@ def test_an_enumeration_is_read_from_its_source():
         enumeration("steps.cuh", "Steps")
 
 
-def test_values_that_are_not_the_fields_of_a_struct_are_refused():
+def test_values_that_do_not_match_the_fields_of_a_struct_are_refused():
     x, pack = cupy.zeros(2), Struct("shift.cu", "Pair")
     with pytest.raises(TypeError, match=r"Pair\(\) got an unexpected keyword argument 'y'"):
         pack(x=x, k=0, y=x, shift=x.dtype.type(0))

@@ -1,4 +1,4 @@
-"""Searches from many starts at once, held to a search from each on the host."""
+"""Searches from many starts at once match separate searches on the host."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BYTE, INT32 = np.dtype(np.uint8), np.dtype(np.int32)
 
 
 def csr(n: int, rows: np.ndarray, columns: np.ndarray, offset: Any = np.int32) -> Csr:
-    """The pattern of these edges."""
+    """Return the pattern of these edges."""
     places = np.unique(rows * n + columns) if rows.size else np.zeros(0, np.int64)
     indptr = np.searchsorted(places, np.arange(n + 1) * n).astype(offset)
     values = np.broadcast_to(np.ones(1, bool), places.shape)
@@ -36,8 +36,9 @@ def csr(n: int, rows: np.ndarray, columns: np.ndarray, offset: Any = np.int32) -
 
 @st.composite
 def graphs(draw: Any) -> tuple[Csr, Csr]:
-    """Both forms of a graph: sparse or dense, with hubs, in several parts, or a path; both ways in
-    one object now and then.
+    """Draw both forms of a graph, which are sometimes the same object.
+
+    The graph is sparse or dense, has hubs or several components, or is a path.
     """
     n = draw(st.sampled_from((1, 2, 31, 33, 70, 140)))
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
@@ -72,7 +73,7 @@ def search(
     limit: int = ENDLESS,
     **rest: Any,
 ) -> Any:
-    """The levels, or how far the searches came."""
+    """Return the levels, or statistics of the levels."""
     found = cuda.multi_source_bfs(
         MultiSearch(out, into, starts, rest.pop("mask", None), limit, levels, **rest)
     )
@@ -80,7 +81,7 @@ def search(
 
 
 def levels_of(out: Csr, start: int, allowed: np.ndarray, limit: int) -> np.ndarray:
-    """One search, a vertex after another."""
+    """Run one search on the host, vertex by vertex."""
     found = np.full(out.nrows, -1)
     found[start], frontier, level = 0, [start], 0
     while frontier and level < limit:
@@ -92,7 +93,7 @@ def levels_of(out: Csr, start: int, allowed: np.ndarray, limit: int) -> np.ndarr
 
 
 def arguments(draw: Any) -> dict[str, Any]:
-    """Everything that the backend takes, and what it should give."""
+    """Draw the arguments of the backend and compute the expected result."""
     out, into = draw(graphs())
     n, count = out.nrows, draw(st.sampled_from(COUNTS))
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
@@ -125,7 +126,7 @@ def arguments(draw: Any) -> dict[str, Any]:
 
 @contextmanager
 def thresholds(draw: Any) -> Iterator[None]:
-    """Short and long rows, each direction, few planes, tickets that wrap around."""
+    """Draw tuning constants: short and long rows, both directions, few planes, wrapping tickets."""
     tuning = MultiSearchTuning(
         longest=draw(st.sampled_from((0, 3, 64))),
         part=draw(st.sampled_from((1, 7, 256))),
@@ -138,7 +139,7 @@ def thresholds(draw: Any) -> Iterator[None]:
 
 
 @given(st.data())
-def test_levels_are_those_of_a_search_from_each_start(data: Any):
+def test_levels_match_separate_searches(data: Any):
     case = arguments(data.draw)
     dtype = data.draw(st.sampled_from((BYTE, INT32)))
     direction = data.draw(st.sampled_from(("auto", "auto", "push", "pull")))
@@ -150,7 +151,7 @@ def test_levels_are_those_of_a_search_from_each_start(data: Any):
 
 
 @given(st.data())
-def test_counts_are_those_of_the_levels(data: Any):
+def test_statistics_match_the_levels(data: Any):
     case = arguments(data.draw)
     with thresholds(data.draw):
         found = search(*case["given"], **case["options"])
@@ -163,7 +164,7 @@ def test_counts_are_those_of_the_levels(data: Any):
 
 @pytest.mark.parametrize("n", [255, 256, 300])
 @pytest.mark.parametrize("way", ["along", "against"])
-def test_a_long_path_has_levels_that_a_byte_holds_or_not(n: int, way: str):
+def test_levels_beyond_a_byte_are_refused_for_one_byte_results(n: int, way: str):
     order = np.arange(n) if way == "along" else np.arange(n)[::-1]
     out, into = csr(n, order[:-1], order[1:]), csr(n, order[1:], order[:-1])
     starts = cuda.asarray(np.array([order[0], order[n // 2]], np.int32))
@@ -181,9 +182,7 @@ def test_a_long_path_has_levels_that_a_byte_holds_or_not(n: int, way: str):
 
 @pytest.mark.parametrize("limit", [4, 8, 16])
 @pytest.mark.parametrize("full", [False, True])
-def test_a_bit_that_the_last_level_brings_is_clear_for_whoever_was_reached_before(
-    limit: int, full: bool
-):
+def test_a_vertex_reached_earlier_is_not_reached_again_on_the_last_level(limit: int, full: bool):
     n = 700
     vertices = np.random.default_rng(limit).permutation(n)
     path, leaves = vertices[:350], vertices[350:]
@@ -197,7 +196,7 @@ def test_a_bit_that_the_last_level_brings_is_clear_for_whoever_was_reached_befor
     assert (cuda.to_host(found) == np.array(expected).astype(BYTE)).all()
 
 
-def test_a_vertex_without_edges_is_reached_by_itself():
+def test_a_vertex_without_edges_reaches_only_itself():
     n = 40
     both = csr(n, np.array([3, 4]), np.array([4, 3]))
     there = to_device(both)
@@ -211,7 +210,7 @@ def test_a_vertex_without_edges_is_reached_by_itself():
         assert count.tolist() == [1, 2, 1, 1]
 
 
-def test_levels_of_one_vertex_lie_together():
+def test_levels_of_one_vertex_are_contiguous_in_memory():
     both = to_device(csr(9, np.arange(8), np.arange(1, 9)))
     starts = cuda.asarray(np.arange(9, dtype=np.int32))
     assert search(both, None, starts, BYTE).strides[0] == 1

@@ -1,4 +1,4 @@
-"""Compare merge sort on the card with Python's stable sort; sort by operators without an order."""
+"""Merge sort on the card matches Python's stable sort, and ends even for invalid comparisons."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from semirings import binary
 from semirings.dtypes import ALL, DataType
 
 SMALL = sort.SortTuning(threads=64, items=1, wide_items=1)
-"""Tiles so small that hundreds of keys take several levels."""
+"""Tiles so small that a few hundred keys need several merge levels."""
 
 ORDERS = {"lt": binary.lt, "gt": binary.gt}
 ORDERS["by magnitude"] = binary.register_anonymous(lambda x, y: x * x < y * y, "by_magnitude")
@@ -48,7 +48,7 @@ def small() -> Iterator[int]:
 
 
 def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
-    """Where the values of each segment were, in order, equals as they came, NaN last."""
+    """Return the stable sort order of each segment, with NaN last."""
     numbers = values.tolist()
 
     def compare(i: int, j: int) -> int:
@@ -64,7 +64,7 @@ def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
 
 
 def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32) -> Any:
-    """What `ordered` gives, on the host; without sizes, of one segment."""
+    """Sort on the card and return the results on the host; without sizes there is one segment."""
     indptr = None if sizes is None else cupy.asarray(np.r_[0, np.cumsum(sizes)].astype(offset))
     typed = op[values.dtype.name] if isinstance(values.dtype, DataType) else op[values.dtype]
     found, places = sort_by(cupy.asarray(values), indptr, typed)
@@ -74,7 +74,7 @@ def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32
 
 
 def drawn(dtype: np.dtype, count: int, seed: int, of: int = 40) -> np.ndarray:
-    """Values with many equals, and NaN."""
+    """Return values with many duplicates, and NaN if the dtype has it."""
     values = np.random.default_rng(seed).integers(0, of, count)
     if dtype.kind == "f":
         return np.where(values < of // 8, np.nan, values - of // 2).astype(dtype)
@@ -93,33 +93,33 @@ def check(values: np.ndarray, sizes: Any, name: str, offset: Any = np.int32) -> 
 @settings(max_examples=20)
 @given(segments, st.sampled_from(sorted(ORDERS)), st.integers(0, 99))
 @pytest.mark.usefixtures("small")
-def test_rows_in_order_however_they_lie_in_tiles(sizes, name, seed):
+def test_rows_are_sorted_however_tiles_cut_them(sizes, name, seed):
     check(drawn(np.dtype("f4"), sum(sizes), seed), sizes, name)
 
 
 @settings(max_examples=20)
 @given(st.integers(0, 2000), st.sampled_from(sorted(ORDERS)), st.integers(0, 99))
 @pytest.mark.usefixtures("small")
-def test_a_vector_in_order(count, name, seed):
+def test_a_vector_is_sorted(count, name, seed):
     check(drawn(np.dtype("f4"), count, seed), None, name)
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_every_dtype(small, dtype):
+def test_every_dtype_is_sorted(small, dtype):
     for count in (1, small, 7 * small + 5):
         check(drawn(dtype.np_type, count, 1), None, "lt")
     check(drawn(dtype.np_type, 5 * small, 2), [small, 0, 3 * small, 1, small - 1], "lt", np.int64)
 
 
 @pytest.mark.parametrize("tiles", [0, 1, 2])
-def test_tiles_as_they_are(tiles):
+def test_sizes_near_a_multiple_of_the_default_tile_are_sorted(tiles):
     items = sort.TUNING.items
     for more in (-1, 0, 1, items + 1) if tiles else (0, 1, 2, items, items + 1):
         count = tiles * sort.TUNING.threads * items + more
         check(drawn(np.dtype("f4"), count, count, 1000), None, "gt")
 
 
-def test_rows_about_as_long_as_a_tile():
+def test_rows_about_as_long_as_a_tile_are_sorted():
     tile = sort.TUNING.threads * sort.TUNING.items
     slack = tile // sort.TUNING.slack
     for near in (slack, tile - slack, tile, 2 * tile):
@@ -129,7 +129,7 @@ def test_rows_about_as_long_as_a_tile():
 
 
 def test_short_rows_are_sorted_in_one_pass(small, monkeypatch):
-    """No row of so few entries is ever cut, wherever it lies."""
+    """Tiles never cut a row this short, wherever it begins."""
     seen = []
     monkeypatch.setattr(sort, "number", lambda x: seen.append(int(x)) or seen[-1])
     slack = small // sort.TUNING.slack
@@ -140,7 +140,7 @@ def test_short_rows_are_sorted_in_one_pass(small, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NO_ORDERS)
-def test_a_comparison_that_is_no_order_ends_and_permutes(small, name):
+def test_sorting_by_an_invalid_comparison_still_returns_a_permutation(small, name):
     for seed, sizes in enumerate(NO_ORDER_SIZES):
         count = 17 * small if sizes is None else sum(sizes)
         values = np.random.default_rng(seed).integers(0, 1000, count, np.int32)
@@ -151,8 +151,8 @@ def test_a_comparison_that_is_no_order_ends_and_permutes(small, name):
         np.testing.assert_array_equal(row[places], row)
 
 
-def test_the_constants_go_together():
-    """Runs double, threads meet different banks, and heads of rows are bits of one word."""
+def test_the_tuning_constants_are_consistent():
+    """Run lengths double, threads use different banks, and a thread's row heads fit in one word."""
     tuning = sort.TUNING
     assert tuning.threads & (tuning.threads - 1) == 0
     assert all(items % 2 and items <= 32 for items in (tuning.items, tuning.wide_items))
@@ -161,7 +161,7 @@ def test_the_constants_go_together():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8", "u1"])
-def test_large_inputs_give_what_numpy_gives(dtype):
+def test_large_inputs_are_sorted_as_numpy_sorts_them(dtype):
     rng = np.random.default_rng(int(os.environ.get("GRAPHLA_SEED", "0")))
     for count in (1 << 20, 5_000_011):
         values = drawn(np.dtype(dtype), count, 5, 1 << 22)
@@ -179,7 +179,7 @@ def test_large_inputs_give_what_numpy_gives(dtype):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", NO_ORDERS)
-def test_large_inputs_and_no_order(name):
+def test_sorting_large_inputs_by_an_invalid_comparison_returns_a_permutation(name):
     values = np.random.default_rng(3).integers(0, 1 << 30, 3_000_001, np.int32)
     found, places = sort_on_card(values, None, disorderly[name])
     np.testing.assert_array_equal(np.sort(places), np.arange(values.size))
@@ -187,7 +187,7 @@ def test_large_inputs_and_no_order(name):
 
 
 @pytest.mark.gpu
-def test_more_entries_than_32_bits_count():
+def test_inputs_with_more_than_2_to_the_31_entries_are_sorted():
     count = (1 << 31) + 5
     values = (cupy.arange(count) & 255).astype(cupy.uint8)
     found, places = sort_by(values, None, binary.lt["UINT8"])

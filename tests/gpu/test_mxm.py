@@ -1,4 +1,4 @@
-"""Matrix products and Kronecker products on CUDA give what the CPU gives, whatever the mask."""
+"""Matrix products and Kronecker products on CUDA match the CPU under every mask."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEMIRINGS = (
     "any_secondi INT64",
     "lor_land BOOL",
 )
-"""Few, as the simulator compiles a program for each."""
+"""Only a few, because the simulator compiles a program for each."""
 
 SIZES = st.sampled_from((0, 1, 3, 8, 40))
 
@@ -52,7 +52,7 @@ def check(
     with_columns: bool,
     with_rows: bool = True,
 ) -> Csr:
-    """The product on both, compared; the places alone where any term may be the value."""
+    """Check the product on CUDA against the CPU; for `any`, compare only the pattern."""
     bt = backend("cpu").transpose(b)
     wanted = backend("cpu").mxm(a, b, semiring, mask, bt)
     there = None
@@ -78,7 +78,9 @@ def check(
 
 
 @given(st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS))
-def test_any_product_is_that_of_the_cpu(data: Any, m: int, k: int, n: int, name: str) -> None:
+def test_a_random_matrix_product_matches_the_cpu(
+    data: Any, m: int, k: int, n: int, name: str
+) -> None:
     semiring = typed(name)
     a = data.draw(matrices(m, k, own(semiring)))
     b = data.draw(matrices(k, n, own(semiring)))
@@ -91,7 +93,9 @@ def test_any_product_is_that_of_the_cpu(data: Any, m: int, k: int, n: int, name:
 @given(
     st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS), st.sampled_from(("dots", "rows"))
 )
-def test_dots_equal_rows(data: Any, m: int, k: int, n: int, name: str, way: str) -> None:
+def test_masked_products_by_dots_and_by_rows_match_the_cpu(
+    data: Any, m: int, k: int, n: int, name: str, way: str
+) -> None:
     semiring = typed(name)
     a = data.draw(matrices(m, k, own(semiring)))
     b = data.draw(matrices(k, n, own(semiring)))
@@ -113,7 +117,7 @@ def test_dots_equal_rows(data: Any, m: int, k: int, n: int, name: str, way: str)
 def random_csr(
     rng: np.random.Generator, shape: tuple[int, int], sizes: Any, dtype: Any, iso: bool = False
 ) -> Csr:
-    """Rows of the given sizes, their columns drawn from all."""
+    """Return a matrix with rows of the given sizes and random columns."""
     nrows, ncols = shape
     rows = [np.sort(rng.choice(ncols, size=s, replace=False)) for s in sizes]
     indptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
@@ -127,8 +131,10 @@ def random_csr(
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
 @pytest.mark.parametrize("outside", [False, True])
 @pytest.mark.parametrize("scratch", [0, spgemm.TUNING.scratch])
-def test_rows_of_every_size(name: str, outside: bool, scratch: int) -> None:
-    """From a few terms to so many that rows are made by tiles, several of them."""
+def test_rows_of_every_size_are_multiplied_correctly(
+    name: str, outside: bool, scratch: int
+) -> None:
+    """The rows range from no terms to enough terms for several tiles."""
     semiring, rng = typed(name), np.random.default_rng(1)
     dtype = own(semiring)[0]
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
@@ -140,8 +146,10 @@ def test_rows_of_every_size(name: str, outside: bool, scratch: int) -> None:
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
 @pytest.mark.parametrize("outside", [False, True])
-def test_long_rows_among_very_many_columns(name: str, outside: bool) -> None:
-    """They are sorted, in batches."""
+def test_long_rows_with_very_many_columns_are_multiplied_correctly(
+    name: str, outside: bool
+) -> None:
+    """Products sort such rows in batches."""
     semiring, rng = typed(name), np.random.default_rng(2)
     dtype, n = own(semiring)[0], 2_000_000
     b = random_csr(rng, (60, n), [40] * 60, dtype)
@@ -160,8 +168,8 @@ def test_long_rows_among_very_many_columns(name: str, outside: bool) -> None:
 
 
 @pytest.mark.parametrize("with_rows", [False, True])
-def test_masked_products_of_skewed_rows(with_rows: bool) -> None:
-    """Rows too long for a table, lists to search, and tiles that cut rows."""
+def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
+    """Some rows exceed a table, some need a search in lists, and tiles cut others."""
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(3)
     a = random_csr(rng, (5, 3000), [2000, 3, 1000, 0, 40], np.float32)
     b = random_csr(rng, (3000, 700), rng.integers(0, 30, 3000), np.float32)
@@ -170,7 +178,7 @@ def test_masked_products_of_skewed_rows(with_rows: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
-def test_long_rows_of_b_are_searched_for_what_a_mask_lists(name: str) -> None:
+def test_masked_products_search_long_rows_of_b_for_the_listed_columns(name: str) -> None:
     semiring, rng = typed(name), np.random.default_rng(6)
     dtype = own(semiring)[0]
     a = random_csr(rng, (4, 50), [50, 30, 0, 1], dtype)
@@ -183,7 +191,7 @@ def test_long_rows_of_b_are_searched_for_what_a_mask_lists(name: str) -> None:
     assert_same(to_host(found), wanted)
 
 
-def test_rows_of_b_are_asked_for_where_dots_are_dear() -> None:
+def test_a_product_requests_rows_of_b_when_dots_are_too_slow() -> None:
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(4)
     a = random_csr(rng, (64, 64), [1] * 64, np.float32)
     full = random_csr(rng, (64, 64), [64] * 64, bool)
@@ -193,7 +201,7 @@ def test_rows_of_b_are_asked_for_where_dots_are_dear() -> None:
 
 
 def skewed(rng: np.random.Generator, shape: tuple[int, int], count: int, dtype: Any) -> Csr:
-    """Entries drawn so that few rows and few columns hold most."""
+    """Return a matrix in which few rows and few columns contain most of the entries."""
     nrows, ncols = shape
     rows = (nrows * rng.random(count) ** 3).astype(np.int64)
     columns = (ncols * rng.random(count) ** 3).astype(np.int64)
@@ -208,8 +216,8 @@ def skewed(rng: np.random.Generator, shape: tuple[int, int], count: int, dtype: 
     "name", ["plus_times INT32", "min_plus FP64", "any_pair BOOL", "max_first INT8"]
 )
 @pytest.mark.parametrize("shape", [(3000, 2000, 4000), (300, 20000, 3_000_000), (40000, 500, 900)])
-def test_large_products(name: str, shape: tuple[int, int, int]) -> None:
-    """Every way to make a row, each kind of mask, with and without B by columns."""
+def test_large_products_match_the_cpu(name: str, shape: tuple[int, int, int]) -> None:
+    """The products take every code path, under each kind of mask, with and without columns of B."""
     semiring, rng = typed(name), np.random.default_rng(sum(shape))
     m, k, n = shape
     dtype = own(semiring)[0]
@@ -234,7 +242,7 @@ def test_large_products(name: str, shape: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.gpu
-def test_products_are_the_same_bit_by_bit_run_by_run() -> None:
+def test_repeated_products_are_bitwise_equal() -> None:
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(5)
     a = skewed(rng, (3000, 3000), 60000, np.float32)
     a = to_device(Csr(a.nrows, a.ncols, a.indptr, a.indices, rng.random(a.nvals).astype("f4")))

@@ -1,4 +1,4 @@
-"""Components, cores and forests on the card, held to those of the host."""
+"""Components, cores and spanning forests on the card match the host."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ cpu, cuda = backend("cpu"), backend("cuda")
 
 
 def without_loops(a: Csr) -> Csr:
-    """The same pattern but its diagonal."""
+    """Return the pattern without its diagonal."""
     rows = np.repeat(np.arange(a.nrows), np.diff(a.indptr))
     apart = rows != a.indices
     return csr(a.nrows, rows[apart], a.indices[apart], a.indptr.dtype)
 
 
 def cores_of(out: Csr, into: Csr) -> list[int]:
-    """Vertices go one by one, whichever has least edges left."""
+    """Compute core numbers by removing a vertex with the fewest remaining edges at each step."""
     n = out.nrows
     forms = (out,) if into is out else (out, into)
     edges = [[w for a in forms for w in a.indices[a.indptr[v] : a.indptr[v + 1]]] for v in range(n)]
@@ -46,7 +46,7 @@ def cores_of(out: Csr, into: Csr) -> list[int]:
 
 
 @given(graphs(), st.data())
-def test_labels_are_the_hosts_however_rows_are_cut(both, data):
+def test_components_match_the_host_however_rows_are_split(both, data):
     out, into = both
     expected = label_by_search(out, "weak")
     there = to_device(out)
@@ -99,7 +99,7 @@ def found_strong(both: tuple[Csr, Csr]) -> list[int]:
 
 
 @given(graphs() | pieces(), st.data())
-def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
+def test_strong_components_match_scipy_with_one_block_and_with_several(both, data):
     tuning = StrongComponentsTuning(
         block=data.draw(st.sampled_from((32, 64, 256))),
         alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
@@ -113,7 +113,7 @@ def test_strong_components_are_scipys_by_one_block_and_by_all(both, data):
 
 @pytest.mark.parametrize("alone", [0, 1 << 12])
 @pytest.mark.parametrize("forward", [True, False])
-def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward):
+def test_a_chain_of_triangles_is_split_into_its_strong_components(alone, forward):
     """The chain begins and ends with a cycle, so no vertex is trimmed."""
     n = 300
     order, v = np.random.default_rng(1).permutation(n), np.arange(n)
@@ -128,14 +128,14 @@ def test_a_chain_of_triangles_falls_apart_from_either_end(alone, forward):
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])
-def test_without_edges_or_with_self_loops_alone_each_vertex_is_a_component(n):
+def test_vertices_with_at_most_a_self_loop_are_separate_strong_components(n):
     none, loops = np.empty(0, np.int64), np.arange(n)
     assert found_strong((csr(n, none, none), csr(n, none, none))) == list(range(n))
     assert found_strong((csr(n, loops, loops), csr(n, loops, loops))) == list(range(n))
 
 
 @given(graphs(), st.data())
-def test_core_numbers_are_the_hosts_by_one_block_and_by_all(both, data):
+def test_core_numbers_match_the_host_with_one_block_and_with_several(both, data):
     out, into = both
     is_symmetric = into is out
     out = without_loops(out)
@@ -161,7 +161,7 @@ def test_core_numbers_are_the_hosts_by_one_block_and_by_all(both, data):
     st.integers(0, 99),
     st.sampled_from(("?", "i1", "u4", "i8", "f4", "f8")),
 )
-def test_a_forest_is_what_kruskal_chooses_whatever_the_dtype(both, greatest, seed, dtype):
+def test_a_forest_has_the_edges_that_kruskal_chooses_for_every_dtype(both, greatest, seed, dtype):
     out, _ = both
     rows = np.repeat(np.arange(out.nrows), np.diff(out.indptr))
     above = rows < out.indices
@@ -184,7 +184,7 @@ def test_a_forest_is_what_kruskal_chooses_whatever_the_dtype(both, greatest, see
 
 
 @pytest.mark.parametrize("alone", [0, 1 << 12])
-def test_rows_of_one_entry_go_too_many_to_a_warp(alone):
+def test_one_warp_can_process_many_rows_with_a_single_entry(alone):
     n = 200
     ring, tails = np.random.default_rng(0).permutation(n).reshape(2, n // 2)
     ends = np.concatenate((ring, ring)), np.concatenate((np.roll(ring, 1), tails))

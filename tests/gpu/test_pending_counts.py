@@ -1,4 +1,4 @@
-"""Statements whose results nobody has counted yet: they return at once, and count when asked."""
+"""Statements return before their entries are counted, and the count is read when needed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def frontier(*vertices: int) -> gl.Vector:
 
 
 def reached(A: gl.Matrix, *vertices: int) -> set[int]:
-    """The vertices one edge away, by the dictionary of A."""
+    """Return the vertices one edge away from `vertices`, computed from A's coordinates."""
     return {j for i, j in zip(*A.to_coo()[:2], strict=True) if i in vertices}
 
 
@@ -49,7 +49,7 @@ def is_pending(v: gl.Vector) -> bool:
     return isinstance(form, PendingVector) and not form.is_counted
 
 
-def test_a_product_and_a_selection_return_before_their_entries_are_counted():
+def test_products_and_selections_return_before_their_entries_are_counted():
     A, f, w, s = graph(), frontier(1, 2, 3), gl.Vector(int, N), gl.Vector(int, N)
     w << any_secondi(f @ A)
     assert is_pending(w)
@@ -61,7 +61,7 @@ def test_a_product_and_a_selection_return_before_their_entries_are_counted():
     assert s.to_dict() == {v: parent for v, parent in w.to_dict().items() if parent >= 2}
 
 
-def test_a_selection_of_all_entries_has_the_arrays_of_its_operand():
+def test_a_selection_that_keeps_all_entries_shares_the_arrays_of_its_operand():
     u = frontier(3, 5, 8)
     all_of_them = u.select(">=", 0).new()
     assert all_of_them.nvals == 3
@@ -71,7 +71,7 @@ def test_a_selection_of_all_entries_has_the_arrays_of_its_operand():
 @pytest.mark.parametrize("semiring", [any_secondi, plus_times])
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("allowed", [(), (0, 7, 31, 32, 33, 39), tuple(range(N))])
-def test_one_block_obeys_a_mask_that_is_a_list(semiring, complement, allowed):
+def test_a_product_by_one_block_obeys_a_sparse_mask(semiring, complement, allowed):
     A, f = graph(), frontier(1, 2, 3, 4, 5)
     q = gl.Vector.from_coo(np.array(allowed, int), True, size=N)
     assert q._store.has_sparse
@@ -84,15 +84,15 @@ def test_one_block_obeys_a_mask_that_is_a_list(semiring, complement, allowed):
         assert w.to_dict() == {v: without[v] for v in expected}
 
 
-def test_counts_that_are_read_late_and_in_any_order_are_those_of_their_own_launch():
+def test_counts_read_late_and_in_any_order_belong_to_their_own_launch():
     A = graph()
-    sources = [k % N for k in range(600)]  # more than the words that are made at a time
+    sources = [k % N for k in range(600)]  # more than the number of words allocated at a time
     found = [any_secondi(frontier(v) @ A).new() for v in sources]
     for v, w in reversed(list(zip(sources, found, strict=True))):
         assert w.nvals == len(reached(A, v)), v
 
 
-def test_a_count_may_be_read_on_another_stream_and_in_another_thread():
+def test_a_count_can_be_read_on_another_stream_and_in_another_thread():
     A, mine, theirs = graph(), cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream()
     expected = reached(A, 4, 5)
     with mine:
@@ -111,15 +111,15 @@ def test_a_count_may_be_read_on_another_stream_and_in_another_thread():
     assert set(v.to_dict()) == expected
 
 
-def test_a_word_is_used_again_only_after_its_launch_has_stored_a_count():
+def test_a_word_is_reused_only_after_its_launch_has_stored_a_count():
     unread = PendingCount()
     address = unread.address
-    del unread  # no launch has stored anything there
+    del unread  # no launch has stored a count there
     later = [PendingCount() for _ in range(len(_words.free) + 1)]
     assert address not in {each.address for each in later}
 
 
-def test_a_pending_vector_may_be_copied_moved_and_written_into():
+def test_a_vector_with_a_pending_count_can_be_copied_moved_and_modified():
     A, expected = graph(), reached(graph(), 2, 6)
     w = any_secondi(frontier(2, 6) @ A).new()
     twin, there = w.dup(), w.to("cpu")

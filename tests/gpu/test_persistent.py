@@ -1,4 +1,4 @@
-"""Blocks of one launch in step: the barrier, votes to leave, the wish to stop, the answer."""
+"""Blocks of one launch synchronize, stop together, notice a stop request and report results."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ simulated = pytest.mark.skipif(has_card(), reason="shows on a simulated card alo
 PASS_ROUND = """
 #include "persistent.cuh"
 namespace graphla {
-/// Each round, each block takes what its neighbour had after the round before, and adds one.
-/// Block 1 votes to leave in round `last`; in round `stop` the card itself makes the host's wish.
+/// In each round, each block reads its neighbor's value of the previous round and adds one.
+/// Block 1 votes to leave in round `last`; in round `stop` the card itself requests the stop.
 template <class Op> __global__ void pass_round(u64 *control, u32 tickets, u64 *host, u32 launch,
                                                i64 patience, i32 *values, i32 last, i32 stop) {
   Grid grid(control);
@@ -52,7 +52,7 @@ template <class Op> __global__ void pass_round(u64 *control, u32 tickets, u64 *h
     tell_host(host, launch, HOST_RESULTS, u32(round));
   }
 }
-/// The wish, made by the card itself, is looked up twice, with patience after the first look.
+/// The card requests a stop and looks for the request twice, with patience after the first look.
 template <class Op> __global__ void ask_twice(u64 *control, u32 tickets, u64 *host, u32 launch,
                                               i64 patience) {
   StopFlag flag(host, 0);
@@ -96,7 +96,7 @@ def passed(kernel: Kernel, blocks: int, last: int, stop: int = -1) -> tuple[list
 
 @pytest.mark.parametrize("blocks", [2, 7])
 @pytest.mark.parametrize("tickets", [0, 2**32 - 1, 2**32 - 20])
-def test_blocks_keep_in_step_and_leave_together(pass_round: Kernel, blocks: int, tickets: int):
+def test_blocks_stay_in_step_and_leave_together(pass_round: Kernel, blocks: int, tickets: int):
     for last in (1, 2, 9, 10):
         with using(PersistentTuning(tickets=tickets, patience=1 << 40)):
             told, values = passed(pass_round, blocks, last)
@@ -104,7 +104,7 @@ def test_blocks_keep_in_step_and_leave_together(pass_round: Kernel, blocks: int,
         assert (values[(last & 1) * blocks :][:blocks] == last).all()
 
 
-def test_the_wish_to_stop_is_seen(pass_round: Kernel):
+def test_blocks_notice_a_stop_request(pass_round: Kernel):
     for stop in (0, 3, 4):
         with using(PersistentTuning(patience=0)):
             told, values = passed(pass_round, 5, -1, stop)
@@ -113,19 +113,19 @@ def test_the_wish_to_stop_is_seen(pass_round: Kernel):
     assert passed(pass_round, 5, 3)[0] == [persistent.FINISHED, 3]
 
 
-def test_a_wish_once_seen_is_seen_again():
+def test_a_stop_request_remains_visible_after_it_was_seen():
     """A thread that leaves a loop because of an interrupt must not begin the next loop."""
     told = persistent.run(made("ask_twice"), 1, 1, results=2)
     assert told == [persistent.STOPPED, 1, 1]
 
 
-def test_many_launches_answer_one_after_another(pass_round: Kernel):
+def test_many_successive_launches_return_their_own_results(pass_round: Kernel):
     assert [
         passed(pass_round, 3, k % 5 + 1)[0][1] for k in range(2 * persistent.TUNING.launches + 3)
     ] == [k % 5 + 1 for k in range(2 * persistent.TUNING.launches + 3)]
 
 
-def test_a_grid_is_what_the_card_holds(pass_round: Kernel):
+def test_a_grid_has_as_many_blocks_as_the_card_can_run_at_once(pass_round: Kernel):
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
     assert persistent.grid(pass_round, 64, each=1) == multiprocessors
     most = persistent.grid(pass_round, 1024)
@@ -134,7 +134,7 @@ def test_a_grid_is_what_the_card_holds(pass_round: Kernel):
 
 
 @simulated
-def test_a_card_that_cannot_hold_the_grid_is_refused(
+def test_a_card_that_cannot_run_the_grid_is_refused(
     pass_round: Kernel, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Kernel, "resident", lambda kernel, block, shared: 0)
@@ -147,7 +147,7 @@ def test_a_card_that_cannot_hold_the_grid_is_refused(
 
 
 @simulated
-def test_an_interrupt_stops_the_kernel_and_is_raised_again(
+def test_an_interrupt_stops_the_kernel_and_is_raised(
     pass_round: Kernel, monkeypatch: pytest.MonkeyPatch
 ):
     def interrupted(*args: Any) -> None:
@@ -163,11 +163,11 @@ def test_an_interrupt_stops_the_kernel_and_is_raised_again(
 
 
 @simulated
-def test_a_card_that_fails_ends_the_wait(pass_round: Kernel, monkeypatch: pytest.MonkeyPatch):
+def test_a_failing_card_ends_the_wait(pass_round: Kernel, monkeypatch: pytest.MonkeyPatch):
     from simulator import machine
 
     failure = cupy.cuda.runtime.CUDARuntimeError(700)
-    monkeypatch.setattr(persistent, "RESULTS", persistent.RESULTS + 1)  # a word nobody writes
+    monkeypatch.setattr(persistent, "RESULTS", persistent.RESULTS + 1)  # never written
     monkeypatch.setattr(machine, "failure", failure)
     monkeypatch.setattr(machine, "fails_in", 1)
     try:

@@ -1,4 +1,4 @@
-"""Plans made on the device: numbered by class of degree, stably; rows renamed, ascending, whole."""
+"""Plans on the device: relabeling by degree class is stable, and relabeled rows are sorted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def degrees(out: Csr, into: Csr) -> np.ndarray:
 
 
 def full_plan(out: Csr, into: Csr, **settings: Any) -> Plan:
-    """However much memory it takes."""
+    """Make a full plan without its memory limit."""
     with using(PlanTuning(most=1 << 20, **settings)):
         return cuda.plan(out, into, True, None)
 
@@ -45,7 +45,7 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
-    """Check that `first` is, of 32 neighbors, the first whose degree has the most bits."""
+    """Check that `first` is the first of the highest degree class among the first 32 neighbors."""
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()
@@ -61,7 +61,7 @@ def assert_first(first: np.ndarray, into: Csr, n: int) -> None:
         assert first[v] == (indices[indptr[v]] if indptr[v] < indptr[v + 1] else -1)
 
 
-def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
+def assert_relabeled(plan: Plan, out: Csr, into: Csr) -> None:
     r, degree, n = plan.relabeled, degrees(out, into), out.nrows
     if not out.nvals:
         assert r is None
@@ -69,7 +69,7 @@ def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
     assert r is not None
     new, old = on_host(r.new), on_host(r.old)
     bits = np.array([int(d).bit_length() for d in degree])
-    # falling by class, inside a class as the user has them: that leaves one order
+    # sorted by descending degree class and stable within a class, which leaves one possible order
     assert old.tolist() == sorted(range(n), key=lambda v: (-bits[v], v))
     assert new[old].tolist() == list(range(n))
     assert r.active == (degree > 0).sum()
@@ -78,7 +78,7 @@ def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
     for users, ours in ((out, r.out), (into, r.into)):
         rows, columns = row_of_each_entry(users), on_host(users.indices)
         got_rows, got = row_of_each_entry(ours), on_host(ours.indices)
-        order = np.lexsort((new[columns], new[rows]))  # rows ascend, and hold the same entries
+        order = np.lexsort((new[columns], new[rows]))  # sort the renamed entries by row and column
         assert ours.indptr.dtype == users.indptr.dtype
         assert got_rows.tolist() == new[rows][order].tolist()
         assert got.tolist() == new[columns][order].tolist()
@@ -87,7 +87,7 @@ def assert_relabelled(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 @given(patterns())
-def test_a_light_plan(graph):
+def test_a_light_plan_marks_isolated_vertices_and_chooses_first_neighbors(graph):
     out, into = graph
     plan = cuda.plan(out, into, False, None)
     assert plan.relabeled is None
@@ -99,36 +99,36 @@ def test_a_light_plan(graph):
 @fewer(4)
 @given(patterns(), st.sampled_from((1, 3, 12)))
 @example(pattern(5, np.empty((0, 2), int), False), 12)
-def test_a_full_plan(graph, long):
+def test_a_full_plan_also_relabels_by_degree_class(graph, long):
     plan = full_plan(*graph, long=long)
     assert_light(plan, *graph)
-    assert_relabelled(plan, *graph)
+    assert_relabeled(plan, *graph)
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("long", [4, 12])
-def test_a_row_longer_than_a_block_takes_in_one_turn(symmetric, long):
+def test_a_row_longer_than_one_pass_of_a_block_is_relabeled(symmetric, long):
     n, numbers = 9000, np.random.default_rng(5)
     star = np.stack([np.full(n, 77), np.arange(n)], 1)
     some = pattern(n, np.concatenate([star, numbers.integers(0, n, (n, 2))]), symmetric)
-    assert_relabelled(full_plan(*some, long=long), *some)
+    assert_relabeled(full_plan(*some, long=long), *some)
 
 
 @given(patterns(), st.booleans())
-def test_the_plan_of_a_transpose_shares_all_but_what_is_first(graph, full):
+def test_a_transposed_plan_shares_everything_except_the_first_neighbors(graph, full):
     out, into = graph
     plan: Any = full_plan(out, into) if full else cuda.plan(out, into, False, None)
     turned: Any = cuda.transpose_plan(plan, into, out)
     assert turned.idle is plan.idle
     assert_light(turned, into, out)
     if full and out.nvals:
-        assert_relabelled(turned, into, out)
+        assert_relabeled(turned, into, out)
         assert turned.relabeled.new is plan.relabeled.new
         assert turned.relabeled.out is plan.relabeled.into
 
 
 @given(st.integers(1, 400), st.integers(0, 40), st.booleans())
-def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, mean, symmetric):
+def test_a_full_plan_respects_its_memory_limit_or_stays_light(n, mean, symmetric):
     numbers = np.random.default_rng(n)
     out, into = pattern(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
     plan = cuda.plan(out, into, True, None)
@@ -143,7 +143,7 @@ def test_a_full_plan_takes_at_most_so_many_bytes_of_its_forms_or_stays_light(n, 
 
 
 def held(plan: Plan) -> list[Any]:
-    """Its arrays; the one truth value of a pattern is none."""
+    """Return the arrays of a plan, without the single stored value of a pattern."""
     r = plan.relabeled
     arrays = [plan.idle, plan.first]
     if r is not None:
@@ -152,7 +152,7 @@ def held(plan: Plan) -> list[Any]:
     return arrays
 
 
-def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
+def test_a_full_plan_that_runs_out_of_memory_stays_light(monkeypatch):
     numbers = np.random.default_rng(2)
     some = pattern(300, numbers.integers(0, 300, (6000, 2)), True)
     light = cuda.plan(*some, False, None)
@@ -164,7 +164,7 @@ def test_without_memory_for_it_a_full_plan_is_a_light_one(monkeypatch):
     assert cuda.plan(*some, True, light) is light
 
 
-def test_a_plan_made_on_one_stream_is_waited_for_on_others():
+def test_other_streams_wait_for_the_stream_that_makes_a_plan():
     numbers = np.random.default_rng(3)
     some = pattern(200, numbers.integers(0, 200, (4000, 2)), False)
     forms: Any = MatrixStore("cuda:0", BOOL, *some)
@@ -175,7 +175,7 @@ def test_a_plan_made_on_one_stream_is_waited_for_on_others():
                 forms.make_full_plan()
             for each in (forms, forms.T):
                 assert_light(each.plan_now(), each.csr, each.csc)
-        assert_relabelled(forms.plan_now(), *some)
+        assert_relabeled(forms.plan_now(), *some)
     finally:
         cupy.cuda.Stream.null.use()
     if not has_card():
@@ -184,7 +184,7 @@ def test_a_plan_made_on_one_stream_is_waited_for_on_others():
         machine.raise_faults()
 
 
-def test_threads_that_begin_together_share_one_plan():
+def test_threads_that_request_a_plan_at_once_share_it():
     numbers = np.random.default_rng(4)
     forms: Any = MatrixStore(
         "cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False)

@@ -1,4 +1,4 @@
-"""Pull and push on CUDA give what the CPU gives: every kind of mask, of vector and of semiring."""
+"""Pull and push on CUDA match the CPU for every kind of mask, vector and semiring."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _circle = gl.binary.register_anonymous(lambda x, y: x + y + x * y, "circle")
 OWN = gl.semiring.register_anonymous(
     gl.monoid.register_anonymous(_circle, 0), gl.binary.plus, "circle_plus"
 )
-"""A monoid that no hardware knows."""
+"""A semiring whose monoid no hardware supports."""
 
 
 def typed(name: str) -> Any:
@@ -69,7 +69,7 @@ def csr(
     iso: bool,
     offset: Any,
 ) -> Csr:
-    """A random matrix; some rows are full."""
+    """Return a random matrix in which some rows are full."""
     nrows, ncols = shape
     there = rng.random(shape) < density
     there[rng.random(nrows) < 0.1] = True
@@ -79,7 +79,7 @@ def csr(
 
 
 def on_device(storage: Any) -> Any:
-    """The same arrays on the card."""
+    """Copy a storage to the card; if all entries share one stored value, they still do."""
     if storage is None:
         return None
 
@@ -95,7 +95,7 @@ def on_device(storage: Any) -> Any:
 
 
 def entries(v: Any) -> dict[int, Any]:
-    """The entries of a vector of either device."""
+    """Return the entries of a vector on either device."""
     get = cupy.asnumpy if isinstance(getattr(v, "indices", v.values), cupy.ndarray) else np.asarray
     if isinstance(v, SparseVector):
         indices, values = get(v.indices), get(v.values)
@@ -133,13 +133,13 @@ def check(ours: Any, theirs: Any, semiring: Any) -> None:
     ours, theirs = entries(ours), entries(theirs)
     assert ours.keys() == theirs.keys()
     if not semiring.monoid.is_any:
-        assert ours == theirs  # values are small whole numbers: sums of floats are exact
+        assert ours == theirs  # sums of small integers are exact even as floats
 
 
 def check_any(
     found: Any, a: Csr, u: np.ndarray, present: np.ndarray, semiring: Any, side: str
 ) -> None:
-    """Each value is a term of its output."""
+    """Check that each value is one of the terms of its output."""
     op = semiring.binaryop
     for o, value in entries(found).items():
         places = [p for p in range(a.indptr[o], a.indptr[o + 1]) if present[a.indices[p]]]
@@ -158,7 +158,7 @@ def check_any(
 
 
 class Case(tuple[Any, ...]):
-    """Operands, which a failing test had better not print."""
+    """Operands of a product, with a short repr for failing tests."""
 
     def __repr__(self) -> str:
         semiring, side, a, u, present, mask = self
@@ -193,12 +193,12 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 LARGE = hot_columns.HotColumnsTuning(slots=4, entries=1, samples=100, share=0.0)
-"""Matrices have hot columns, however small they are."""
+"""Settings under which even small matrices have hot columns."""
 
 
 @fewer(2)
 @given(case=cases(), large=st.booleans())
-def test_pull_gives_what_the_cpu_gives(case: Case, large: bool) -> None:
+def test_pull_matches_the_cpu(case: Case, large: bool) -> None:
     semiring, side, a, u, present, mask = case
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
@@ -211,7 +211,9 @@ def test_pull_gives_what_the_cpu_gives(case: Case, large: bool) -> None:
 
 
 @given(seed=st.integers(0, 2**32), bits=st.integers(1, 4), samples=st.sampled_from((1, 50, 10**6)))
-def test_hubs_are_the_columns_with_most_of_the_sample(seed: int, bits: int, samples: int) -> None:
+def test_the_hub_of_each_slot_is_the_most_frequent_column_of_the_sample(
+    seed: int, bits: int, samples: int
+) -> None:
     rng = np.random.default_rng(seed)
     a = csr(rng, (30, int(rng.integers(70, 300))), 0.2, np.float32, False, np.int32)
     a = Csr(a.nrows, a.ncols, a.indptr, np.minimum(a.indices, a.indices[::-1]), a.values)
@@ -223,13 +225,13 @@ def test_hubs_are_the_columns_with_most_of_the_sample(seed: int, bits: int, samp
     assert found is not None and found.bits == bits
     columns = found.tags.get().astype(np.int64) << bits | np.arange(1 << bits)
     assert columns.max() < a.ncols
-    if samples >= a.nvals:  # the sample is all there is
+    if samples >= a.nvals:  # the sample contains every entry
         counts = np.bincount(a.indices, minlength=a.ncols)
         slots = np.arange(a.ncols) % (1 << bits)
         assert all(counts[c] == counts[slots == s].max() for s, c in enumerate(columns))
 
 
-def test_hubs_that_hold_too_little_are_not_kept() -> None:
+def test_hubs_with_too_few_entries_are_not_cached() -> None:
     rng = np.random.default_rng(4)
     a = csr(rng, (300, 400), 0.3, np.float32, False, np.int32)
     u = cupy.zeros(400, np.float32)
@@ -238,7 +240,7 @@ def test_hubs_that_hold_too_little_are_not_kept() -> None:
             assert (hot_columns.hubs_of(on_device(a), u) is not None) == there
 
 
-def test_each_stream_has_tags_of_its_own() -> None:
+def test_each_stream_has_its_own_cache_of_hubs() -> None:
     rng = np.random.default_rng(5)
     a = on_device(csr(rng, (300, 400), 0.3, np.float32, False, np.int32))
     u = cupy.zeros(400, np.float32)
@@ -255,7 +257,7 @@ def test_each_stream_has_tags_of_its_own() -> None:
 @pytest.mark.parametrize("deterministic", [False, True])
 @fewer(2)
 @given(case=cases(), small=st.booleans())
-def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: bool) -> None:
+def test_push_matches_the_cpu(deterministic: bool, case: Case, small: bool) -> None:
     semiring, side, rows, u, present, mask = case
     a = backend("cpu").transpose(rows)
     indices = present.nonzero()[0].astype(np.int32)
@@ -274,10 +276,10 @@ def test_push_gives_what_the_cpu_gives(deterministic: bool, case: Case, small: b
 @pytest.mark.parametrize("name", ["plus_times FP32", "min_plus INT64", "lxor_land BOOL"])
 @pytest.mark.parametrize("full", [True, False])
 @given(seed=st.integers(0, 2**32), large=st.booleans(), masked=st.booleans())
-def test_rows_of_any_length_give_what_the_cpu_gives(
+def test_pulled_rows_of_any_length_match_the_cpu(
     name: str, full: bool, seed: int, large: bool, masked: bool
 ) -> None:
-    """Row lengths: 0, a few, the longest that is not cut, and more than several chunks."""
+    """Row lengths: 0, a few, the longest unsplit length, and more than several chunks."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
@@ -304,12 +306,12 @@ def test_rows_of_any_length_give_what_the_cpu_gives(
 
 
 def bits(v: Any) -> dict[int, bytes]:
-    """The entries of a vector of floats, to the last bit."""
+    """Return the entries of a vector of floats as bytes."""
     return {i: np.float32(x).tobytes() for i, x in entries(v).items()}
 
 
 @pytest.mark.parametrize("length", [128, 129, 1025])
-def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(length: int) -> None:
+def test_a_row_product_is_bitwise_independent_of_the_other_rows_of_its_warp(length: int) -> None:
     rng, semiring = np.random.default_rng(length), catalog.plus_times["FP32"]
     values = rng.random((9, length), np.float32)
     u = on_device(FullVector(length, rng.random(length, np.float32)))
@@ -326,8 +328,8 @@ def test_a_row_has_the_same_bits_regardless_of_the_other_rows_of_its_warp(length
 
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
-def test_the_queue_has_room_for_all_rows_of_middle_length_beside_a_long_one(many: int) -> None:
-    """Whether or not the matrix has so many entries that middle rows alone would need a queue."""
+def test_the_queue_has_room_for_a_long_row_and_all_rows_of_middle_length(many: int) -> None:
+    """This holds whether or not the middle rows alone would need a queue."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
     sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)
@@ -341,7 +343,7 @@ def test_the_queue_has_room_for_all_rows_of_middle_length_beside_a_long_one(many
 
 @fewer(2)
 @given(seed=st.integers(0, 2**32), sizes=st.sampled_from(((30, 200), (4, 9000), (300, 40))))
-def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes: Any) -> None:
+def test_deterministic_products_are_bitwise_equal_on_any_grid(seed: int, sizes: Any) -> None:
     rng, semiring = np.random.default_rng(seed), catalog.plus_times["FP32"]
     a = csr(rng, sizes, 0.3, np.float32, False, np.int32)
     noise = rng.random(a.nvals, np.float32)
@@ -368,7 +370,7 @@ def test_deterministic_products_have_the_same_bits_on_any_grid(seed: int, sizes:
 
 
 @given(seed=st.integers(0, 2**32))
-def test_a_deterministic_any_is_the_first_in_order(seed: int) -> None:
+def test_a_deterministic_any_returns_the_first_entry(seed: int) -> None:
     rng, semiring = np.random.default_rng(seed), catalog.any_secondi["FP32"]
     a = csr(rng, (40, 300), 0.2, np.float32, False, np.int32)
     present = rng.random(300) < 0.2
@@ -389,7 +391,7 @@ def test_a_deterministic_any_is_the_first_in_order(seed: int) -> None:
     assert entries(pulled) == wanted == entries(pushed)
 
 
-def test_operands_without_entries_give_nothing() -> None:
+def test_operands_without_entries_give_an_empty_product() -> None:
     semiring, ones = catalog.plus_times["FP32"], np.ones(1, np.float32)
     for shape in ((0, 0), (0, 3), (3, 0), (2, 2)):
         a = Csr(*shape, np.zeros(shape[0] + 1, np.int32), np.empty(0, np.int32), ones[:0])
@@ -399,7 +401,7 @@ def test_operands_without_entries_give_nothing() -> None:
         assert entries(spmspv.push(on_device(a), on_device(s), semiring, "mxv", None)) == {}
 
 
-def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
+def test_a_sparse_mask_on_a_huge_vector_allocates_no_dense_array() -> None:
     semiring, n = catalog.plus_times["FP32"], 1000
     rng = np.random.default_rng(1)
     a = csr(rng, (n, 20), 0.5, np.float32, False, np.int32)
@@ -411,7 +413,7 @@ def test_a_short_list_of_a_huge_vector_makes_nothing_as_long() -> None:
     assert isinstance(ours, SparseVector) and entries(ours) == entries(wanted)
 
 
-def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
+def test_pushing_a_few_edges_into_a_huge_vector_allocates_no_dense_array() -> None:
     a = gl.Matrix.from_coo([0, 1, 1, 3], [5, 5, 990, 7], [1.0, 2.0, 3.0, 4.0], nrows=4, ncols=1000)
     u = gl.Vector.from_coo([1, 3], [2.0, 3.0], size=4)
     columns, v = on_device(a._store.csr), on_device(u._store.sparse())
@@ -428,8 +430,10 @@ def test_a_few_edges_into_a_huge_vector_make_nothing_as_long() -> None:
     part=st.sampled_from((1, 700, 1024)),
     parts=st.sampled_from((1, 2, 300, 1024)),
 )
-def test_edges_are_counted_whatever_the_parts(seed: int, count: int, part: int, parts: int) -> None:
-    """More than 2^32 of them, too: only offsets are read."""
+def test_edge_counts_are_correct_for_any_division_into_parts(
+    seed: int, count: int, part: int, parts: int
+) -> None:
+    """The counts may exceed 2^32, because only the offsets are read."""
     rng = np.random.default_rng(seed)
     a = csr(rng, (500, 60), 0.1, np.float32, True, np.int64)
     stretched = a.indptr * int(rng.integers(1, 1 << 24))
@@ -446,8 +450,8 @@ def test_edges_are_counted_whatever_the_parts(seed: int, count: int, part: int, 
         assert (matvec.edge_ends(a, listed).get() == wanted).all()
 
 
-def test_the_rule_waits_for_a_count_only_where_the_matter_is_open() -> None:
-    """Short columns and few entries: push, whatever they are."""
+def test_the_direction_rule_reads_the_edge_count_only_if_it_affects_the_choice() -> None:
+    """With short columns and few entries, push is chosen without counting the edges."""
     n = 400
     rows = np.arange(n - 1)
     with gl.config.set(device="cuda"):

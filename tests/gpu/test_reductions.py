@@ -1,4 +1,4 @@
-"""Folds: the GPU gives what the CPU gives, and the same bits each time."""
+"""Reductions on the GPU match the CPU and are bitwise reproducible."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cpu() -> Any:
 
 
 @given(data)
-def test_all_values_are_folded(data: Any) -> None:
+def test_all_present_values_are_reduced(data: Any) -> None:
     v = data.draw(dense_vectors(data.draw(st.sampled_from((0, 1, 40, 3000))), WHOLE))
     op = data.draw(st.sampled_from(MONOIDS))["INT64"]
     d, present = to_device(v), getattr(v, "present", None)
@@ -43,7 +43,7 @@ def test_all_values_are_folded(data: Any) -> None:
 
 
 def skewed(dtype: Any) -> Csr:
-    """Rows of none, one, a few and of many thousand entries, over many strips and their ends."""
+    """Return a matrix with empty, short and very long rows that cross many strips."""
     numbers = np.random.default_rng(7)
     sizes = np.concatenate(
         [[0, 511, 1, 512, 513, 0, 0, 40_000, 1], numbers.integers(0, 4, 900), [1024, 0, 9_000]]
@@ -55,7 +55,7 @@ def skewed(dtype: Any) -> Csr:
 
 
 @pytest.mark.parametrize("name", ["plus", "min", "lxnor"])
-def test_rows_longer_than_a_strip_are_put_together(name: str) -> None:
+def test_partial_results_of_rows_longer_than_a_strip_are_combined(name: str) -> None:
     a = skewed("?" if name == "lxnor" else "i8")
     op = getattr(monoid, name)[lookup_dtype(a.values.dtype)]
     assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
@@ -74,18 +74,18 @@ STRIPS = {
 
 @pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "i8"])
 @pytest.mark.parametrize("shape", STRIPS)
-def test_rows_are_folded_wherever_strips_cut_them(shape: str, dtype: str) -> None:
+def test_rows_are_reduced_correctly_wherever_strips_cut_them(shape: str, dtype: str) -> None:
     sizes = np.array(STRIPS[shape])
     indptr = np.concatenate([[0], sizes.cumsum()]).astype(np.int32)
     indices = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
     values = np.random.default_rng(3).integers(1, 100, indices.size).astype(dtype)
     a = Csr(sizes.size, 600, indptr, indices, values)
     op = monoid.plus[lookup_dtype(values.dtype)]
-    # Sums of small whole numbers are exact in any order.
+    # Sums of small integers are exact in any order.
     assert_same(cuda().reduce_rows(to_device(a), op), cpu().reduce_rows(a, op))
 
 
-def test_a_fold_of_floats_has_the_same_bits_each_time() -> None:
+def test_a_reduction_of_floats_is_bitwise_reproducible() -> None:
     a = skewed("f4")
     a.values[:] = np.random.default_rng(1).random(a.nvals)
     plus, d = monoid.plus["FP32"], to_device(a)
@@ -98,7 +98,7 @@ def test_a_fold_of_floats_has_the_same_bits_each_time() -> None:
     np.testing.assert_allclose(total, a.values.sum(), 1e-5)
 
 
-def test_one_value_many_times_is_folded_in_few_steps() -> None:
+def test_a_value_that_all_entries_share_is_reduced_correctly() -> None:
     ones = np.broadcast_to(np.ones(1, np.int64), (1000,))
     a = Csr(2, 1000, np.array([0, 0, 1000], np.int32), np.arange(1000, dtype=np.int32), ones)
     w = to_host(cuda().reduce_rows(to_device(a), monoid.plus["INT64"]))
@@ -106,7 +106,7 @@ def test_one_value_many_times_is_folded_in_few_steps() -> None:
     assert cuda().reduce(to_device(a).values, monoid.plus["INT64"]) == 1000
 
 
-def test_equal_values_that_are_not_there_fold_to_the_identity() -> None:
+def test_a_shared_value_without_entries_reduces_to_the_identity() -> None:
     values, absent = np.broadcast_to(cuda().asarray([2]), (3,)), cuda().full(3, False, bool)
     for op in MONOIDS:
         if not op.is_any:

@@ -1,7 +1,7 @@
-"""Every rung of the ladder on the device: the levels of the sequential one, on every kind of graph.
+"""Every strategy of the ladder on the device finds the levels of the sequential one.
 
-Constants of the rungs are set so low that small graphs go the ways of large ones: queues that
-overflow, hubs, blocks of edges, levels beyond a byte.
+Constants are set so low that small graphs take the code paths of large ones: queues overflow, rows
+become hubs, edges are processed in blocks, and levels exceed a byte.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOW: dict[str, tuple[dict[str, Any], ...]] = {
     "hubs-apart": ({"HUB": 3, "PIECE": 2}, {"HUB": 2, "PIECE": 40}),
     "small-frontier": ({"ROOM": 5, "FEW": 4, "MOST": 3, "THREADS": 64},),
 }
-"""Constants of a strategy's module, and values that they may have instead of their own."""
+"""Lower values for the constants of a strategy's module."""
 
 WAYS = [(name, low) for name in ON_CARD for low in ({}, *LOW.get(name, ()))]
 
@@ -48,7 +48,7 @@ def forms(graph: Pattern) -> MatrixStore:
 
 
 def levels(a: MatrixStore, rung: type[Any], sources: list[int]) -> list[tuple[list[int], int]]:
-    """Of a few searches on one rung: each begins afresh."""
+    """Return the levels and the depth of several searches by one strategy."""
 
     def found(a: MatrixStore) -> list[tuple[list[int], int]]:
         ready, each = rung(a), []
@@ -64,7 +64,7 @@ def levels(a: MatrixStore, rung: type[Any], sources: list[int]) -> list[tuple[li
 
 @st.composite
 def deep(draw: Any) -> Pattern:
-    """A path with a few shortcuts back, of more levels than a byte holds."""
+    """Draw a path with a few edges backward and more levels than a byte can store."""
     n = draw(st.sampled_from((254, 255, 256, 257, 700)))
     ends = np.stack([np.arange(n - 1), np.arange(1, n)], 1)
     back = np.random.default_rng(draw(st.integers(0, 99))).integers(0, n, (5, 2))
@@ -75,7 +75,7 @@ def deep(draw: Any) -> Pattern:
 @pytest.mark.parametrize(("name", "low"), WAYS)
 @fewer(2)
 @given(st.one_of(patterns(sizes=(1, 2, 33, 200, 1500)), deep()), st.data())
-def test_a_rung_finds_the_levels_of_the_sequential_one(name, low, graph, data):
+def test_each_strategy_finds_the_levels_of_the_sequential_one(name, low, graph, data):
     n = graph[0].nrows
     sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3))
     strategy = STRATEGIES[name]
@@ -92,8 +92,8 @@ def test_a_rung_finds_the_levels_of_the_sequential_one(name, low, graph, data):
 )
 @fewer(2)
 @given(patterns(sizes=(1, 33, 200, 700)))
-def test_a_queue_holds_each_vertex_of_its_level_once(name, graph):
-    """Those that overflowed too, and those that one kernel hands over to another."""
+def test_a_queue_contains_each_vertex_of_its_level_once(name, graph):
+    """This includes queues that overflowed and queues that one kernel passes to another."""
     strategy, source = STRATEGIES[name], graph[0].nrows // 2
     module = import_module(f"graphla.ladder.{strategy.cuda.partition('.')[0]}")
 
@@ -118,7 +118,7 @@ def test_a_queue_holds_each_vertex_of_its_level_once(name, graph):
 
 
 @pytest.mark.parametrize("name", ON_CARD)
-def test_a_rung_tells_what_it_holds_and_how_often_it_launched(name):
+def test_a_strategy_reports_its_memory_and_its_launches(name):
     graph = pattern(40, [(v, v + 1) for v in range(39)], symmetric=True)
 
     def told(a: MatrixStore) -> Any:

@@ -1,7 +1,7 @@
-"""Breadth-first search on the device against one on the host, whichever way its levels go.
+"""Compare breadth-first search on the device with a search on the host, in every direction.
 
-Thresholds are so low that small graphs cross them: from one block to all, from push to pull, and
-back; counters begin where they wrap around.
+The thresholds are so low that small graphs cross them: from one block to all blocks, from push to
+pull, and back. Some counters start just before they wrap around.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ IN_CLUSTERS = {
 }
 SMALL = {**IN_CLUSTERS, "few_edges": 0}
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"room": BfsTuning.room},  # as they are
-    # all blocks, always
+    {"room": BfsTuning.room},  # the default values
+    # all blocks work from the first level
     {"small_edges": 0, "alone_edges": 0, "cluster_edges": 0, "grid_edges": 0},
-    {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # to and fro
+    {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # switch between one block and all
     {"cluster": 1, "alone_edges": 30, "grid_edges": 30, "push_cost": 1.0},
-    # one block, with no room
+    # a single block works, with small queues
     {"cluster": 1, "alone_edges": 1 << 30, "grid_edges": 1 << 30, "room": 32},
-    # pull as soon as may be
+    # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
     {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
-    # a cluster: as it is, to and fro, and with boxes so small that levels fail
+    # a cluster: default, switching back and forth, and with queues so small that levels overflow
     IN_CLUSTERS,
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # one cluster from the beginning to the end: as it is, and pull as soon as may be
+    # a single cluster throughout: default, and pull as early as possible
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -62,7 +62,7 @@ TOO_LARGE, INVALID = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "CUDA_ERROR_INVA
 
 @contextmanager
 def settings(constants: dict[str, Any], tickets: int = 0) -> Any:
-    """The thresholds of the search, and where its tickets begin."""
+    """Set the thresholds of the search and the first ticket number."""
     with (
         using(BfsTuning(**constants), PersistentTuning(tickets=tickets)),
         patch.object(persistent, "_kept", persistent._Kept()),
@@ -78,7 +78,7 @@ def plan_of(graph: Pattern, tier: str) -> Plan | None:
 
 
 def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> BfsResult:
-    """Levels and any parents, unless the options ask for other results."""
+    """Search for levels and any parents, unless the options request other results."""
     out, into = graph
     if options.pop("rows_only", False):
         into = None
@@ -89,10 +89,10 @@ def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> B
     return cuda.bfs(Search(out, into, starts, **{**given, **options}))
 
 
-# --- the same on the host ---------------------------------------------------------------------
+# --- the same search on the host --------------------------------------------------------------
 
 
-def neighbours(graph: Pattern) -> dict[int, list[int]]:
+def neighbors(graph: Pattern) -> dict[int, list[int]]:
     indptr, indices = on_host(graph[0].indptr), on_host(graph[0].indices).tolist()
     pairs = zip(indptr.tolist(), indptr[1:].tolist(), strict=False)
     return {v: indices[a:b] for v, (a, b) in enumerate(pairs)}
@@ -101,7 +101,7 @@ def neighbours(graph: Pattern) -> dict[int, list[int]]:
 def levels_on_host(
     graph: Pattern, starts: Any, allowed: set[int] | None = None, limit: int = FOREVER
 ) -> dict[int, int]:
-    edges = neighbours(graph)
+    edges = neighbors(graph)
     level = dict.fromkeys(map(int, starts), 0)
     frontier, depth = list(level), 0
     while frontier and depth < limit:
@@ -115,7 +115,7 @@ def levels_on_host(
 def assert_found(
     tree: BfsResult, graph: Pattern, want: dict[int, int], least: bool = False
 ) -> None:
-    """The levels wanted, and a parent one level nearer for each, any or the least."""
+    """Check the levels, and that each parent (any or the least) is one level closer."""
     present = on_host(tree.present)
     assert present.dtype == bool
     assert np.flatnonzero(present).tolist() == sorted(want)
@@ -126,7 +126,7 @@ def assert_found(
     if tree.parents is not None:
         parents = on_host(tree.parents)
         may = defaultdict(set)
-        for v, ends in neighbours(graph).items():
+        for v, ends in neighbors(graph).items():
             for u in ends:
                 if v in want and want.get(u, -1) == want[v] + 1:
                     may[u].add(v)
@@ -146,14 +146,14 @@ WANTED = st.sampled_from(
 
 
 def starts_of(data: Any, n: int) -> np.ndarray:
-    """One vertex, a few, or all."""
+    """Draw one start vertex, a few, or all vertices."""
     numbers = np.random.default_rng(data.draw(st.integers(0, 1 << 16)))
     count = data.draw(st.sampled_from((1, 1, min(3, n), min(70, n), n)))
     return numbers.choice(n, count, replace=False)
 
 
 @given(patterns(), TIERS, DIRECTIONS, WANTED, st.sampled_from(SETTINGS), st.data())
-def test_a_search_finds_levels_and_parents(graph, tier, direction, wanted, constants, data):
+def test_a_search_finds_correct_levels_and_parents(graph, tier, direction, wanted, constants, data):
     starts = starts_of(data, graph[0].nrows)
     levels, parents = wanted
     with settings(constants):
@@ -175,7 +175,7 @@ def test_a_search_finds_levels_and_parents(graph, tier, direction, wanted, const
 
 
 @given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.data())
-def test_a_mask_keeps_vertices_from_being_reached_or_expanded(
+def test_vertices_outside_the_mask_are_neither_reached_nor_expanded(
     graph, tier, direction, constants, data
 ):
     n = graph[0].nrows
@@ -195,7 +195,7 @@ def test_a_mask_keeps_vertices_from_being_reached_or_expanded(
 
 
 @given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.integers(0, 4), st.data())
-def test_a_limit_is_the_greatest_level(graph, tier, direction, constants, limit, data):
+def test_the_limit_bounds_the_levels(graph, tier, direction, constants, limit, data):
     starts = starts_of(data, graph[0].nrows)[:3]
     with settings(constants):
         tree = search(graph, starts, tier, direction=direction, limit=limit)
@@ -203,7 +203,7 @@ def test_a_limit_is_the_greatest_level(graph, tier, direction, constants, limit,
 
 
 @given(patterns(), st.sampled_from(SETTINGS), st.data())
-def test_by_rows_alone_it_pushes(graph, constants, data):
+def test_a_search_without_the_transpose_always_pushes(graph, constants, data):
     starts = starts_of(data, graph[0].nrows)
     with settings(constants):
         tree = search(graph, starts, rows_only=True, traced=True)
@@ -212,14 +212,14 @@ def test_by_rows_alone_it_pushes(graph, constants, data):
 
 
 @given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.data())
-def test_its_trace_tells_each_level(graph, tier, direction, constants, data):
+def test_the_trace_describes_each_level(graph, tier, direction, constants, data):
     starts = starts_of(data, graph[0].nrows)[:3]
     want = levels_on_host(graph, starts)
     with settings(constants):
         tree = search(graph, starts, tier, direction=direction, traced=True)
     assert_found(tree, graph, want)
     sizes = np.bincount(list(want.values())).tolist()
-    # the last level is not walked where nothing is left that it could reach
+    # the last level is not expanded if no unreached vertices remain
     assert len(tree.trace) in (len(sizes), len(sizes) - 1)
     assert [level.frontier for level in tree.trace] == sizes[: len(tree.trace)]
     for level in tree.trace:
@@ -230,7 +230,7 @@ def test_its_trace_tells_each_level(graph, tier, direction, constants, data):
 
 @fewer(2)
 @given(patterns((33, 1500)), TIERS, st.sampled_from(SETTINGS[1:4]), st.integers(1, 40))
-def test_tickets_may_wrap_around(graph, tier, constants, before):
+def test_ticket_numbers_may_wrap_around(graph, tier, constants, before):
     with settings(constants, (1 << 32) - before):
         tree = search(graph, [0], tier)
     assert_found(tree, graph, levels_on_host(graph, [0]))
@@ -246,7 +246,7 @@ class Refusal(cupy.cuda.driver.CUDADriverError):
 
 @contextmanager
 def a_card_that_takes(blocks: int, error: str) -> Any:
-    """Refuse launches in clusters of more blocks; yield the list of the grids launched."""
+    """Refuse launches in clusters of more blocks; yield the list of launched grids."""
     grids: list[tuple[str, int]] = []
     launch = Kernel.__call__
 
@@ -266,7 +266,7 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
         yield grids
 
 
-def test_of_blocks_in_clusters_there_are_so_many_as_the_card_takes():
+def test_a_search_launches_as_many_cluster_blocks_as_the_card_accepts():
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
     size = IN_CLUSTERS["cluster"]
@@ -286,7 +286,7 @@ def test_a_card_that_refuses_clusters_searches_without_them(error):
         assert [file for file, _ in grids] == ["bfs.cu"] * 2
 
 
-def test_a_row_too_long_for_a_cluster_is_left_to_the_grid():
+def test_the_grid_expands_a_row_that_is_too_long_for_a_cluster():
     n = 6000
     star = np.stack([np.full(5000, 300), np.arange(301, 5301)], 1)
     line = np.stack([np.arange(300), np.arange(1, 301)], 1)
@@ -298,7 +298,7 @@ def test_a_row_too_long_for_a_cluster_is_left_to_the_grid():
                 assert_found(tree, graph, levels_on_host(graph, starts))
 
 
-def test_a_frontier_larger_than_a_list_is_taken_in_parts():
+def test_a_frontier_larger_than_a_queue_is_expanded_in_parts():
     n = 12_000
     spokes = np.stack([np.zeros(n - 2, int), np.arange(1, n - 1)], 1)
     last = np.stack([np.arange(5000, n - 1), np.full(n - 5001, n - 1)], 1)
@@ -319,7 +319,7 @@ def path(n: int) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("constants", [SETTINGS[0], SETTINGS[1]])
 @pytest.mark.parametrize("tier", ["none", "light", "full"])
-def test_a_path_has_a_level_for_each_vertex(tier, constants):
+def test_a_search_of_a_path_finds_one_level_per_vertex(tier, constants):
     n = 5000 if constants is SETTINGS[0] else 300
     edges = path(n)
     graph = pattern(n, edges, True)
@@ -332,7 +332,7 @@ def test_a_path_has_a_level_for_each_vertex(tier, constants):
 @pytest.mark.parametrize("constants", SETTINGS[:3])
 @pytest.mark.parametrize("tier", ["none", "full"])
 @pytest.mark.parametrize("length", [254, 255])
-def test_a_byte_holds_levels_to_254(length, tier, constants):
+def test_a_byte_stores_levels_up_to_254(length, tier, constants):
     edges = path(length + 1)
     graph = pattern(length + 1, edges, False)
     options = {"levels": np.dtype(np.uint8), "parents": None}
@@ -349,8 +349,8 @@ def test_a_byte_holds_levels_to_254(length, tier, constants):
 
 @pytest.mark.parametrize("k", range(len(SETTINGS)))
 @pytest.mark.parametrize("way", range(3))
-def test_a_star_and_a_complete_graph(way, k):
-    """Settings, directions and tiers of plans: every pair of two."""
+def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
+    """Each pair of a setting, a direction and a kind of plan occurs."""
     n, constants, direction = 1200, SETTINGS[k], ("auto", "push", "pull")[way]
     tier = ("none", "light", "full")[(way + k) % 3]
     star = pattern(n, np.stack([np.full(n - 1, 700), np.delete(np.arange(n), 700)], 1), True)
@@ -362,7 +362,7 @@ def test_a_star_and_a_complete_graph(way, k):
 
 
 def caterpillar(length: int, leaves: int) -> list[tuple[int, int]]:
-    """Return a path whose vertices have `leaves` more neighbors each, numbered at random."""
+    """Return a path with `leaves` additional neighbors per vertex, in random numbering."""
     spine = np.arange(length)
     ends = np.arange(length, length * (1 + leaves))
     pairs = np.concatenate(
@@ -376,7 +376,7 @@ def caterpillar(length: int, leaves: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     "constants", [IN_CLUSTERS, {**IN_CLUSTERS, "room": 64}, SETTINGS[2], SMALL]
 )
-def test_long_rows_are_followed_on_every_level_of_a_caterpillar(constants, wide, length, leaves):
+def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide, length, leaves):
     edges = caterpillar(length, leaves)
     graph, starts = pattern(length * (1 + leaves), edges, True, wide), [edges[0][0]]
     with settings(constants):
@@ -387,7 +387,7 @@ def test_long_rows_are_followed_on_every_level_of_a_caterpillar(constants, wide,
     assert [level.frontier for level in tree.trace] == sizes[: len(tree.trace)]
 
 
-def test_more_long_rows_than_a_block_lists_are_left_to_the_grid():
+def test_the_grid_expands_long_rows_that_overflow_a_blocks_queue():
     children, leaves = 1200, 20
     n = 1 + children * (1 + leaves)
     first = np.stack([np.zeros(children, int), np.arange(1, children + 1)], 1)
@@ -400,7 +400,7 @@ def test_more_long_rows_than_a_block_lists_are_left_to_the_grid():
 
 @given(st.integers(0, 1 << 16), TIERS, st.sampled_from(SETTINGS), st.booleans())
 @example(0, "full", SETTINGS[1], True)
-def test_a_mesh_and_many_components(seed, tier, constants, wide):
+def test_a_mesh_with_many_components_is_searched_correctly(seed, tier, constants, wide):
     numbers = np.random.default_rng(seed)
     side = 12
     places = np.arange(side * side).reshape(side, side)
@@ -420,7 +420,7 @@ def test_a_mesh_and_many_components(seed, tier, constants, wide):
 
 @pytest.mark.parametrize("constants", SETTINGS)
 @pytest.mark.parametrize("tier", ["none", "light", "full"])
-def test_starts_without_edges_are_all_there_is(tier, constants):
+def test_start_vertices_without_edges_reach_only_themselves(tier, constants):
     graph = pattern(40, [(1, 2), (2, 3)], False)
     with settings(constants):
         for starts in ([0], [3], [0, 39, 3], range(40)):
@@ -431,7 +431,7 @@ def test_starts_without_edges_are_all_there_is(tier, constants):
 
 
 @pytest.mark.parametrize("tier", ["none", "light", "full"])
-def test_of_no_vertices_there_is_nothing_to_find(tier):
+def test_a_search_of_an_empty_graph_finds_nothing(tier):
     graph = pattern(0, [], True)
     tree = search(graph, [], tier)
     assert (tree.reached, tree.depth, tree.present.size) == (0, 0, 0)

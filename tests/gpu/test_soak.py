@@ -1,4 +1,4 @@
-"""Traversal after traversal: none is wrong, and none leaves anything behind."""
+"""Many traversals in a row give correct results and leak no memory."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SOURCES = 4
 
 @dataclass(frozen=True)
 class Known:
-    """A graph on the card, and what the CPU finds from some of its vertices."""
+    """A graph on the card, and the results of the CPU for some of its vertices."""
 
     A: Matrix
-    found: dict[int, tuple[Vector, Vector, Vector]]  # levels, least parents, distances
+    found: dict[int, tuple[Vector, Vector, Vector]]  # levels, least parents and distances by source
     depth: dict[int, int]
 
     @classmethod
@@ -49,7 +49,7 @@ class Known:
 
 @pytest.fixture(scope="module")
 def graphs() -> list[Known]:
-    """A few hubs, a mesh, a path, a star, one with edges one way alone and parts out of reach."""
+    """Make a graph with hubs, a mesh, a path, a star and a directed, disconnected graph."""
     rng = np.random.default_rng(5)
     hubs = (1024 * rng.random((2, 6000)) ** 3).astype(int)
     one_way, other_way = rng.integers(0, 900, (2, 1100))
@@ -73,7 +73,7 @@ def both_ways(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
-    """One traversal after another, with what each should find: options in turn."""
+    """Yield found and expected results of traversals; the options vary with `turn`."""
     levels, parents, distances = known.found[source]
     with gl.direction(("auto", "push", "pull")[turn % 3]):
         if turn % 5 == 0:
@@ -94,7 +94,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
 
 
 def wrong(found: Vector, wanted: Vector) -> Any:
-    """Whether two vectors differ, as the card will know: nobody waits for it."""
+    """Return on the card whether two vectors differ, without waiting for the result."""
     x, y = found._store.bitmap(), wanted._store.bitmap()
     return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
 
@@ -122,28 +122,28 @@ def in_use() -> int:
 
 def soak(graphs: list[Known], warm: int, count: int) -> None:
     with gl.config.set(device="cuda"):
-        for known in graphs:  # what a matrix keeps for traversals is made before we count
+        for known in graphs:  # create the cached data of the matrix before measuring
             known.A.to_csc(copy=False)
             known.A.prepare()
         traverse(graphs, warm)
         before, objects = in_use(), len(gc.get_objects())
         traverse(graphs, count)
-        # Zeroed counters of launches are kept some way ahead: at most a block of them.
+        # Up to one block of zeroed counters is allocated in advance.
         assert in_use() <= before + (1 << 17)
         assert len(gc.get_objects()) < objects + 1000
 
 
-def test_traversals_in_a_row_are_right_and_leave_nothing(graphs: list[Known]):
+def test_successive_traversals_are_correct_and_leak_no_memory(graphs: list[Known]):
     soak(graphs, 15, 20)
 
 
-def test_they_are_where_tickets_wrap_around(graphs: list[Known]):
+def test_successive_traversals_are_correct_when_tickets_wrap_around(graphs: list[Known]):
     for tickets in (2**32 - 1, 2**32 - 200, 2**31 - 5):
         with gl.config.set(device="cuda"), settings("persistent", tickets=tickets):
             traverse(graphs, 5)
 
 
 @pytest.mark.gpu
-def test_ten_thousand_in_a_row(graphs: list[Known]):
+def test_ten_thousand_traversals_are_correct_and_leak_no_memory(graphs: list[Known]):
     assert has_card()
     soak(graphs, 200, 10_000)

@@ -1,6 +1,6 @@
-"""Any statements on any streams, with memory freed as they go: the order of streams is kept.
+"""Random statements on several streams respect the stream order while memory is freed.
 
-The simulated card tells of whatever is read before it is written, or freed while it is read.
+The simulated card reports memory that is read before it is written, or freed while it is read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def graph(seed: int) -> gl.Matrix:
 
 
 def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) -> list[float]:
-    """A random program; what it has in the end. Without streams, on the CPU."""
+    """Run a random program and return its final values; without streams it runs on the CPU."""
     rng = random.Random(seed)
     A = graph(seed)
     pool = [gl.Vector.from_dense(np.arange(float(N))), gl.Vector.from_coo([1, 5], [1.0, 2], size=N)]
@@ -71,8 +71,8 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_streams_are_in_order_whatever_runs_on_them(seed: int):
-    # The simulated card knows who uses an allocation, not who uses a word of it.
+def test_random_statements_on_three_streams_match_the_cpu(seed: int):
+    # The simulated card records the users of a whole allocation, not those of single words.
     with gl.config.set(device="cpu"):
         expected = statements(seed, 14, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
@@ -103,7 +103,7 @@ def on_cuda() -> Iterator[None]:
 
 
 def loop(A: gl.Matrix, rounds: int) -> list[float]:
-    """Products by rows and by columns, writes in place, masks, a transpose."""
+    """Run row and column products, in-place writes and masks in a loop."""
     v = gl.Vector.from_dense(np.ones(A.nrows))
     frontier = gl.Vector.from_coo([0, 3], [1.0, 1.0], size=A.nrows)
     for _ in range(rounds):
@@ -115,7 +115,7 @@ def loop(A: gl.Matrix, rounds: int) -> list[float]:
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_four_threads_on_four_streams_share_one_matrix():
+def test_four_threads_on_four_streams_can_share_one_matrix():
     rounds = 3 if SIMULATED else 50
     expected = loop(square().to("cpu").to("cuda"), rounds)
     for _ in range(2 if SIMULATED else 20):
@@ -133,14 +133,14 @@ def test_four_threads_on_four_streams_share_one_matrix():
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_a_vector_made_on_one_stream_is_read_and_changed_on_others():
+def test_a_vector_made_on_one_stream_can_be_read_and_changed_on_others():
     one, two = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
     with one:
         A = square()
         v = gl.Vector.from_dense(np.ones(40))
     with two:
         w = A.mxv(v).new()
-        v(w.S) << w  # not in place: the memory is in the order of the other stream
+        v(w.S) << w  # not in place, because the memory belongs to the other stream
         del w
     with one:
         v[0] = 1.0
@@ -155,12 +155,12 @@ def test_a_vector_made_on_one_stream_is_read_and_changed_on_others():
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_what_shares_memory_with_another_streams_matrix_outlives_it():
+def test_a_result_outlives_the_matrix_of_another_stream_whose_memory_it_shares():
     one, two = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
     with one:
         A = square()
     with two:
-        B = A.apply(gl.unary.ainv).new()  # shares where its entries are
+        B = A.apply(gl.unary.ainv).new()  # B shares the index arrays of A
         del A
         total = B.reduce_scalar().new().value
         C = (B @ B).new()
@@ -171,7 +171,7 @@ def test_what_shares_memory_with_another_streams_matrix_outlives_it():
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_stamps_are_one_on_one_stream():
+def test_work_on_one_stream_records_one_stamp_without_an_event():
     A = square()
     A.T.new()
     assert len(A._store.stamps) == 1 and A._store.stamps[0].event is None

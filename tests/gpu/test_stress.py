@@ -1,4 +1,4 @@
-"""On a card alone: large random inputs against the CPU, and more entries than 32 bits can count."""
+"""On a card only: large random inputs against the CPU, and more entries than 32 bits can count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEMIRINGS = (
 
 @pytest.fixture(scope="module", params=[0, 1])
 def graph(request: pytest.FixtureRequest) -> Any:
-    """Rows, columns and whole values of a few million entries, very unevenly spread."""
+    """Return rows, columns and integer values of a few million unevenly distributed entries."""
     rng = np.random.default_rng(request.param)
     n, entries = ((1 << 18) + 7, 5_000_000) if request.param else (3_000_017, 4_000_000)
     skewed = (n * rng.random((2, entries)) ** 4).astype(np.int64)
@@ -28,7 +28,7 @@ def graph(request: pytest.FixtureRequest) -> Any:
 
 
 def pair(graph: Any, dtype: str) -> tuple[gl.Matrix, gl.Matrix]:
-    """The graph as a matrix on the CPU, and on the card."""
+    """Return the graph as a matrix on the CPU and on the card."""
     n, rows, columns, values = graph
     kept = values.astype(gl.dtypes.lookup_dtype(dtype).np_type)
     made = []
@@ -39,7 +39,7 @@ def pair(graph: Any, dtype: str) -> tuple[gl.Matrix, gl.Matrix]:
 
 
 def same(x: Any, y: Any) -> None:
-    """Whether two nouns hold the same entries, bit by bit."""
+    """Check that two nouns contain exactly the same entries."""
     for mine, theirs in zip(x.to_coo(), y.to("cpu").to_coo(), strict=True):
         assert mine.dtype == theirs.dtype
         np.testing.assert_array_equal(mine, theirs)
@@ -55,7 +55,7 @@ def some(n: int, share: float, dtype: Any, seed: int = 7) -> tuple[gl.Vector, gl
 
 
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-def test_products_with_vectors_of_every_density(graph, name, dtype):
+def test_large_products_with_vectors_of_every_density_match_the_cpu(graph, name, dtype):
     (A, B), op = pair(graph, dtype), getattr(gl.semiring, name)
     for share in (0.0001, 0.01, 0.7, 1):
         u, v = some(A.nrows, share, dtype)
@@ -67,7 +67,7 @@ def test_products_with_vectors_of_every_density(graph, name, dtype):
                 same(op(A @ u).new(mask=m.V), op(B @ v).new(mask=n.V))
 
 
-def test_a_sum_of_floats_is_the_same_bit_by_bit_where_that_is_asked_for(graph):
+def test_deterministic_sums_of_floats_are_bitwise_reproducible(graph):
     A, B = pair(graph, "FP32")
     _, v = some(A.nrows, 0.5, "FP32")
     with gl.config.set(deterministic=True):
@@ -78,7 +78,7 @@ def test_a_sum_of_floats_is_the_same_bit_by_bit_where_that_is_asked_for(graph):
                     same(first.to("cpu"), gl.semiring.plus_times(B @ v).new())
 
 
-def test_entry_by_entry(graph):
+def test_large_elementwise_operations_match_the_cpu(graph):
     A, B = pair(graph, "INT64")
     C, D = A.T.new(), B.T.new()
     same(A.ewise_add(C, "plus").new(), B.ewise_add(D, "plus").new())
@@ -93,7 +93,7 @@ def test_entry_by_entry(graph):
         assert A.reduce_columnwise(fold).new().nvals == B.reduce_columnwise(fold).new().nvals
 
 
-def test_parts_taken_and_written(graph):
+def test_large_extracts_and_assigns_match_the_cpu(graph):
     A, B = pair(graph, "INT32")
     rng = np.random.default_rng(9)
     rows = rng.permutation(A.nrows)[:50_000]
@@ -107,7 +107,7 @@ def test_parts_taken_and_written(graph):
         same(X, Y)
 
 
-def test_products_of_matrices():
+def test_large_matrix_products_match_the_cpu():
     rng = np.random.default_rng(3)
     n, entries = 40_000, 400_000
     rows, columns = (n * rng.random((2, entries)) ** 1.5).astype(np.int64)
@@ -120,8 +120,8 @@ def test_products_of_matrices():
 
 
 @pytest.mark.parametrize("nvals", [(1 << 31) + 5, (1 << 32) + 5])
-def test_more_entries_than_32_bits_count(nvals):
-    """Rows of `width` entries, all of the same value: what comes out is known in closed form."""
+def test_matrices_with_more_than_2_to_the_32_entries_are_supported(nvals):
+    """All rows have `width` entries of the same value, so the results are known in closed form."""
     import cupy
 
     width = 1 << 20
@@ -148,7 +148,7 @@ def test_more_entries_than_32_bits_count(nvals):
 
 
 def dense(w: gl.Vector) -> Any:
-    """The values of a vector that has them all."""
+    """Return the values of a vector that has an entry at every index."""
     indices, values = w.to_coo()
     np.testing.assert_array_equal(indices, np.arange(w.size))
     return values

@@ -1,4 +1,4 @@
-"""The tour of every kernel, that the sanitizers watch on a card, runs, and leaves no kernel out."""
+"""The tour of kernels, which the sanitizers run on a card, works and covers every kernel."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import graphla as gl
 
 
 @pytest.mark.parametrize("stage", tour.STAGES, ids=lambda stage: stage.__name__)
-def test_a_stage_of_the_tour_runs_on_the_cpu_too(stage):
+def test_each_stage_of_the_tour_also_runs_on_the_cpu(stage):
     with gl.config.set(device="cpu"):
         stage()
 
 
 @pytest.mark.full
-def test_the_tour_leaves_no_kernel_out(monkeypatch: pytest.MonkeyPatch):
+def test_the_tour_runs_every_kernel(monkeypatch: pytest.MonkeyPatch):
     from graphla.compilers import cuda
 
     monkeypatch.setattr(cuda, "_loaded", {})

@@ -1,6 +1,6 @@
-"""Whole traversals on any streams, with memory freed as they go: the order of streams is kept.
+"""Random traversals on several streams respect the stream order while memory is freed.
 
-The simulated card tells of whatever is read before it is written, or freed while it is read.
+The simulated card reports memory that is read before it is written, or freed while it is read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def graph(seed: int) -> gl.Matrix:
 
 
 def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
-    """A random program; what it has in the end. Without streams, on the CPU."""
+    """Run a random program and return its final values; without streams it runs on the CPU."""
     rng = random.Random(seed)
     A, found = graph(seed), [gl.Vector.from_coo([1, 5], [0, 2], size=N)]
     for _ in range(steps):
@@ -61,8 +61,8 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_streams_are_in_order_whatever_is_traversed_on_them(seed: int):
-    # The simulated card knows who uses an allocation, not who uses a word of it.
+def test_random_traversals_on_three_streams_match_the_cpu(seed: int):
+    # The simulated card records the users of a whole allocation, not those of single words.
     with gl.config.set(device="cpu", compiled=False):
         expected = traversals(seed, 10, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]

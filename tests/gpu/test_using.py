@@ -1,4 +1,4 @@
-"""Using a GPU: devices, streams, arrays in and out, errors; on a card or a simulated one."""
+"""Use a GPU: devices, array input and output, and errors, on a card or a simulated one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def square(n: int = 40) -> gl.Matrix:
 # --- devices ------------------------------------------------------------------------------------
 
 
-def test_a_noun_is_made_on_the_current_card_and_says_which():
+def test_a_noun_is_created_on_the_current_card_and_reports_it():
     assert square().device == "cuda:0" and gl.Vector(int, 3).device == "cuda:0"
     assert (square() @ square()).new(dtype=float).device == "cuda:0"
     assert ", on cuda:0" in repr(square())
@@ -60,7 +60,7 @@ def test_a_noun_is_made_on_the_current_card_and_says_which():
         assert square().device == "cpu"
 
 
-def test_a_scalar_elsewhere_takes_a_result_that_runs_on_the_card_of_the_operands(two_cards):
+def test_a_result_is_computed_on_the_operands_card_even_for_a_scalar_elsewhere(two_cards):
     with gl.config.set(device="cuda:1"):
         v = gl.Vector.from_coo([0, 2], [3, 4], size=5)
     seen = []
@@ -77,7 +77,7 @@ def test_a_scalar_elsewhere_takes_a_result_that_runs_on_the_card_of_the_operands
     assert seen == [1, 1]
 
 
-def test_to_moves_entries_and_keeps_them():
+def test_moving_to_another_device_keeps_all_entries():
     A = square()
     v = A.reduce_rowwise().new()
     for x in (A, A.T.new(), v, v.select(">", 100).new(), gl.Vector(int, 4), gl.Matrix(bool, 0, 3)):
@@ -88,28 +88,28 @@ def test_to_moves_entries_and_keeps_them():
     assert A.to("cuda:0").isequal(A)
 
 
-def test_equal_values_are_moved_as_one():
+def test_a_common_value_is_still_stored_once_after_a_move():
     A = gl.Matrix.from_coo([0, 1], [1, 0], 2.5).to("cpu").to("cuda")
     assert A.to_csr(copy=False)[2].strides == (0,)
 
 
-def test_a_symmetric_matrix_stays_one_object():
+def test_a_symmetric_matrix_remains_symmetric_after_a_move():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [2, 2], symmetric=True)
     assert A.to("cpu")._store.is_symmetric and A.to("cpu").to("cuda")._store.is_symmetric
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CPU", "", None, 0])
-def test_a_name_that_is_none_is_refused(device: Any):
+def test_an_invalid_device_name_is_refused(device: Any):
     with pytest.raises(ValueError, match="must be"):
         square().to(device)
 
 
-def test_a_card_that_is_not_there_is_refused_by_name():
+def test_an_absent_card_is_refused_by_name():
     with pytest.raises(DeviceUnavailable, match=r"cuda:99.* is not there"):
         square().to("cuda:99")
 
 
-def test_mixed_devices_are_refused_by_name():
+def test_operands_on_different_devices_are_refused():
     A = square()
     B, v = A.to("cpu"), gl.Vector.from_dense(np.ones(40))
     mask = v.to("cpu")
@@ -131,14 +131,14 @@ def test_mixed_devices_are_refused_by_name():
             result.new()
 
 
-def test_a_scalar_goes_with_any_device():
+def test_a_scalar_can_be_combined_with_any_device():
     s = gl.Scalar.from_value(2.0)
     with gl.config.set(device="cpu"):
         v = gl.Vector.from_dense([1.0, 2.0])
     assert (v * s).new().to_dense().tolist() == [2.0, 4.0]
 
 
-def test_an_algorithm_runs_where_its_graph_is():
+def test_an_algorithm_runs_on_the_device_of_its_graph():
     from graphla.algorithms import bfs, connected_components, pagerank
 
     A = square()
@@ -171,10 +171,10 @@ def test_each_operation_runs_on_the_card_of_its_operands(two_cards: None):
         assert A.nvals == A.to("cpu").nvals
 
 
-# --- arrays in and out --------------------------------------------------------------------------
+# --- input and output arrays --------------------------------------------------------------------
 
 
-def test_arrays_of_a_card_are_read_there_whatever_the_default():
+def test_arrays_on_a_card_stay_there_regardless_of_the_default_device():
     i, j, x = cupy.asarray([2, 0, 1]), cupy.asarray([1, 0, 1]), cupy.asarray([3.0, 1.0, 2.0])
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(i, j, x)
@@ -183,24 +183,24 @@ def test_arrays_of_a_card_are_read_there_whatever_the_default():
         assert gl.Vector.from_coo(i, 1.5).to_dict() == {0: 1.5, 1: 1.5, 2: 1.5}
 
 
-def test_a_vector_shares_an_array_of_the_card_if_it_may():
+def test_a_vector_shares_an_array_of_the_card_only_if_copy_is_false():
     x = cupy.arange(5.0)
     shared = gl.Vector.from_dense(x, copy=False)
     assert shared.to_dense(copy=False).data.ptr == x.data.ptr
     copied = gl.Vector.from_dense(x)
     assert copied.to_dense(copy=False).data.ptr != x.data.ptr
-    shared[0] = 9.0  # not into the giver's array
+    shared[0] = 9.0  # this must not change x
     assert x.tolist() == [0, 1, 2, 3, 4] and shared[0].new().value == 9
 
 
-def test_coordinates_in_order_are_not_shared_with_the_giver():
+def test_sorted_coordinates_are_not_shared_with_the_caller():
     i, x = cupy.asarray([0, 2], np.int32), cupy.asarray([1.0, 2.0])
     v = gl.Vector.from_coo(i, x, size=4)
     x[0], i[0] = 7, 1
     assert v.to_dict() == {0: 1.0, 2: 2.0}
 
 
-def test_arrays_with_gaps_are_read_as_they_are():
+def test_arrays_with_strides_are_read_correctly():
     x, edges = cupy.arange(10.0), cupy.asarray([[3, 1], [0, 2], [2, 2], [1, 0]])
     for part in (x[::2], x[::-1], x[1::3], cupy.asarray(edges, float)[:, 1]):
         for copy in (False, True):
@@ -216,7 +216,7 @@ def test_arrays_with_gaps_are_read_as_they_are():
         assert b.reduce_columnwise("plus").new().to_dict() == {0: 2.0, 2: 4.0}
 
 
-def test_csr_is_shared_if_it_may_and_sorted_if_it_must():
+def test_sorted_csr_arrays_are_shared_and_unsorted_ones_are_sorted():
     indptr, indices = cupy.asarray([0, 2, 3], np.int32), cupy.asarray([0, 2, 1], np.int32)
     values = cupy.asarray([1.0, 2.0, 3.0])
     A = gl.Matrix.from_csr(indptr, indices, values, ncols=3, copy=False)
@@ -230,17 +230,17 @@ def test_csr_is_shared_if_it_may_and_sorted_if_it_must():
     ("indices", "error"),
     [([0, -1], IndexError), ([0, 9], IndexError), ([0.0, 1.0], TypeError), ([1, 1], ValueError)],
 )
-def test_wrong_indices_on_a_card_are_refused(indices: list[Any], error: type[Exception]):
+def test_invalid_indices_on_a_card_are_refused(indices: list[Any], error: type[Exception]):
     with pytest.raises(error, match=r"indices|given more than once"):
         gl.Vector.from_coo(cupy.asarray(indices), cupy.asarray([1, 2]), size=4)
 
 
-def test_values_on_a_card_that_do_not_fit_are_refused():
+def test_values_on_a_card_that_do_not_fit_the_dtype_are_refused():
     with pytest.raises(OverflowError, match="does not fit INT8"):
         gl.Vector.from_dense(cupy.asarray([1, 300]), dtype="INT8")
 
 
-def test_dlpack_goes_both_ways():
+def test_dlpack_works_in_both_directions():
     v = gl.Vector.from_dense([1.0, 2.0, 3.0])
     assert v.__dlpack_device__() == (2, 0) and v.to("cpu").__dlpack_device__() == (1, 0)
     assert np.from_dlpack(v.to("cpu")).tolist() == [1, 2, 3]
@@ -257,7 +257,7 @@ def test_dlpack_goes_both_ways():
         assert w.to_dense(copy=False).data.ptr == x.data.ptr and w.isequal(v)
 
 
-def test_any_array_with_the_cuda_array_interface_is_taken():
+def test_arrays_with_the_cuda_array_interface_are_accepted():
     x = cupy.arange(4.0)
 
     class Foreign:
@@ -269,7 +269,7 @@ def test_any_array_with_the_cuda_array_interface_is_taken():
     assert v.to_dense(copy=False).data.ptr == x.data.ptr
 
 
-def test_scipy_crosses_by_one_transfer():
+def test_scipy_matrices_convert_to_the_card_and_back():
     from scipy import sparse
 
     S = sparse.random_array((20, 30), density=0.2, format="csr", rng=np.random.default_rng(1))
@@ -279,7 +279,7 @@ def test_scipy_crosses_by_one_transfer():
 
 
 @pytest.mark.gpu
-def test_cupyx_matrices_are_shared():
+def test_cupyx_matrices_share_their_memory():
     from cupyx.scipy import sparse
 
     S = sparse.random(20, 30, 0.2, format="csr")
@@ -294,7 +294,7 @@ def test_cupyx_matrices_are_shared():
         to_cupyx_sparse(A.dup(int))
 
 
-def test_pickles_hold_no_card():
+def test_unpickling_uses_the_current_device():
     A, v = square(), gl.Vector.from_dense([1.0, 2.0])
     for x in (A, v, A.T.new(), gl.Scalar.from_value(3)):
         again = pickle.loads(pickle.dumps(x))
@@ -303,14 +303,14 @@ def test_pickles_hold_no_card():
         assert pickle.loads(pickle.dumps(A)).device == "cpu"
 
 
-def test_index_arrays_of_a_card_are_subscripts():
+def test_index_arrays_on_a_card_can_be_subscripts():
     v = gl.Vector.from_dense(np.arange(5.0))
     assert v[cupy.asarray([3, 1])].new().to_dense().tolist() == [3, 1]
     v[:2] = cupy.asarray([8.0, 9.0])
     assert v.to_dense().tolist() == [8, 9, 2, 3, 4]
 
 
-def test_arrays_of_a_card_may_be_strided_and_subnormal():
+def test_strided_arrays_and_subnormal_values_on_a_card_are_read_exactly():
     x = cupy.arange(10.0)[::3]
     assert gl.Vector.from_dense(x, copy=False).to_dense().tolist() == [0, 3, 6, 9]
     square = cupy.arange(6.0).reshape(2, 3)
@@ -340,7 +340,7 @@ def test_strided_arrays_stay_on_their_card(two_cards: None):
 
 
 @pytest.mark.parametrize("xp", [np, cupy])
-def test_truth_values_of_any_byte_are_true(xp: Any):
+def test_any_nonzero_byte_counts_as_true(xp: Any):
     v = gl.Vector.from_dense(xp.asarray([0, 2, 1, 255, 0], np.uint8).view(bool))
     falses = v.apply(gl.unary.lnot).new()
     assert v.device == "cuda:0" and falses.to_dense().tolist() == [1, 0, 0, 0, 1]

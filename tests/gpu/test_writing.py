@@ -1,4 +1,4 @@
-"""The write rule on the device against the CPU: every kind of C, T and mask."""
+"""The write rule on the device matches the CPU for every kind of output and mask."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FLAGS = st.booleans()
 
 @st.composite
 def vectors(draw: Any, size: int) -> Any:
-    """Any form, shuffled entries included."""
+    """Draw a vector of any form, with sorted or unsorted entries."""
     v = draw(st.one_of(dense_vectors(size, DTYPES), sparse_vectors(size, DTYPES)))
     if isinstance(v, SparseVector) and draw(FLAGS):
         order = np.random.default_rng(draw(st.integers(0, 99))).permutation(v.nvals)
@@ -46,7 +46,7 @@ def vectors(draw: Any, size: int) -> Any:
 
 @st.composite
 def masks(draw: Any, size: int, t: Any) -> VectorMask | None:
-    """Flags, a list, both, those of t itself, or none."""
+    """Draw no mask, or a mask from flags, a list, both, or the presence of t."""
     kind, complement = draw(st.sampled_from(("none", "flags", "list", "both", "same"))), draw(FLAGS)
     if kind == "none" or (kind == "same" and isinstance(t, FullVector)):
         return None
@@ -61,7 +61,7 @@ def masks(draw: Any, size: int, t: Any) -> VectorMask | None:
 
 
 def shared(storage: Any, *others: Any) -> list[Any]:
-    """On the device, arrays that are shared here being shared there."""
+    """Copy storages to the device; arrays that are shared remain shared."""
     arrays: dict[int, Any] = {}
     result = []
     for each in (storage, *others):
@@ -76,7 +76,7 @@ def shared(storage: Any, *others: Any) -> list[Any]:
 
 
 @given(st.data())
-def test_a_vector_is_written_by_the_rule(data):
+def test_a_vector_written_by_the_rule_matches_the_cpu(data):
     size = data.draw(SIZES)
     c, t = data.draw(vectors(size)), data.draw(vectors(size))
     mask = data.draw(masks(size, t))
@@ -99,7 +99,7 @@ def test_a_vector_is_written_by_the_rule(data):
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("accum", ACCUMS[:2])
-def test_a_bitmap_is_written_under_flags(accum, replace, complement):
+def test_a_bitmap_written_under_flags_matches_the_cpu(accum, replace, complement):
     rng, size = np.random.default_rng(3), 300
     flags = rng.random((3, size)) < 0.5
     c, t = (
@@ -114,7 +114,7 @@ def test_a_bitmap_is_written_under_flags(accum, replace, complement):
 
 
 @pytest.mark.parametrize("is_dense", [False, True])
-def test_a_frontier_goes_into_a_bitmap_in_place_and_nobody_waits(is_dense):
+def test_a_frontier_is_written_into_a_bitmap_in_place_without_waiting(is_dense):
     n = 1000
     c = BitmapVector(n, cuda.full(n, False, bool), cuda.full(n, 0, np.int64), 0)
     present, values = c.present, c.values
@@ -134,7 +134,7 @@ def test_a_frontier_goes_into_a_bitmap_in_place_and_nobody_waits(is_dense):
 
 
 @given(st.data())
-def test_one_element_is_set_in_place(data):
+def test_setting_one_element_matches_the_cpu(data):
     size = data.draw(st.sampled_from((1, 5, 40)))
     v = data.draw(dense_vectors(size, DTYPES).filter(lambda v: not is_iso(v.values)))
     i = data.draw(st.integers(0, size - 1))
@@ -144,7 +144,7 @@ def test_one_element_is_set_in_place(data):
 
 
 @given(st.data())
-def test_a_matrix_is_written_by_the_rule(data):
+def test_a_matrix_written_by_the_rule_matches_the_cpu(data):
     nrows, ncols = data.draw(st.sampled_from(((0, 3), (1, 1), (5, 7), (20, 30))))
     c, t, m = (data.draw(matrices(nrows, ncols, DTYPES)) for _ in range(3))
     m = data.draw(st.sampled_from((m, t, c)))
@@ -158,6 +158,6 @@ def test_a_matrix_is_written_by_the_rule(data):
     assert_same(w, c)
 
 
-def test_one_entry_makes_a_vector():
+def test_a_vector_of_one_entry_matches_the_cpu():
     for value in (np.int64(-7), np.float32(2.5), np.bool_(True)):
         assert_same(cuda.one_entry(40, 7, value), cpu.one_entry(40, 7, value))

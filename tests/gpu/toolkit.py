@@ -1,7 +1,7 @@
-"""NVRTC by ctypes, under the names that `cupy.cuda.nvrtc` has: all that compiling a kernel needs.
+"""Call NVRTC through ctypes, with the same interface as `cupy.cuda.nvrtc`.
 
-So the tests compile every kernel for every architecture from one wheel, without CuPy and without a
-card.
+With it the tests compile every kernel for every architecture without CuPy and without a card. They
+need only NVRTC's wheel.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Any
 
 WHEELS = {12: "nvidia.cuda_nvrtc", 13: "nvidia.cu13"}
-"""The package in which the wheel of each CUDA version puts its libraries."""
+"""The package that contains the libraries of each CUDA version's wheel."""
 
 
 class NVRTCError(RuntimeError):
-    """What NVRTC refused, in its own word."""
+    """An error of NVRTC, with NVRTC's own message."""
 
 
 class Nvrtc:
-    """One version of NVRTC, as CuPy would offer it."""
+    """One version of NVRTC with the interface that CuPy offers."""
 
     NVRTCError = NVRTCError
 
     def __init__(self, path: Path):
-        for built_in in path.parent.glob("libnvrtc-builtins.so*"):  # which NVRTC opens by name
+        for built_in in path.parent.glob("libnvrtc-builtins.so*"):  # NVRTC opens these by name
             ctypes.CDLL(str(built_in))
         self._library = ctypes.CDLL(str(path))
         self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
@@ -90,7 +90,7 @@ class Nvrtc:
 
 @cache
 def nvrtc(major: int) -> Nvrtc | None:
-    """NVRTC of CUDA 12 or 13, if it is installed."""
+    """Return NVRTC of CUDA 12 or 13, or None if it is not installed."""
     for folder in _folders(major):
         for path in sorted(folder.glob(f"libnvrtc.so.{major}*")):
             return Nvrtc(path)

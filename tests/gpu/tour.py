@@ -1,7 +1,8 @@
-"""A short run of every kernel on small inputs: what the sanitizers watch.
+"""Run every kernel briefly on small inputs, for the sanitizers.
 
-`tour.py [STAGE...]` runs these stages, or all, with CuPy's memory taken from the driver array by
-array, so that a tool sees where each one ends; at last it prints which kernels have run.
+`tour.py [STAGE...]` runs the named stages, or all of them. CuPy allocates each array separately
+from the driver, so that a tool sees where each array ends. At the end the program prints which
+kernels ran.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from graphla.backends.tuning import using
 
 SIZE, FEW, MANY = 300, 40, 3000
 FEW_BLOCKS = 4
-"""Of a grid that meets again and again, which under a tool costs most of all."""
+"""Number of blocks in a grid with many barriers, which are very slow under a tool."""
 RAN = "ran: "
-"""What the line begins with that tells which kernels have run."""
+"""Prefix of the line that lists the kernels that ran."""
 
 
 def matrix(dtype: str = "FP32", seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
-    """Entries at random, many of them in a few rows and columns."""
+    """Return a random matrix with many entries in a few rows and columns."""
     return _matrix(gl.config.device, dtype, seed, n, entries).dup()
 
 
@@ -44,13 +45,13 @@ def _matrix(_device: str, dtype: str, seed: int, n: int, entries: int) -> gl.Mat
 
 
 def pattern(seed: int = 0, n: int = SIZE, entries: int = MANY) -> gl.Matrix:
-    """The same places, with one value for all."""
+    """Return the pattern of `matrix`, in which all entries share one value."""
     rows, columns, _ = matrix("BOOL", seed, n, entries).to_coo()
     return gl.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
 
 
 def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
-    """A list of entries, a bitmap, and one that is full."""
+    """Return a sparse vector, a bitmap vector and a full vector."""
     rng = np.random.default_rng(3)
     kept = gl.dtypes.lookup_dtype(dtype).np_type
     found = []
@@ -58,14 +59,15 @@ def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
         places = np.sort(rng.choice(n, entries, replace=False))
         values = rng.integers(1, 9, entries).astype(kept)
         found.append(gl.Vector.from_coo(places, values, size=n))
-    found[1][int(found[1].to_coo()[0][0])] = 1  # an entry written makes it a bitmap
+    found[1][int(found[1].to_coo()[0][0])] = 1  # writing an entry converts it to a bitmap
     return found
 
 
 @contextmanager
 def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> Iterator[None]:
-    """Set constants of a module of the backend (fields of its tuning, if it has one) so low that
-    small inputs go the way of large ones on a GPU.
+    """Set tuning constants so low that small inputs take the code paths of large ones.
+
+    The constants belong to a module of the backend, or to the module's tuning object if it has one.
     """
     if not gl.config.device.startswith("cuda"):
         yield
@@ -84,20 +86,20 @@ def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> It
 
 
 def masks(noun: Any) -> Iterator[Any]:
-    """No mask, and each kind over a noun."""
+    """Yield no mask, then each kind of mask made from a noun."""
     yield from (None, noun.S, ~noun.S, noun.V, ~noun.V)
 
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (  # folded by hardware, by compare and swap, by plain stores; with values and without
+SEMIRINGS = (  # each kind of fold: by hardware, by compare and swap, by plain stores
     *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
     *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )
 
 
 def products() -> None:
-    """mxv and vxm, pushed and pulled, under every kind of mask."""
+    """Run mxv and vxm in both directions under every kind of mask."""
     for name, dtype in SEMIRINGS:
         A, op = matrix(dtype), getattr(gl.semiring, name)
         A.T.new()
@@ -125,7 +127,7 @@ def products() -> None:
 
 
 def products_that_keep_hubs() -> None:
-    """Every entry of skewed matrices; frontiers whose edges are counted part by part."""
+    """Run products of skewed matrices that cache hub columns, and count frontier edges in parts."""
     A, (u, _, full) = matrix(), vectors()
     with settings("hot_columns", slots=16, entries=1, samples=500, share=0), gl.direction("pull"):
         for mask in (None, u.S, ~u.S):
@@ -142,7 +144,7 @@ def products_that_keep_hubs() -> None:
 
 
 def products_in_one_order() -> None:
-    """Pushed and pulled, the same to the last bit each time."""
+    """Run deterministic products in both directions."""
     with gl.config.set(deterministic=True):
         for u in vectors():
             for towards in ("push", "pull"):
@@ -153,7 +155,7 @@ def products_in_one_order() -> None:
 
 
 def matrix_products() -> None:
-    """mxm, with masks of every kind and without; rows short and long; kronecker."""
+    """Run mxm with short and long rows, with and without each kind of mask, and kronecker."""
     for name, dtype in SEMIRINGS:
         A, B, op = matrix(dtype), matrix(dtype, 1), getattr(gl.semiring, name)
         op(A @ B).new()
@@ -164,7 +166,7 @@ def matrix_products() -> None:
 
 
 def matrix_products_of_patterns() -> None:
-    """Triangles; rows without gaps; kronecker."""
+    """Run a triangle count, a product of dense matrices, and kronecker."""
     L = gl.select.tril(pattern(), -1).new()
     gl.semiring.plus_pair(L @ L.T).new(mask=L.S)
     dense = gl.Matrix.from_dense(np.arange(1.0, 8101).reshape(90, 90))
@@ -175,7 +177,7 @@ def matrix_products_of_patterns() -> None:
 
 
 def matrix_products_of_large_ones() -> None:
-    """Rows of many terms in few places of many; the ways that only large inputs would take."""
+    """Run products that take the code paths for large inputs, with many terms and columns."""
     op = gl.semiring.plus_times
     rng = np.random.default_rng(8)
     A = gl.Matrix.from_dense(np.arange(1.0, 101).reshape(1, 100))
@@ -195,7 +197,7 @@ def matrix_products_of_large_ones() -> None:
 
 
 def entry_by_entry() -> None:
-    """ewise_add, ewise_mult and ewise_union of matrices and of every form of vectors."""
+    """Run ewise_add, ewise_mult and ewise_union on matrices and every form of vector."""
     for A, B in ((matrix(), matrix(seed=1)), (pattern(), pattern(1)), (matrix(), pattern(1))):
         A.ewise_add(B, gl.binary.plus).new()
         A.ewise_mult(B, gl.binary.times).new()
@@ -211,7 +213,7 @@ def entry_by_entry() -> None:
 
 
 def maps() -> None:
-    """apply in each of its kinds, select, casts."""
+    """Run apply in all its variants, select and casts."""
     for x in (matrix(), pattern(), *vectors()):
         x.apply(gl.unary.ainv).new()
         x.apply(gl.binary.minus, left=2).new()
@@ -224,7 +226,7 @@ def maps() -> None:
 
 
 def reductions() -> None:
-    """To a scalar, to rows, to columns, and by aggregators."""
+    """Reduce to scalars, to rows and to columns, and with aggregators."""
     for dtype in ("FP32", "INT8", "BOOL"):
         for A in (matrix(dtype), pattern(), matrix(dtype, n=3, entries=9)):
             for name in ("plus", "min", "any", "times", "lor"):
@@ -240,7 +242,7 @@ def reductions() -> None:
 
 
 def indices() -> None:
-    """extract, assign, transpose, diag, and single entries."""
+    """Run extract, assign, transpose and diag, and access single entries."""
     rng = np.random.default_rng(5)
     some, more = rng.permutation(SIZE)[:FEW], rng.integers(0, SIZE, 2 * SIZE)
     for A in (matrix(), pattern()):
@@ -265,12 +267,12 @@ def indices() -> None:
         u[4] = 1
         del u[4]
         u.diag()
-    owned = vectors()[1]._store  # although other objects may refer to its arrays
+    owned = vectors()[1]._store  # written in place even if other objects share its arrays
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
 def writes() -> None:
-    """C⟨mask, replace⟩ = accum(C, T), with all of its parts in turn."""
+    """Run C⟨mask, replace⟩ = accum(C, T) with combinations of its parts."""
     targets = vectors()
     turns = itertools.cycle(((None, False), (gl.binary.plus, True), (gl.binary.second, False)))
     for k, T in enumerate((*vectors("INT16"), vectors()[0].apply(gl.unary.one).new())):
@@ -292,7 +294,7 @@ def writes() -> None:
 
 
 def building() -> None:
-    """From lists, with duplicates and without, in order and not; from every kind of array."""
+    """Build nouns from sorted and unsorted lists, with and without duplicates, and from arrays."""
     rng = np.random.default_rng(6)
     rows, columns = rng.integers(0, 50, (2, 900))
     values = rng.integers(0, 9, 900).astype(np.float32)
@@ -310,14 +312,14 @@ def building() -> None:
 
 
 def plans() -> None:
-    """Full plans, of a directed and a symmetric matrix, with rows for blocks and rows for warps."""
+    """Make full plans of a directed and a symmetric matrix, with rows for blocks and for warps."""
     with settings("plan", long=5):
         matrix(entries=2 * MANY).prepare()
         gl.generators.kronecker(8, symmetric=True, seed=1).prepare()
 
 
 def closures() -> None:
-    """By all blocks and by one, near before far and in rounds, with parents and without."""
+    """Run closures with one block and several, near-far and in rounds, with and without parents."""
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
@@ -328,7 +330,7 @@ def closures() -> None:
 
 
 def other_closures() -> None:
-    """Values of 64 bits and of 8; products that are not lengths; a mask."""
+    """Run closures with 64-bit and 8-bit values, with products other than lengths, and a mask."""
     x, real = gl.Vector.from_coo([0, 5], [0, 3], "FP64", size=SIZE), matrix("FP64", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         gl.closure(x, real, "max_times", cutoff=2)
@@ -344,7 +346,7 @@ RESULTS: tuple[dict[str, Any], ...] = (
 
 
 def searches() -> None:
-    """Breadth-first searches by one block and by all, pushed and pulled."""
+    """Run breadth-first searches with one block and several, in both directions."""
     from graphla import algorithms
 
     A, few = gl.generators.kronecker(7, symmetric=True, seed=2), vectors("INT8", 128)[0]
@@ -365,7 +367,7 @@ def searches() -> None:
 
 
 def searches_with_plans() -> None:
-    """The same, of relabeled copies."""
+    """Run breadth-first searches on matrices with plans, which relabel the vertices."""
     from graphla import algorithms
 
     A, directed = gl.generators.kronecker(7, symmetric=True, seed=2), pattern(2, entries=900)
@@ -380,7 +382,7 @@ def searches_with_plans() -> None:
 
 
 def searches_in_clusters() -> None:
-    """A mesh and a small graph, walked by two blocks together."""
+    """Search a mesh and a small graph with a cluster of two blocks."""
     from graphla import algorithms
 
     mesh, A = gl.generators.grid(9, 9), gl.generators.kronecker(6, symmetric=True, seed=2)
@@ -393,7 +395,7 @@ def searches_in_clusters() -> None:
 
 
 def steps() -> None:
-    """One step of the loop that a traversal stands for, from one entry."""
+    """Run one step of a traversal's loop, from a single entry."""
     A = gl.generators.grid(40, 40, weights=(1, 9), seed=1)
     distance = gl.Vector(A.dtype, A.nrows)
     distance[0] = 0
@@ -402,7 +404,7 @@ def steps() -> None:
 
 
 def algorithms() -> None:
-    """The algorithms, as a user calls them."""
+    """Run algorithms through their public functions."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -416,7 +418,7 @@ def algorithms() -> None:
 
 
 def centrality() -> None:
-    """Shortest paths from several sources by a block each, from one by all."""
+    """Run betweenness with one block per source, and with all blocks on one source."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -427,7 +429,7 @@ def centrality() -> None:
 
 
 def centrality_by_lengths() -> None:
-    """The same where edges have lengths."""
+    """Run betweenness with edge lengths."""
     from graphla import algorithms
 
     mesh = gl.generators.grid(5, 5, weights=(1, 9), seed=1)
@@ -437,7 +439,7 @@ def centrality_by_lengths() -> None:
 
 
 def ranks() -> None:
-    """PageRank, of both widths."""
+    """Run PageRank in single and double precision."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -446,7 +448,7 @@ def ranks() -> None:
 
 
 def parts() -> None:
-    """Components, cores and forests: rows in parts, one block and all, keys of both widths."""
+    """Run components, cores and forests with split rows, varying blocks and key widths."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -458,7 +460,7 @@ def parts() -> None:
             with settings("cores", alone_edges=alone, own_edges=own):
                 algorithms.core_numbers(A)
                 algorithms.core_numbers(directed)
-    chain = gl.select.triu(matrix(n=60, entries=150)).new()  # nothing but small components
+    chain = gl.select.triu(matrix(n=60, entries=150)).new()  # this graph has only small components
     chain[1, 0] = chain[0, 1] = chain[50, 49] = chain[49, 50] = 1
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for alone in (0, 64):
@@ -471,7 +473,7 @@ def parts() -> None:
 
 
 def groups() -> None:
-    """Communities, colors and mates, with rows of every class."""
+    """Run communities, coloring and matching with rows of every length class."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(5, symmetric=True, seed=1)
@@ -490,7 +492,7 @@ def groups() -> None:
 
 
 def sorts() -> None:
-    """Sort in one tile, in several, in rows that are cut, and by operators without an order."""
+    """Sort vectors and rows of one or several tiles, also by operators that define no order."""
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
         for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):
@@ -503,7 +505,7 @@ def sorts() -> None:
 
 
 def many_searches() -> None:
-    """Bit by bit, more than a word holds and a few."""
+    """Search from more sources than a word has bits, and from a few."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -520,11 +522,11 @@ LOW_RUNGS = {
     "hubs-apart": {"HUB": 8, "PIECE": 4},
     "small-frontier": {"ROOM": 5, "FEW": 4, "MOST": 2, "THREADS": 64},
 }
-"""Constants of modules of the ladder by which a small graph overflows their queues."""
+"""Constants that make a small graph overflow the queues of the ladder's strategies."""
 
 
 def rungs() -> None:
-    """Each strategy of the ladder that the device has, twice; then those with little room."""
+    """Run each strategy that the device supports twice, then those with queues that overflow."""
     from graphla import ladder
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -558,21 +560,21 @@ STAGES: tuple[Callable[[], None], ...] = (
 
 
 def run() -> set[tuple[str, str]]:
-    """The kernels that some call has asked for."""
+    """Return the kernels that have been loaded."""
     from graphla.compilers.cuda import _loaded
 
     return {(file, entry) for file, entry, *_ in _loaded}
 
 
 def not_run(seen: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The kernels of the sources that are not among these."""
+    """Return the kernels of the sources that are missing in `seen`."""
     from instances import in_the_sources
 
     return in_the_sources().keys() - seen
 
 
 def main(*names: str) -> None:
-    """The stages of these names, or all, on a card."""
+    """Run the named stages, or all, on a card."""
     import cupy
 
     cupy.cuda.set_allocator(None)

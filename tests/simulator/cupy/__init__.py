@@ -28,7 +28,7 @@ from . import cuda  # noqa: E402
 
 
 def is_available() -> bool:
-    """There is always a simulated card."""
+    """Return True, because a simulated card is always available."""
     return cuda.is_available()
 
 
