@@ -2,7 +2,7 @@
 
     import simulator
     simulator.install()          # before anything imports CuPy
-    import cupy                  # the simulated CuPy
+    import cupy                  # the look-alike
 
 `machine.seed` or GRAPHLA_SIMULATOR_SEED sets the seed; GRAPHLA_SIMULATOR sets the mode: plain,
 asan or tsan.

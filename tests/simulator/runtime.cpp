@@ -1,4 +1,4 @@
-// Runs a grid of threads as fibers of one OS thread, in a random order that a seed determines.
+// Runs a grid of threads as fibers of one OS thread, in a random order drawn from a seed.
 //
 // Blocks start in a random order, and only a few run at the same time (all of them in a
 // cooperative launch). A fiber runs until it waits at a barrier, at a collective of its warp, in
@@ -230,7 +230,7 @@ struct NotTheKernel {
 
 Fiber *self() { return static_cast<Fiber *>(simulator_current); }
 
-uint64_t draw() {  // the xorshift64* generator
+uint64_t draw() {  // xorshift64*
   schedule_state ^= schedule_state >> 12;
   schedule_state ^= schedule_state << 25;
   schedule_state ^= schedule_state >> 27;
@@ -490,7 +490,7 @@ void fiber_main() {
   change(f->context, scheduler, true);
 }
 
-/// Records the cluster size of a kernel, which must not change.
+/// Records the size of a kernel's clusters, which must always be the same.
 void declare_cluster(const Fiber *f, int size) {
   const uint64_t total = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   std::string text;

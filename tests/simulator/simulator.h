@@ -79,7 +79,7 @@ SIMULATOR_INLINE void after_atomic(bool changed) {
 #endif
 
 #ifdef SIMULATOR_TSAN
-constexpr int order = __ATOMIC_ACQ_REL;  // gives a __threadfence() before an atomic its effect
+constexpr int order = __ATOMIC_ACQ_REL;  // so that __threadfence() before an atomic counts
 constexpr int load_order = __ATOMIC_ACQUIRE;
 constexpr int store_order = __ATOMIC_RELEASE;
 #else

@@ -87,7 +87,7 @@ def test_votes_consider_only_the_lanes_of_their_mask(mask, predicate, seed):
 
 
 @given(seed=seeds, dtype=st.sampled_from([np.int32, np.uint32, np.int64, np.uint64]))
-def test_match_any_returns_the_lanes_with_equal_values(seed, dtype):
+def test_match_any_finds_equal_values(seed, dtype):
     machine.seed = seed
     x = values_of(dtype, seed) % 5
     result = each_lane("out[t] = __match_any_sync(~0u, a);", [x], np.uint32)
@@ -96,7 +96,7 @@ def test_match_any_returns_the_lanes_with_equal_values(seed, dtype):
 
 
 @given(mask=words, seed=seeds)
-def test_reduce_add_wraps_around_on_overflow(mask, seed):
+def test_reduce_add_wraps_around(mask, seed):
     machine.seed = seed
     x = np.random.default_rng(seed).integers(0, 2**32, 32, np.uint32)
     both = [x, np.full(32, mask, np.uint32)]
@@ -199,7 +199,7 @@ template <int> __global__ void rounds(int *values, unsigned *tickets, int n) {
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_blocks_of_a_cooperative_launch_can_wait_for_each_other(seed):
+def test_blocks_of_a_cooperative_launch_wait_for_each_other(seed):
     machine.seed = seed
     x, tickets = cupy.arange(6 * 40, dtype=np.int32), cupy.zeros(1, np.uint32)
     rounds = kernel(GRID_BARRIER, "rounds<0>")

@@ -98,7 +98,7 @@ def test_scalar_results_are_arrays_of_dimension_zero():
     assert x.tolist() == [3, 1, 2]
 
 
-def test_views_share_memory_but_copies_do_not():
+def test_views_share_memory_and_copies_do_not():
     x = cupy.arange(12, dtype=np.int32)
     row = x.reshape(3, 4)[1]
     row[2] = 100
@@ -133,7 +133,7 @@ def test_operators_compute_what_numpy_computes():
     assert (-x).tolist() == [-4, -2, -3]
 
 
-def test_a_broadcast_array_has_zero_strides():
+def test_a_broadcast_array_has_no_strides():
     x = cupy.broadcast_to(cupy.asarray(X[:1]), (5,))
     assert x.strides == (0,)
     assert x.tolist() == [3] * 5
@@ -165,7 +165,7 @@ def test_pinned_memory_is_accessible_from_the_host():
     assert x.tolist() == [7]
 
 
-def test_a_kernel_can_write_to_pinned_memory():
+def test_a_kernel_writes_into_pinned_memory():
     text = "template <int> __global__ void tell(unsigned long long *host) { host[1] = 9; }"
     pinned = cupy.cuda.alloc_pinned_memory(16)
     host = np.frombuffer(pinned, np.uint64, 2).data
@@ -228,7 +228,7 @@ def test_running_out_of_device_memory_raises_the_error_of_cupy():
     cupy.zeros(600, np.int8)
 
 
-def test_an_array_may_have_no_elements():
+def test_an_array_may_be_empty():
     x = cupy.zeros((0, 3), np.int32)
     assert x.data.ptr == 0
     assert x.sum().item() == 0

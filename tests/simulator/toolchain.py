@@ -56,7 +56,7 @@ def _version() -> str:
 
 @cache
 def digest() -> str:
-    """Return a digest of everything that a program's machine code depends on, except its source."""
+    """Return a digest of all that a program's machine code depends on, except its own text."""
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], *COMMON)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -28,7 +28,7 @@ from . import cuda  # noqa: E402
 
 
 def is_available() -> bool:
-    """Return True, because a simulated card is always available."""
+    """There is always a simulated card."""
     return cuda.is_available()
 
 

@@ -1,4 +1,4 @@
-"""The simulated cupy.ndarray, which wraps a NumPy array in the memory of a simulated device.
+"""The look-alike of cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
 
 It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it refuses CuPy's arrays.
 """
@@ -410,7 +410,7 @@ class ndarray:
         unwrap(self).sort(axis, kind=kind)
         streams.writes(self._memory)
 
-    # --- arithmetic and NumPy's protocols; `install_methods` adds the operators
+    # --- arithmetic and NumPy's protocols: set by `install_methods`
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from . import functions

@@ -193,7 +193,7 @@ def _create(name: str, signature: inspect.Signature) -> Any:
 
 
 def refuse_subclass(value: Any) -> None:
-    """Refuse an `IntEnum` and similar types; CuPy's `copyto` accepts only exact types."""
+    """Refuse an `IntEnum` and the like as CuPy's `copyto` does, which asks for the exact type."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
     if is_number and type(value) not in (bool, int, float):
         raise TypeError("can_cast() does not support Python ints, floats, and complex")

@@ -1,4 +1,4 @@
-"""A simulated version of cupy.cuda."""
+"""A look-alike of cupy.cuda."""
 
 from . import device, driver, function, memory, nvrtc, pinned_memory, runtime, stream
 from .device import Device

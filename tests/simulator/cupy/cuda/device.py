@@ -1,4 +1,4 @@
-"""A simulated version of cupy.cuda.device."""
+"""A look-alike of cupy.cuda.device."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class _Parameter(ctypes.Structure):
 
 
 class Function:
-    """A kernel that can be launched."""
+    """A kernel."""
 
     def __init__(self, module: Module, funcname: str):
         self.module = module

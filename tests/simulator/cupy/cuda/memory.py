@@ -1,4 +1,4 @@
-"""A simulated version of cupy.cuda.memory."""
+"""A look-alike of cupy.cuda.memory."""
 
 from __future__ import annotations
 

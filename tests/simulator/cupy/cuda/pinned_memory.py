@@ -1,4 +1,4 @@
-"""A simulated version of cupy.cuda.pinned_memory."""
+"""A look-alike of cupy.cuda.pinned_memory."""
 
 from .memory import PinnedMemoryPool, alloc_pinned_memory
 

@@ -1,4 +1,4 @@
-"""A simulated version of cupy.cuda.runtime."""
+"""A look-alike of cupy.cuda.runtime."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ...machine import SimulatorFault, local, lock, machine
 
 _pointers = itertools.count(16)
 Place = tuple[int, int]
-"""A stream, as the number of its device and its pointer."""
+"""A stream of a device: the device's number and the stream's pointer."""
 
 
 class _Local(threading.local):
