@@ -130,8 +130,8 @@ def _run_on_graph(
     """Call the algorithm with the Matrix of a Graph, and label its results."""
     if spec.undirected and graph.directed:
         raise InvalidValue(
-            f"A is a directed Graph, but {algorithm.__name__} is of undirected ones: "
-            f"A.to_undirected() forgets the directions"
+            f"A is a directed Graph, but {algorithm.__name__} needs an undirected one: "
+            f"A.to_undirected() drops the directions"
         )
     bound = _bind(algorithm, signature, graph, others, options)
     arguments, labels = bound.arguments, graph._labels
