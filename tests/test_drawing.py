@@ -213,3 +213,9 @@ def test_a_label_is_on_the_side_of_its_vertex_where_no_edge_ends():
     ax = gl.draw(G, positions=x)
     sides = {text.get_text(): text.get_verticalalignment() for text in ax.texts}
     assert sides == {"a": "bottom", "b": "bottom", "c": "bottom", "d": "bottom", "e": "top"}
+
+
+def test_no_two_vertices_of_the_karate_club_overlap():
+    points = place(gl.io.to_scipy_sparse(gl.datasets.load("karate")))
+    apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+    assert apart[~np.eye(len(points), dtype=bool)].min() > 0.29
