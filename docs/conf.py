@@ -74,22 +74,29 @@ def mark_up(app, what, name, obj, options, lines: list[str]) -> None:
 
     The first line may be a formula: it becomes literal text. Bars outside of literal text mean
     absolute values or sizes, and not substitutions. Each entry of `References` becomes an item.
+    A complemented mask such as `~v.S` becomes literal text, because Sphinx drops all but the last
+    part of a name after a tilde. The indented lines of `Returns` continue its first line.
     """
     if lines and FORMULA.search(lines[0]) and "`" not in lines[0] and lines[1:2] in ([], [""]):
         lines[0] = f"``{lines[0]}``"
     if lines:
         lines[0] = re.sub(r"^``(.*?)\.?``\.?$", r"``\1``", lines[0])
-    in_references = False
+    section = ""
     for i, line in enumerate(lines):
         if line and not line.startswith(" "):
-            in_references = line == "References:"
-        elif in_references and line.strip():
+            section = line
+        elif section in ("Returns:", "Yields:") and line.startswith(" " * 8):
+            lines[i] = line[4:]
+        elif section == "References:" and line.strip():
             is_new = not line.startswith(" " * 8)
             lines[i] = f"    - {line.strip()}" if is_new else f"      {line.strip()}"
         if not line.lstrip().startswith((">>>", "...")):
             parts = LITERAL.split(lines[i])
             lines[i] = "".join(
-                part if part.startswith("`") else part.replace("|", "\\|") for part in parts
+                re.sub("^`(~.*)`$", r"``\1``", part)
+                if part.startswith("`")
+                else part.replace("|", "\\|")
+                for part in parts
             )
 
 

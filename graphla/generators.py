@@ -68,14 +68,14 @@ def kronecker(
     Raises:
         InvalidValue: an argument is out of range, or A + B + C exceeds 1.
 
-    References:
-        D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", 2004;
-        https://graph500.org
-
     Examples:
         >>> from graphla import generators
         >>> generators.kronecker(10).nrows
         1024
+
+    References:
+        D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", 2004;
+        https://graph500.org
     """
     scale = _whole("scale", scale, 30)
     if not (_is_real(edge_factor) and 0 <= edge_factor < math.inf):
@@ -432,14 +432,14 @@ def watts_strogatz(
     Raises:
         InvalidValue: k is odd or not below n, or p is not a probability.
 
-    References:
-        D. Watts and S. Strogatz, "Collective Dynamics of Small-World Networks", 1998.
-
     Examples:
         >>> from graphla import generators
         >>> A = generators.watts_strogatz(1000, 8, 0.1)
         >>> A.nvals
         8000
+
+    References:
+        D. Watts and S. Strogatz, "Collective Dynamics of Small-World Networks", 1998.
     """
     n = _size("n", n)
     k = _whole("k", k, max(n - 1, 0), ", the other vertices")

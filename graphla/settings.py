@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -211,21 +211,24 @@ class Config:
     def __dir__(self) -> list[str]:
         return [*_checks, "set"]
 
-    @contextmanager
-    def set(self, **options: Any) -> Iterator[Config]:
+    def set(self, **options: Any) -> AbstractContextManager[Config]:
         """Change settings inside a `with` block: `with config.set(compiled=False): ...`.
 
         Args:
             **options: settings by name, as documented in `Config`.
 
-        Yields:
-            The config object.
+        Returns:
+            A context manager that gives the config object. Nothing changes without `with`.
 
         Raises:
             AttributeError: there is no setting of this name.
             InvalidValue: a value is not allowed.
         """
-        token = _override.set(current().but(**options))
+        return self._within(current().but(**options))
+
+    @contextmanager
+    def _within(self, settings: Any) -> Iterator[Config]:
+        token = _override.set(settings)
         try:
             yield self
         finally:

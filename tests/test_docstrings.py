@@ -276,6 +276,13 @@ def test_args_of_a_class_are_the_parameters_of_its_constructor(name):
         assert list(entries(sections(thing).get(heading, ""))) == parameters(thing.__init__)
 
 
+@public(lambda thing: True)
+def test_sections_are_in_the_order_of_the_guide(name):
+    order = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples", "References")
+    found = [order.index(title) for title in sections(PUBLIC[name]) if title in order]
+    assert found == sorted(found)
+
+
 @public(is_function)
 def test_a_function_says_what_it_returns(name):
     returned = inspect.signature(plain(PUBLIC[name])).return_annotation

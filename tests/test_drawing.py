@@ -205,3 +205,17 @@ def test_the_layout_is_deterministic_and_keeps_components_apart():
 def test_importing_graphla_imports_no_matplotlib():
     code = "import graphla, sys; graphla.draw; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_label_is_on_the_side_of_its_vertex_where_no_edge_ends():
+    G = gl.Graph.from_edges([("a", "b"), ("b", "b"), ("c", "d"), ("d", "e")], directed=True)
+    x = {"a": (0, 1), "b": (0, 0), "c": (1, 2), "d": (1, 1), "e": (1, 0)}
+    ax = gl.draw(G, positions=x)
+    sides = {text.get_text(): text.get_verticalalignment() for text in ax.texts}
+    assert sides == {"a": "bottom", "b": "bottom", "c": "bottom", "d": "bottom", "e": "top"}
+
+
+def test_no_two_vertices_of_the_karate_club_overlap():
+    points = place(gl.io.to_scipy_sparse(gl.datasets.load("karate")))
+    apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+    assert apart[~np.eye(len(points), dtype=bool)].min() > 0.29

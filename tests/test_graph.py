@@ -265,7 +265,7 @@ def test_a_label_may_look_like_a_list_of_labels():
 def test_labels_that_are_none_are_refused_by_name():
     G = Graph.from_edges(FRIENDS)
     for wrong in ("zoe", ["ann", "zoe"], 0):
-        with pytest.raises(IndexOutOfBound, match=r"source has ('zoe'|0), which is no label"):
+        with pytest.raises(IndexOutOfBound, match=r"source has ('zoe'|0), which is not a label"):
             algorithms.bfs(G, wrong)
     with pytest.raises(IndexOutOfBound, match="personalization has 'zoe'"):
         algorithms.pagerank(G, personalization={"zoe": 1})
@@ -277,7 +277,7 @@ def test_labels_that_are_none_are_refused_by_name():
 
 def test_a_directed_graph_is_refused_where_edges_lead_both_ways():
     G = Graph.from_edges(FRIENDS, directed=True)
-    with pytest.raises(InvalidValue, match="A is a directed Graph, but triangle_count is of"):
+    with pytest.raises(InvalidValue, match="A is a directed Graph, but triangle_count needs an"):
         algorithms.triangle_count(G)
     assert algorithms.triangle_count(G.to_undirected()) == 0
 
@@ -449,8 +449,12 @@ def test_views_of_a_graph_are_sets():
     }
     assert ("bob", "ann") in G.edges and ["bob", "ann"] not in G.edges
     assert ("ann", "bob", True) not in G.edges and ("ann", "bob", True) in G.edges(data="weight")
-    assert (repr(G.nodes), repr(G.edges)) == ("<NodeView of 5>", "<EdgeView of 4>")
-    with pytest.raises(IndexOutOfBound, match="label has 'zoe', which is no label of the graph"):
+    assert repr(G.nodes) == "NodeView(['ann', 'bob', 'eve', 'joe', (1, 2)])"
+    assert repr(Graph.from_edges([("ann", "bob")]).edges) == "EdgeView([('ann', 'bob')])"
+    assert repr(Graph(gl.Matrix(bool, 12, 12)).nodes) == (
+        "NodeView([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... of 12])"
+    )
+    with pytest.raises(IndexOutOfBound, match="label has 'zoe', which is not a label of the graph"):
         G.neighbors("zoe")
     with pytest.raises(TypeError, match="data must be True, False or a name, not 1"):
         G.edges(data=1)  # pyright: ignore[reportArgumentType]
@@ -548,11 +552,11 @@ def test_a_graph_made_of_another_keeps_what_it_is():
 
 def test_edges_and_vertices_that_are_not_there_are_refused():
     G = Graph.from_edges(FRIENDS, directed=True)
-    with pytest.raises(IndexOutOfBound, match="labels has 'zoe', which is no label of the graph"):
+    with pytest.raises(IndexOutOfBound, match="labels has 'zoe', which is not a label"):
         G.subgraph(["ann", "zoe"])
     with pytest.raises(InvalidValue, match=r"edges has \('bob', 'ann'\), which is not an edge"):
         G.remove_edges([("ann", "bob"), ("bob", "ann")])
-    with pytest.raises(IndexOutOfBound, match="edges has 'zoe', which is no label of the graph"):
+    with pytest.raises(IndexOutOfBound, match="edges has 'zoe', which is not a label of the graph"):
         G.remove_edges([("ann", "zoe")])
     with pytest.raises(InvalidValue, match="edge 1 is"):
         G.add_edges([("a", "b"), ("a", "b", 1)])
@@ -841,3 +845,11 @@ print(G.to_undirected().nedges, G.transpose.nedges, gl.algorithms.bfs(G, "a").le
 def test_a_graph_on_the_cpu_needs_no_cupy():
     ran = subprocess.run([sys.executable, "-c", WITHOUT_CUPY], capture_output=True, text=True)
     assert ran.stdout.strip() == "2 2 {'a': 0, 'b': 1, 'c': 2}", ran.stderr
+
+
+def test_the_text_of_a_result_shows_labels_where_values_are_vertices():
+    G = Graph.from_edges([("ann", "bob"), ("eve", "joe")])
+    least = algorithms.connected_components(G)
+    for shown in (repr(least), least._repr_html_()):
+        assert shown.count("ann") == 3 and shown.count("eve") == 3
+    assert "None" not in repr(algorithms.bfs(G, "ann").parents)

@@ -69,6 +69,13 @@ def test_an_unknown_setting_is_refused_by_name():
         pass
 
 
+def test_a_wrong_setting_is_refused_before_the_block():
+    with pytest.raises(InvalidValue, match="device"):
+        config.set(device="gpu")
+    with pytest.raises(AttributeError, match="devise"):
+        config.set(devise="cpu")
+
+
 def test_a_direction_holds_inside_its_block():
     assert forced_direction() == "auto"
     with direction("push"):

@@ -68,3 +68,15 @@ def test_a_graph_of_a_file_with_attributes_knows_the_name_of_its_values(tmp_path
     G = Graph.read(path, weight="length")
     assert G.weight_name == "length" and Graph.read(path).weight_name == "weight"
     assert list(G.edges(data="length")) == [("a", "b", 3), ("b", "c", 5)]
+
+
+def test_from_networkx_refuses_a_weight_that_no_edge_has():
+    said = "weight is 'lenght', but no edge has this attribute: the edges have 'length'"
+    with pytest.raises(InvalidValue, match=said):
+        Graph.from_networkx(roads(), weight="lenght")
+    with pytest.raises(InvalidValue, match="no edge has this attribute: None counts 1 per edge"):
+        Graph.from_networkx(nx.path_graph(3), weight="length")
+    assert Graph.from_networkx(nx.empty_graph(3), weight="length").nedges == 0
+    assert Graph.from_networkx(nx.path_graph(3)).nedges == 2  # "weight" may be absent
+    some = nx.Graph([("a", "b", {"length": 3}), ("b", "c")])
+    assert Graph.from_networkx(some, weight="length").has_edge("b", "c")

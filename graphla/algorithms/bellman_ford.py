@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, Literal, overload
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.algorithms.sssp import ShortestPaths, lengths_of
-from graphla.graph import Graph
 from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
@@ -24,7 +23,7 @@ from semirings.semiring import min_plus
 
 @overload
 def bellman_ford(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     weight: bool | str | None = True,
@@ -35,7 +34,7 @@ def bellman_ford(
 
 @overload
 def bellman_ford(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     weight: bool | str | None = True,
@@ -46,7 +45,7 @@ def bellman_ford(
 
 @overload
 def bellman_ford(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     weight: bool | str | None = True,

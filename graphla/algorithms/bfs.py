@@ -17,9 +17,8 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.expression import replace
-from graphla.graph import Graph
 from graphla.operations.accelerate import Search, accelerated
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.sparse.mask import as_mask
@@ -50,7 +49,7 @@ class Traversal(NamedTuple, Generic[Levels, Parents]):
 
 @overload
 def bfs(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     levels: None,
@@ -62,7 +61,7 @@ def bfs(
 
 @overload
 def bfs(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     levels: None,
@@ -74,7 +73,7 @@ def bfs(
 
 @overload
 def bfs(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     levels: DTypeLike = "INT32",
@@ -86,7 +85,7 @@ def bfs(
 
 @overload
 def bfs(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     levels: DTypeLike = "INT32",
@@ -98,7 +97,7 @@ def bfs(
 
 @overload
 def bfs(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     levels: DTypeLike = "INT32",

@@ -11,9 +11,8 @@ from typing import Any, overload
 import numpy as np
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.algorithms.distances import all_pairs_lengths
-from graphla.graph import Graph
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import many
 from semirings import monoid, unary
@@ -25,7 +24,7 @@ BATCH = 64
 
 @overload
 def closeness(
-    A: Matrix | Graph,
+    A: GraphLike,
     u: None = None,
     distance: bool | str | None = None,
     wf_improved: bool = True,
@@ -34,7 +33,7 @@ def closeness(
 
 @overload
 def closeness(
-    A: Matrix | Graph,
+    A: GraphLike,
     u: int | str,
     distance: bool | str | None = None,
     wf_improved: bool = True,
@@ -43,7 +42,7 @@ def closeness(
 
 @overload
 def closeness(
-    A: Matrix | Graph,
+    A: GraphLike,
     u: Iterable[Any],
     distance: bool | str | None = None,
     wf_improved: bool = True,
@@ -52,7 +51,7 @@ def closeness(
 
 @overload
 def closeness(
-    A: Matrix | Graph,
+    A: GraphLike,
     u: Any,
     distance: bool | str | None = None,
     wf_improved: bool = True,

@@ -18,8 +18,7 @@ from typing import Any, overload
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors, validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph import Graph
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.graph.cached_properties import is_symmetric
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, unary
@@ -29,7 +28,7 @@ from semirings.semiring import plus_pair
 
 @overload
 def clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: None = None,
     weight: bool | str | None = None,
 ) -> Vector: ...
@@ -37,7 +36,7 @@ def clustering(
 
 @overload
 def clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: int | str,
     weight: bool | str | None = None,
 ) -> float: ...
@@ -45,7 +44,7 @@ def clustering(
 
 @overload
 def clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: Iterable[Any],
     weight: bool | str | None = None,
 ) -> Vector: ...
@@ -53,7 +52,7 @@ def clustering(
 
 @overload
 def clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: Any,
     weight: bool | str | None = None,
 ) -> Vector | float: ...

@@ -274,5 +274,5 @@ def refuse_unreachable(A: Matrix, name: str) -> None:
             v = there.dup(mask=~reached.S).reduce("first_index").value
             raise InvalidValue(
                 f"A has no path {pair.format(vertex_name(0), vertex_name(v))}, "
-                f"but the {name} is of graphs in which every vertex reaches all others"
+                f"but the {name} is defined only if every vertex reaches all others"
             )

@@ -22,12 +22,11 @@ from typing import Any, overload
 import numpy as np
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.algorithms._shared.membership import selection, vertex_numbers
 from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
-from graphla.graph import Graph
 from graphla.graph.cached_properties import are_multiples, degrees, extent, is_symmetric
 from graphla.operations.operation import refuse_mixed
 from graphla.sparse import Matrix, Vector
@@ -48,7 +47,7 @@ _MOST = LONGEST // 4
 
 @overload
 def eccentricity(
-    A: Matrix | Graph,
+    A: GraphLike,
     v: None = None,
     sp: Matrix | None = None,
     weight: bool | str | None = None,
@@ -57,7 +56,7 @@ def eccentricity(
 
 @overload
 def eccentricity(
-    A: Matrix | Graph,
+    A: GraphLike,
     v: int | str,
     sp: Matrix | None = None,
     weight: bool | str | None = None,
@@ -66,7 +65,7 @@ def eccentricity(
 
 @overload
 def eccentricity(
-    A: Matrix | Graph,
+    A: GraphLike,
     v: Iterable[Any],
     sp: Matrix | None = None,
     weight: bool | str | None = None,
@@ -75,7 +74,7 @@ def eccentricity(
 
 @overload
 def eccentricity(
-    A: Matrix | Graph,
+    A: GraphLike,
     v: Any,
     sp: Matrix | None = None,
     weight: bool | str | None = None,

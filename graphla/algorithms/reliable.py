@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph import Graph
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings.semiring import max_times
@@ -33,7 +32,7 @@ class ReliablePaths(NamedTuple, Generic[Parents]):
 
 @overload
 def most_reliable_path(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     parents: Literal[False] = False,
@@ -43,7 +42,7 @@ def most_reliable_path(
 
 @overload
 def most_reliable_path(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     parents: Literal[True],
@@ -53,7 +52,7 @@ def most_reliable_path(
 
 @overload
 def most_reliable_path(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     parents: bool,

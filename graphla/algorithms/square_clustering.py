@@ -18,8 +18,7 @@ from typing import Any, overload
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph import Graph
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.graph.cached_properties import degrees
 from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
@@ -28,28 +27,28 @@ from semirings.semiring import plus_first, plus_pair, plus_second
 
 @overload
 def square_clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: None = None,
 ) -> Vector: ...
 
 
 @overload
 def square_clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: int | str,
 ) -> float: ...
 
 
 @overload
 def square_clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: Iterable[Any],
 ) -> Vector: ...
 
 
 @overload
 def square_clustering(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: Any,
 ) -> Vector | float: ...
 

@@ -14,8 +14,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph import Graph
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.graph.labels import vertex_name
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal.closure import solve
@@ -44,7 +43,7 @@ class ShortestPaths(NamedTuple, Generic[Parents]):
 
 @overload
 def sssp(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     cutoff: float | None = None,
@@ -57,7 +56,7 @@ def sssp(
 
 @overload
 def sssp(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     cutoff: float | None = None,
@@ -70,7 +69,7 @@ def sssp(
 
 @overload
 def sssp(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     cutoff: float | None = None,

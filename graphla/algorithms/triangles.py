@@ -16,8 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph import Graph
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_pair
@@ -67,28 +66,28 @@ def triangle_count(A: Matrix) -> int:
 
 @overload
 def triangles(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: None = None,
 ) -> Vector: ...
 
 
 @overload
 def triangles(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: int | str,
 ) -> int: ...
 
 
 @overload
 def triangles(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: Iterable[Any],
 ) -> Vector: ...
 
 
 @overload
 def triangles(
-    A: Matrix | Graph,
+    A: GraphLike,
     nodes: Any,
 ) -> Vector | int: ...
 

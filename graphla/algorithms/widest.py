@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.graph import Graph
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.sparse import Mask, Matrix, Vector
 from graphla.traversal import closure
 from semirings import monoid
@@ -34,7 +33,7 @@ class WidestPaths(NamedTuple, Generic[Parents]):
 
 @overload
 def widest_path(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     parents: Literal[False] = False,
@@ -44,7 +43,7 @@ def widest_path(
 
 @overload
 def widest_path(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     parents: Literal[True],
@@ -54,7 +53,7 @@ def widest_path(
 
 @overload
 def widest_path(
-    A: Matrix | Graph,
+    A: GraphLike,
     source: Any,
     *,
     parents: bool,

@@ -18,6 +18,9 @@ STEPS = 100
 CHANGE = 1e-4
 """The minimization ends when a step decreases the stress by less than this fraction."""
 
+SEPARATIONS = 20
+"""The maximum number of rounds that move close vertices apart."""
+
 GAP = 1.0
 """The distance between components, in edges."""
 
@@ -35,7 +38,7 @@ def place(adjacency: Any) -> np.ndarray:
         vertices = np.flatnonzero(component == k)
         part = adjacency[vertices][:, vertices]
         distances = csgraph.shortest_path(part, directed=False, unweighted=True)
-        positions[vertices] = _level(minimize_stress(distances))
+        positions[vertices] = _level(_separate(minimize_stress(distances)))
         boxes.append(vertices)
     _pack(positions, boxes)
     return positions
@@ -65,6 +68,30 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
         pulls = wanted / np.maximum(apart, 1e-12)  # 0 on the diagonal
         pulls[np.diag_indices(n)] = -pulls.sum(1)
         points = cho_solve(factor, pulls @ points)
+    return points
+
+
+def _separate(points: np.ndarray) -> np.ndarray:
+    """Return the points after moving pairs apart that are so close that their dots would overlap.
+
+    The least distance is 0.3 edges, or half of the mean spacing of the points if that is less.
+    """
+    from scipy.spatial import KDTree
+
+    n = len(points)
+    if n < 3:
+        return points
+    points = points.copy()
+    least = min(0.3, 0.5 * float(np.prod(np.ptp(points, axis=0)) / n) ** 0.5)
+    for _ in range(SEPARATIONS):
+        i, j = KDTree(points).query_pairs(least, output_type="ndarray").T
+        if not i.size:
+            break
+        across = points[j] - points[i]
+        apart = np.maximum(np.hypot(*across.T), 1e-9)
+        push = across * ((least - apart) / apart * 0.51)[:, None]
+        np.add.at(points, j, push)
+        np.subtract.at(points, i, push)
     return points
 
 

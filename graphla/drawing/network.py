@@ -79,15 +79,15 @@ def draw(
         IndexOutOfBound: a mapping has a label that is not in G.
         PackageMissing: matplotlib is not installed.
 
-    References:
-        E. Gansner, Y. Koren and S. North, "Graph Drawing by Stress Majorization", 2004.
-
     Examples:
         >>> import graphla as gl
         >>> G = gl.Graph.from_edges([("ann", "bob"), ("bob", "eve"), ("joe", "eve")])
         >>> ax = gl.draw(G, color=gl.algorithms.bfs(G, "ann").levels)
         >>> sorted(text.get_text() for text in ax.texts)
         ['ann', 'bob', 'eve', 'joe']
+
+    References:
+        E. Gansner, Y. Koren and S. North, "Graph Drawing by Stress Majorization", 2004.
     """
     graph = _graph(G)
     n, m = graph.nvertices, graph.nedges
@@ -118,7 +118,7 @@ def draw(
         _draw_weights(ax, points, rows, columns, values, graph.directed)
     _draw_vertices(ax, points, shades, cmap, area)
     if labels if labels is not None else n <= LABELS:
-        _draw_labels(ax, points, graph, area)
+        _draw_labels(ax, points, graph, area, _below(points, rows, columns))
     ax.margins(0.08)
     ax.autoscale_view()
     return ax
@@ -322,20 +322,37 @@ def _draw_weights(
         )
 
 
-def _draw_labels(ax: Axes, points: np.ndarray, graph: Graph, area: float) -> None:
+def _below(points: np.ndarray, rows: Any, columns: Any) -> np.ndarray:
+    """Return, for each vertex, whether its label must go below it.
+
+    It must if an edge leads steeply up, whose end a label above would hide, and neither an edge
+    leads steeply down nor a loop is there.
+    """
+    tail, head = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+    across, up = np.abs(points[head, 0] - points[tail, 0]), points[head, 1] - points[tail, 1]
+    is_above, is_below = np.zeros(len(points), bool), np.zeros(len(points), bool)
+    is_above[tail[up > 2 * across]] = True
+    is_below[tail[(-up > 2 * across) | (head == tail)]] = True
+    return is_above & ~is_below
+
+
+def _draw_labels(
+    ax: Axes, points: np.ndarray, graph: Graph, area: float, is_lower: np.ndarray
+) -> None:
     from matplotlib.patheffects import withStroke
 
     size = float(np.clip(area**0.5 / 1.6, 6, 9))
-    for label, (x, y) in zip(graph.labels, points, strict=True):
+    offset = area**0.5 / 2 + 1.5
+    for label, (x, y), lower in zip(graph.labels, points, is_lower, strict=True):
         ax.annotate(
             str(label),
             (x, y),
-            (0, area**0.5 / 2 + 1.5),
+            (0, -offset if lower else offset),
             textcoords="offset points",
             size=size,
             color=INK,
             ha="center",
-            va="bottom",
+            va="top" if lower else "bottom",
             zorder=4,
             path_effects=[withStroke(linewidth=2.2, foreground="white")],
         )

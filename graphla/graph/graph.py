@@ -293,7 +293,7 @@ class Graph:
             G: a NetworkX graph, directed or undirected, with or without parallel edges.
             weight: the edge attribute that becomes the value of an edge, whose name the Graph
                 keeps as `weight_name`. The value is 1 if an edge lacks the attribute, or if
-                `weight` is None.
+                `weight` is None. A name other than "weight" is refused if no edge has it.
             dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
             multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max".
                 Algorithms that add weights along a path refuse a graph whose parallel edges were
@@ -303,7 +303,8 @@ class Graph:
             The Graph; its `multigraph_weight` records how parallel edges were joined.
 
         Raises:
-            InvalidValue: G is not a graph of NetworkX, or multigraph_weight is another value.
+            InvalidValue: G is not a graph of NetworkX, no edge has the attribute `weight`, or
+                multigraph_weight is another value.
             DomainMismatch: a weight is not a number of the dtype.
 
         Examples:

@@ -184,7 +184,7 @@ class Labels:
         """
         vertex = self.find(label)
         if vertex is None:
-            raise IndexOutOfBound(f"{name} has {label!r}, which is no label of the graph")
+            raise IndexOutOfBound(f"{name} has {label!r}, which is not a label of the graph")
         return vertex
 
     # --- results: vertices become labels ----------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from graphla.io.entries import by_rows
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 PART = 1 << 16
 """Number of entries that are converted to Python objects at a time."""
+
+SHOWN = 10
+"""Number of vertices or edges in the text of a view."""
 
 
 class _View(Set[Any]):
@@ -31,7 +35,9 @@ class _View(Set[Any]):
         return set(it)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)}>"
+        first = list(islice(self, SHOWN))
+        more = f", ... of {len(self)}" if len(self) > SHOWN else ""
+        return f"{type(self).__name__}([{', '.join(map(repr, first))}{more}])"
 
 
 class NodeView(_View):

@@ -36,14 +36,14 @@ def read_dimacs(source: Any, *, dtype: Any = None, dup_op: Any = None, name: Any
     Raises:
         ParseError: the file is not well formed; the error names the file and the line.
 
-    References:
-        http://www.diag.uniroma1.it/challenge9/format.shtml
-
     Examples:
         >>> import io
         >>> from graphla.io import read_dimacs
         >>> read_dimacs(io.StringIO("c roads\\np sp 3 2\\na 1 2 7\\na 2 3 5\\n")).to_dicts()
         {0: {1: 7}, 1: {2: 5}}
+
+    References:
+        http://www.diag.uniroma1.it/challenge9/format.shtml
     """
     with _Lines(source) as text:
         kind, n, count = _read_problem(text)

@@ -71,9 +71,6 @@ def read_edge_table(
         ParseError: the file cannot be read as a table of edges.
         PackageMissing: pyarrow is not installed.
 
-    References:
-        https://arrow.apache.org/docs/python/parquet.html
-
     Examples:
         >>> import io
         >>> import pyarrow
@@ -83,6 +80,9 @@ def read_edge_table(
         >>> parquet.write_table(pyarrow.table({"src": [0, 1], "dst": [1, 2], "km": [7, 5]}), file)
         >>> read_edge_table(io.BytesIO(file.getvalue()), "parquet").to_dict()
         {(0, 1): 7, (1, 2): 5}
+
+    References:
+        https://arrow.apache.org/docs/python/parquet.html
     """
     check_vertices(base, n)
     file = name_of(source)

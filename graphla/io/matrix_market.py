@@ -52,15 +52,15 @@ def mmread(source: Any, engine: str = "auto", *, dup_op: Any = None, name: Any =
         ParseError: the file is not well formed; the error names the file and the line.
         InvalidValue: `engine` is unknown.
 
-    References:
-        https://math.nist.gov/MatrixMarket/formats.html
-
     Examples:
         >>> import io
         >>> from graphla.io import mmread
         >>> text = "%%MatrixMarket matrix coordinate integer general\\n2 2 1\\n1 2 5\\n"
         >>> mmread(io.StringIO(text)).to_dict()
         {(0, 1): 5}
+
+    References:
+        https://math.nist.gov/MatrixMarket/formats.html
     """
     if engine not in _ENGINES:
         raise InvalidValue(f"engine is {engine!r}, but should be one of {', '.join(_ENGINES)}")

@@ -39,14 +39,14 @@ def read_metis(source: Any, *, dtype: Any = None, name: Any = None) -> Matrix:
     Raises:
         ParseError: the file is not well formed; the error names the file and, if it can, the line.
 
-    References:
-        G. Karypis, METIS manual 5.1.0, section 4.1.1.
-
     Examples:
         >>> import io
         >>> from graphla.io import read_metis
         >>> read_metis(io.StringIO("3 2\\n2\\n1 3\\n2\\n")).to_dicts()
         {0: {1: True}, 1: {0: True, 2: True}, 2: {1: True}}
+
+    References:
+        G. Karypis, METIS manual 5.1.0, section 4.1.1.
     """
     with TextReader(source) as text:
         head = _read_header(text)

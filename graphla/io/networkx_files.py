@@ -45,9 +45,6 @@ def read_networkx_file(
         DomainMismatch: a value is not a number of the dtype.
         PackageMissing: NetworkX is not installed.
 
-    References:
-        https://networkx.org/documentation/stable/reference/readwrite/index.html
-
     Examples:
         >>> import io
         >>> from graphla.io import read_networkx_file
@@ -55,6 +52,9 @@ def read_networkx_file(
         >>> text = f'{{"nodes": {nodes}, "links": {links}}}'
         >>> read_networkx_file(io.StringIO(text), "json")[1]
         ['a', 'b']
+
+    References:
+        https://networkx.org/documentation/stable/reference/readwrite/index.html
     """
     nx = import_optional("networkx", "networkx", f"reading {format} files")
     with TextReader(source) as text:

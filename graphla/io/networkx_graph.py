@@ -36,7 +36,8 @@ def from_networkx(
         nodelist: the node of each row; by default all nodes, in the order of G.
         dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
         weight: the edge attribute that becomes the value. The value is 1 if an edge lacks the
-            attribute, or if `weight` is None.
+            attribute, or if `weight` is None. A name other than "weight" is refused if no edge has
+            it.
         name: the name of the matrix.
         multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max". Use
             "min" for shortest paths: a sum is not the length of any edge.
@@ -45,8 +46,8 @@ def from_networkx(
         A square Matrix, symmetric if G is undirected.
 
     Raises:
-        InvalidValue: G is not a NetworkX graph, `nodelist` repeats a node or has an unknown one, or
-            `multigraph_weight` is unknown.
+        InvalidValue: G is not a NetworkX graph, `nodelist` repeats a node or has an unknown one, no
+            edge has the attribute `weight`, or `multigraph_weight` is unknown.
         DomainMismatch: a weight is not a number of the dtype.
     """
     import networkx as nx
@@ -66,6 +67,8 @@ def from_networkx(
         raise InvalidValue(f"nodelist has {strange[0]!r}, which is not a node of G")
     edges = G.edges(data=weight, default=1) if weight is not None else ((*e, 1) for e in G.edges())
     edges = [edge for edge in edges if edge[0] in number and edge[1] in number]
+    if weight not in (None, "weight"):
+        _refuse_unknown(G, weight)
     values = _weights(edges, dtype, weight)
     return assemble(
         np.fromiter((number[u] for u, _, _ in edges), np.int32, len(edges)),
@@ -77,6 +80,15 @@ def from_networkx(
         dup_op=dup_op if G.is_multigraph() else None,
         name=name,
     )
+
+
+def _refuse_unknown(G: Any, weight: str) -> None:
+    """Refuse the name of an attribute that no edge has."""
+    if not G.number_of_edges() or any(weight in data for *_, data in G.edges(data=True)):
+        return
+    known = dict.fromkeys(name for *_, data in G.edges(data=True) for name in data)
+    listed = f"the edges have {', '.join(map(repr, known))}" if known else "None counts 1 per edge"
+    raise InvalidValue(f"weight is {weight!r}, but no edge has this attribute: {listed}")
 
 
 def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) -> Any:

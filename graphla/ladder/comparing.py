@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.algorithms._shared.graph_algorithm import GraphLike
 from graphla.algorithms._shared.validation import adjacency, count, real
 from graphla.backends import backend
 from graphla.backends.values import repeat_value
@@ -48,7 +49,7 @@ AGAIN = 0.25
 
 
 def compare(
-    A: Matrix | Graph,
+    A: GraphLike,
     strategies: Sequence[str] | None = None,
     sources: int = 32,
     seed: int = 0,
@@ -63,8 +64,8 @@ def compare(
     of the lowest rung.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
-            j) for each edge i -> j. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. The values of A do not matter.
         strategies: a list of keys of `ladder.STRATEGIES`; None takes all that run on the device of
             A.
         sources: the number of sources, at least 1 and at most 2^20. They are vertices with an
@@ -100,7 +101,7 @@ def compare(
 class Contest:
     """A graph, the sources, and the results of the first strategy from each source."""
 
-    def __init__(self, A: Matrix | Graph, sources: int, seed: int) -> None:
+    def __init__(self, A: GraphLike, sources: int, seed: int) -> None:
         self._A = A = adjacency(A.matrix if isinstance(A, Graph) else A)
         self._symmetric = is_symmetric(A)
         self._found: dict[int, _Found] = {}

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm, refuse_summed
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm, refuse_summed
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.distances import lengths_of
 from graphla.backends import streams
@@ -66,9 +66,7 @@ class Paths:
         held: the bytes of edges, weights and distances.
     """
 
-    def __init__(
-        self, A: Matrix | Graph, weight: bool | str | None = True, dtype: Any = None
-    ) -> None:
+    def __init__(self, A: GraphLike, weight: bool | str | None = True, dtype: Any = None) -> None:
         begin = time.perf_counter()
         if isinstance(A, Graph):
             if A.multigraph_weight == "sum" and validation.weighs("weight", weight):

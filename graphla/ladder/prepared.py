@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphla.algorithms._shared import validation
-from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.backends import backend, streams
 from graphla.formats import BitmapVector
 from graphla.graph import Graph
@@ -110,7 +110,7 @@ class Prepared:
             streams(self._device).wait()
 
 
-def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
+def prepare(A: GraphLike, strategy: str = "closure") -> Prepared:
     """``prepare(A, strategy).bfs(s) = bfs(A, s, strategy=strategy)``.
 
     Lay out the data of a strategy once, for many searches of one graph.
@@ -118,9 +118,9 @@ def prepare(A: Matrix | Graph, strategy: str = "closure") -> Prepared:
     Takes O(n + m) time and memory.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
-            j) for each edge i -> j. The values of A do not matter. Vertices are numbers, even if A
-            is a Graph with labels.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
+            of one) with an entry A(i, j) for each edge i -> j. The values of A do not matter.
+            Vertices are numbers, even if A is a Graph with labels.
         strategy: the name of a strategy, a key of `ladder.STRATEGIES`.
 
     Returns:

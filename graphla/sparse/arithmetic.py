@@ -414,21 +414,21 @@ class Collection(Arithmetic[Result, Joined]):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            f"a {_kind(self)} is neither true nor false: ask for .nvals, .isequal(other) or .reduce"
+            f"a {_kind(self)} is neither true nor false: use .nvals, .isequal(other) or .reduce"
         )
 
     def __len__(self) -> NoReturn:
-        raise TypeError(f"a {_kind(self)} has no one length: ask for .shape or .nvals")
+        raise TypeError(f"a {_kind(self)} has no length: use .shape or .nvals")
 
     def __iter__(self) -> NoReturn:
         raise TypeError(
-            f"a {_kind(self)} is not iterated over: take its entries by .to_coo() or "
+            f"a {_kind(self)} is not iterable: read its entries by .to_coo() or "
             f"{'.to_dict()' if self.ndim == 1 else '.to_dicts()'}"
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
-            f"a {_kind(self)} is not an array, as an absent entry is not a zero: "
+            f"a {_kind(self)} is not an array, because an absent entry is not a zero: "
             "write .to_dense(fill_value) or .to_coo()"
         )
 

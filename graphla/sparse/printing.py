@@ -67,6 +67,7 @@ class _Shown:
         self.size = self.nrows = whole.shape[0]
         self.ncols = whole.shape[-1]
         self.axis_labels = getattr(whole, "axis_labels", None)
+        self.value_labels = getattr(whole, "value_labels", None)
 
 
 def _vector_cells(v: Any) -> list[list[str]]:
@@ -75,7 +76,7 @@ def _vector_cells(v: Any) -> list[list[str]]:
         return []
     more = [".."] if v.size > shown else []
     head = [str(label) for label in _labels(v)[0][:shown]]
-    return [head + more, [_cell(v.get(i)) for i in range(shown)] + more]
+    return [head + more, [_cell(v, v.get(i)) for i in range(shown)] + more]
 
 
 def _matrix_cells(a: Any) -> list[list[str]]:
@@ -86,7 +87,7 @@ def _matrix_cells(a: Any) -> list[list[str]]:
     row_labels, column_labels = _labels(a)
     lines = [["", *(str(label) for label in column_labels[:columns]), *right]]
     for i in range(rows):
-        lines.append([str(row_labels[i]), *(_cell(a.get(i, j)) for j in range(columns)), *right])
+        lines.append([str(row_labels[i]), *(_cell(a, a.get(i, j)) for j in range(columns)), *right])
     if a.nrows > rows:
         lines.append([".."] * len(lines[0]))
     return lines
@@ -98,7 +99,11 @@ def _labels(x: Any) -> tuple[Any, ...]:
     return tuple(map(range, x.shape)) if axes is None else tuple(axis.names for axis in axes)
 
 
-def _cell(value: Any) -> str:
+def _cell(x: Any, value: Any) -> str:
+    """Return the text of one value of x; a vertex of a Graph is shown by its label."""
     if value is None:
         return ""
+    labels = getattr(x, "value_labels", None)
+    if labels is not None:
+        return str(labels.of([value])[0])
     return f"{value:.6g}" if isinstance(value, float) else str(value)

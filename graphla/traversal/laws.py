@@ -99,8 +99,8 @@ def check_sum(monoid: TypedMonoid) -> None:
     if not _picks(monoid):
         raise InvalidValue(
             f"semiring has the monoid {monoid!r}, but a closure needs one that picks one of its "
-            "operands, and x of x and x: min or max, lor or land on BOOL, or one of your own that "
-            "is registered with is_idempotent=True"
+            "operands: min or max, lor or land on BOOL, or one of your own that is registered "
+            "with is_idempotent=True"
         )
 
 

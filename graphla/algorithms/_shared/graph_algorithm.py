@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 from graphla.algorithms._shared.validation import adjacency, as_list, is_loose, symmetric, weighs
 from graphla.graph import Graph
@@ -21,6 +21,9 @@ from semirings.exceptions import InvalidValue
 
 _NAMED = ("weight", "distance")
 """The parameters that may be the name of an edge attribute."""
+
+GraphLike: TypeAlias = ReadableMatrix | Graph
+"""What an algorithm takes as its graph: a Graph, a Matrix, or an expression that computes one."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,9 +44,7 @@ class GraphOptions:
 
 def graph_algorithm(
     **options: Any,
-) -> Callable[
-    [Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[ReadableMatrix | Graph, P], T]
-]:
+) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[GraphLike, P], T]]:
     """Return a decorator for an algorithm whose first parameter A is a square Matrix.
 
     The function that users call takes a Matrix, an expression that computes one, or a Graph. The
@@ -67,7 +68,7 @@ def graph_algorithm(
 
     def decorate(
         algorithm: Callable[Concatenate[Matrix, P], T],
-    ) -> Callable[Concatenate[ReadableMatrix | Graph, P], T]:
+    ) -> Callable[Concatenate[GraphLike, P], T]:
         signature = inspect.signature(algorithm)
 
         @wraps(algorithm)
@@ -129,8 +130,8 @@ def _run_on_graph(
     """Call the algorithm with the Matrix of a Graph, and label its results."""
     if spec.undirected and graph.directed:
         raise InvalidValue(
-            f"A is a directed Graph, but {algorithm.__name__} is of undirected ones: "
-            f"A.to_undirected() forgets the directions"
+            f"A is a directed Graph, but {algorithm.__name__} needs an undirected one: "
+            f"A.to_undirected() drops the directions"
         )
     bound = _bind(algorithm, signature, graph, others, options)
     arguments, labels = bound.arguments, graph._labels
