@@ -44,7 +44,7 @@ def draw_value(draw: Any, shape: tuple[int, int], kind: str, *inputs: Operand) -
 
 # --- regions ----------------------------------------------------------------------------------
 @given(data)
-def test_assign_to_a_submatrix(data):
+def test_assign_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -59,7 +59,7 @@ def test_assign_to_a_submatrix(data):
 
 
 @given(data)
-def test_subassign_to_a_submatrix(data):
+def test_subassign_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -71,7 +71,7 @@ def test_subassign_to_a_submatrix(data):
 
 
 @given(data)
-def test_assign_of_a_transposed_matrix(data):
+def test_assigning_a_transposed_matrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -84,7 +84,7 @@ def test_assign_of_a_transposed_matrix(data):
 
 
 @given(data)
-def test_assign_to_a_subvector(data):
+def test_assign_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -98,7 +98,7 @@ def test_assign_to_a_subvector(data):
 
 
 @given(data)
-def test_subassign_to_a_subvector(data):
+def test_subassign_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -171,7 +171,7 @@ def test_a_scalar_is_written_under_a_mask(kind, data):
 
 
 @pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
-def test_replace_keeps_what_the_mask_lets_through_outside_the_region(value):
+def test_replace_keeps_entries_outside_the_region_where_the_mask_is_true(value):
     C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)
     M = gl.Matrix.from_coo([0, 1], [0, 1], True, nrows=2, ncols=2)
     C(M.S, replace=True)[[0], :] << value
@@ -232,7 +232,7 @@ def test_assign_to_a_row_takes_a_matrix_mask_that_spans_the_matrix(data):
 
 # --- elements ---------------------------------------------------------------------------------
 @given(data)
-def test_assign_to_an_element(data):
+def test_assigning_an_element_agrees_with_the_specification(data):
     A = data.draw(tables(nonempty))
     i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
     scalar, value, dtype = data.draw(scalars(A.dtype))
@@ -254,7 +254,7 @@ def test_assign_to_an_element(data):
 
 
 @given(data)
-def test_an_empty_scalar_deletes(data):
+def test_assigning_an_empty_scalar_deletes_the_entry(data):
     C = Operand(data.draw, data.draw(tables(nonempty)))
     i = data.draw(st.integers(0, C.table.shape[0] - 1))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -264,7 +264,7 @@ def test_an_empty_scalar_deletes(data):
 
 
 @given(data)
-def test_del_removes_an_entry_if_it_is_there(data):
+def test_del_removes_an_entry_if_it_exists(data):
     A = data.draw(tables(nonempty))
     i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
     C = matrix(A)
@@ -278,7 +278,7 @@ def test_del_removes_an_entry_if_it_is_there(data):
 
 
 @given(data)
-def test_many_single_assignments_keep_other_views_as_they_were(data):
+def test_many_single_assignments_leave_other_views_unchanged(data):
     u = data.draw(columns(dtype=np.dtype(np.int32)))
     w = Operand(data.draw, u, "vector")
     kept, mask = w.noun.dup(), w.noun.S
@@ -389,14 +389,14 @@ def test_a_matrix_is_assigned_its_own_transpose(data):
 
 
 @given(tables(dtype=np.dtype(np.int16)), st.booleans(), st.booleans())
-def test_a_mask_over_the_output_is_read_before_the_output_changes(A, structural, complement):
+def test_a_mask_made_from_the_output_is_read_before_the_output_changes(A, structural, complement):
     C = matrix(A)
     mask = Mask(A, structural, complement)
     C(mask_of(mask, C), gl.replace) << 7
     same(C, oracle.write(A, oracle.filled(A.shape, np.int16(7), A.dtype), mask, None, True))
 
 
-def test_a_scalar_fills_columns_that_are_listed_out_of_order():
+def test_a_scalar_fills_columns_given_in_any_order():
     C = gl.Matrix(int, 3, 4)
     C[[2, 0], [3, 0, 1]] << 5
     expected = {(i, j): 5 for i in (0, 2) for j in (0, 1, 3)}

@@ -124,7 +124,7 @@ def lines(draw: st.DrawFn, n: int) -> str:
 
 
 @given(data)
-def test_a_program_gives_what_it_gives_in_python_graphblas(data):
+def test_a_program_gives_the_same_results_as_in_python_graphblas(data):
     n, dtype = data.draw(st.integers(1, 4)), data.draw(st.sampled_from(NUMBERS))
     held = {name: data.draw(tables(st.just((n, n)), dtype, values=values(dtype))) for name in "ABC"}
     held |= {
@@ -159,7 +159,7 @@ def nouns_of(lib: Any, held: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(data)
-def test_a_matrix_and_its_exports_are_those_of_python_graphblas(data):
+def test_a_matrix_and_its_exports_agree_with_python_graphblas(data):
     A = data.draw(tables(st.tuples(sizes.filter(bool), sizes.filter(bool)), data.draw(dtypes)))
     ours, theirs = (nouns_of(lib, {"A": A})["A"] for lib in (gl, gb))
     for form in ("to_coo", "to_csr", "to_csc"):
@@ -170,7 +170,7 @@ def test_a_matrix_and_its_exports_are_those_of_python_graphblas(data):
 
 
 @given(data, st.sampled_from(["lt", "gt"]), st.sampled_from(["rowwise", "columnwise"]))
-def test_what_is_sorted_is_sorted_as_in_python_graphblas(data, op, order):
+def test_sorting_agrees_with_python_graphblas(data, op, order):
     dtype = data.draw(st.sampled_from(NUMBERS))
     shape = st.tuples(sizes.filter(bool), sizes.filter(bool))
     held = {
@@ -354,7 +354,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("text", LINES)
-def test_a_line_gives_what_it_gives_in_python_graphblas(text):
+def test_a_line_of_code_gives_the_same_result_as_in_python_graphblas(text):
     assert either(text, gl) == either(text, gb)
 
 
@@ -368,7 +368,7 @@ DIFFERENCES = {
 
 
 @pytest.mark.parametrize("text", DIFFERENCES)
-def test_a_documented_difference_is_still_one(text):
+def test_documented_differences_from_python_graphblas_still_hold(text):
     theirs, ours = DIFFERENCES[text]
     assert either(text, gl) == ours
     assert theirs is None or either(text, gb) == theirs

@@ -277,7 +277,7 @@ def test_args_of_a_class_are_the_parameters_of_its_constructor(name):
 
 
 @public(is_function)
-def test_a_function_says_what_it_returns(name):
+def test_a_function_that_returns_a_value_has_a_returns_section(name):
     returned = inspect.signature(plain(PUBLIC[name])).return_annotation
     if returned not in (None, "None"):
         assert sections(PUBLIC[name]).keys() & {"Returns", "Yields"}
@@ -293,7 +293,7 @@ def test_the_return_annotation_is_a_type(name):
 
 
 @public(is_function)
-def test_errors_are_described(name):
+def test_the_raises_section_lists_the_errors_that_the_code_raises(name):
     thing = PUBLIC[name]
     described = entries(sections(thing).get("Raises", ""))
     unknown = [each for each in described if error_class(each) is None]
@@ -335,7 +335,7 @@ def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 @public(lambda thing: hasattr(thing, "graph_options"))
-def test_every_error_of_wrong_input_is_described(name):
+def test_every_error_that_wrong_input_raises_is_described(name):
     thing = PUBLIC[name]
     described = entries(sections(thing)["Raises"])
     expected = tuple(error_class(each) for each in described)
@@ -345,13 +345,13 @@ def test_every_error_of_wrong_input_is_described(name):
 
 
 @public(lambda thing: hasattr(thing, "_fields"))
-def test_fields_are_described(name):
+def test_every_field_is_described(name):
     thing = PUBLIC[name]
     assert list(entries(sections(thing).get("Attributes", ""))) == list(thing._fields)
 
 
 @public(is_function)
-def test_examples_are_what_comes_out(name):
+def test_examples_show_the_actual_output(name):
     text = sections(PUBLIC[name]).get("Examples", "")
     assert ">>>" in text or name in WITHOUT_EXAMPLES or not name.startswith(NEED_EXAMPLES)
     for library in ("networkx", "pandas", "scipy"):
@@ -364,7 +364,7 @@ def test_examples_are_what_comes_out(name):
 
 
 @public(is_function)
-def test_no_docstring_refers_to_another_instead_of_saying_it(name):
+def test_no_docstring_only_refers_to_another(name):
     text = docstring(PUBLIC[name])
     found = re.findall(r"[Aa]s `\w+` otherwise|[Oo]therwise as `\w+`|[Ee]lse as `\w+`", text)
     assert not found
@@ -390,7 +390,7 @@ def sample(x: int, *rest: int, **more: int) -> int:
     return x
 
 
-def test_sections_and_entries_are_read_as_napoleon_reads_them():
+def test_sections_and_entries_are_parsed_as_napoleon_parses_them():
     assert list(sections(sample)) == ["Args", "Returns"]
     args = entries(sections(sample)["Args"])
     assert args == {"x": "a number.", "*rest": "more numbers, on two lines.", "**more": "options."}
