@@ -53,7 +53,7 @@ def test_each_family_has_one_stem_on_both_devices() -> None:
     assert {stem for stem in cpu if not belongs(stem, cuda)} == ONE_DEVICE[CPU]
 
 
-def test_each_cuda_source_and_each_loop_bears_the_stem_of_a_family() -> None:
+def test_each_cuda_source_and_each_loop_has_the_stem_of_a_family() -> None:
     sources = {path.stem for path in CUDA.iterdir() if path.suffix in (".cu", ".cuh")}
     assert {stem for stem in sources if not belongs(stem, families(CUDA))} == SHARED
     assert {stem for stem in families(LOOPS) if not belongs(stem, families(CPU))} == set()
@@ -171,6 +171,8 @@ EXAMPLES = (
 
 
 @pytest.mark.parametrize(("text", "expected"), EXAMPLES)
-def test_functions_are_found(text: str, expected: tuple[str, int, int], tmp_path: Path) -> None:
+def test_the_checks_find_all_functions(
+    text: str, expected: tuple[str, int, int], tmp_path: Path
+) -> None:
     (tmp_path / "x.cu").write_text(text)
     assert list(cuda_functions(tmp_path / "x.cu")) == [expected]

@@ -144,7 +144,7 @@ few = settings(max_examples=5)
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm(semiring, rng):
+def test_mxm_agrees_with_dense_numpy(semiring, rng):
     n, k, m = (int(size) for size in rng.integers(1, 60, 3))
     A, B = (draw_dense(rng, shape, SEMIRINGS[semiring][0]) for shape in ((n, k), (k, m)))
     op, C, D = semiring_of(semiring), noun_of(A), noun_of(B)
@@ -154,7 +154,7 @@ def test_mxm(semiring, rng):
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm_of_long_rows_and_columns_under_a_mask_of_few_entries(semiring, rng):
+def test_mxm_of_long_rows_under_a_sparse_mask_agrees_with_dense_numpy(semiring, rng):
     n, k, m = (int(size) for size in rng.integers(20, 50, 3))
     dtype = SEMIRINGS[semiring][0]
     A, B = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k, m), dtype)
@@ -175,7 +175,7 @@ def test_mxm_of_long_rows_and_columns_under_a_mask_of_few_entries(semiring, rng)
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxv_and_vxm(semiring, direction, rng):
+def test_mxv_and_vxm_agree_with_dense_numpy(semiring, direction, rng):
     n, k = (int(size) for size in rng.integers(1, 250, 2))
     dtype = SEMIRINGS[semiring][0]
     A, u = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k,), dtype)
@@ -193,7 +193,7 @@ def test_mxv_and_vxm(semiring, direction, rng):
 
 @few
 @given(generators())
-def test_entrywise_operations_reductions_and_indices(rng):
+def test_entrywise_operations_reductions_and_indices_agree_with_dense_numpy(rng):
     n, m = (int(size) for size in rng.integers(1, 120, 2))
     A, B = draw_dense(rng, (n, m), np.int64), draw_dense(rng, (n, m), np.int64)
     C, D = noun_of(A), noun_of(B)
@@ -218,7 +218,7 @@ def test_entrywise_operations_reductions_and_indices(rng):
 
 @few
 @given(generators())
-def test_assign_to_a_region(rng):
+def test_assigning_to_a_region_agrees_with_dense_numpy(rng):
     n, m = (int(size) for size in rng.integers(2, 80, 2))
     I = rng.permutation(n)[: int(rng.integers(1, n))]
     J = rng.permutation(m)[: int(rng.integers(1, m))]
@@ -239,7 +239,7 @@ def test_assign_to_a_region(rng):
 
 @few
 @given(generators())
-def test_building_from_unsorted_entries_with_duplicates(rng):
+def test_building_folds_unsorted_entries_with_duplicates(rng):
     n, m, count = (int(size) for size in rng.integers(1, 300, 3))
     rows, cols = rng.integers(0, n, count), rng.integers(0, m, count)
     values = rng.integers(-9, 9, count)
@@ -251,7 +251,7 @@ def test_building_from_unsorted_entries_with_duplicates(rng):
 
 @few
 @given(generators())
-def test_a_bitmap_meets_a_list_of_few_entries(rng):
+def test_ewise_operations_of_a_bitmap_with_a_sparse_vector_agree_with_numpy(rng):
     n = int(rng.integers(100, 300))
     u, v = rng.random(n) < 0.6, np.zeros(n, bool)
     v[rng.choice(n, 5, replace=False)] = True
@@ -266,7 +266,7 @@ def test_a_bitmap_meets_a_list_of_few_entries(rng):
 
 @settings(max_examples=2)
 @given(generators())
-def test_operands_of_many_thousands_of_entries_agree_with_scipy(rng):
+def test_operations_on_many_thousands_of_entries_agree_with_scipy(rng):
     sparse = pytest.importorskip("scipy.sparse")
     n, m, nvals = 2500, 3000, 40_000
 
@@ -307,7 +307,7 @@ def test_operands_of_many_thousands_of_entries_agree_with_scipy(rng):
 
 @few
 @given(generators())
-def test_long_vectors_are_written_by_the_rule(rng):
+def test_writing_long_vectors_obeys_the_write_rule(rng):
     n = int(rng.integers(20_000, 60_000))
     u, v = (rng.random(n) < rng.choice([0, 0.001, 0.3, 1]) for _ in range(2))
     x, y = (np.where(there, rng.integers(1, 9, n), 0) for there in (u, v))

@@ -156,7 +156,7 @@ def test_mxm_multiplies_over_any_semiring(data):
 
 
 @given(data)
-def test_mxm_of_transposes_is_mxm_of_the_transposed(data):
+def test_mxm_of_transposed_operands_agrees_with_the_specification(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     C, D = Operand(data.draw, oracle.transpose(A)), Operand(data.draw, oracle.transpose(B))
     op = at(gl.semiring, semiring)
@@ -164,7 +164,7 @@ def test_mxm_of_transposes_is_mxm_of_the_transposed(data):
 
 
 @given(data)
-def test_mxm_of_a_matrix_with_itself_and_its_transpose(data):
+def test_mxm_of_a_matrix_with_itself_and_its_transpose_agrees_with_the_specification(data):
     n = data.draw(sizes)
     A = data.draw(tables(st.just((n, n)), np.dtype(np.int32)))
     C, op, flipped = Operand(data.draw, A), gl.semiring.plus_times, oracle.transpose(A)
@@ -199,7 +199,7 @@ def test_vxm_multiplies_over_any_semiring(direction, data):
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
 @given(data)
-def test_products_with_a_transposed_matrix(direction, data):
+def test_products_with_a_transposed_matrix_agree_with_the_specification(direction, data):
     A, u, semiring = data.draw(factors(sizes, sizes, st.just(1)))
     v, C = Operand(data.draw, u, "vector"), Operand(data.draw, oracle.transpose(A))
     op = at(gl.semiring, semiring)
@@ -260,7 +260,7 @@ def test_power_multiplies_a_matrix_by_itself(data):
 
 @pytest.mark.parametrize("semiring, one", [("plus_times", 1), ("min_plus", 0), ("lor_land", True)])
 @given(n=sizes)
-def test_the_power_0_is_the_identity(semiring, one, n):
+def test_power_0_of_a_matrix_is_the_identity(semiring, one, n):
     A = gl.Matrix(type(one), n, n)
     ones = {(i, i): one for i in range(n)}
     same(A.power(0, at(gl.semiring, semiring)).new(), Table((n, n), np.dtype(type(one)), ones))
@@ -309,7 +309,7 @@ def test_ewise_add_works_on_the_union(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_ewise_union_fills_in_for_the_absent_side(kind, data):
+def test_ewise_union_uses_the_defaults_for_absent_entries(kind, data):
     name, dtype, _ = data.draw(pairs_of_dtypes())
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, B = data.draw(tables(st.just(shape), dtype)), data.draw(tables(st.just(shape), dtype))
@@ -322,7 +322,7 @@ def test_ewise_union_fills_in_for_the_absent_side(kind, data):
 
 @pytest.mark.parametrize("name", ["firsti", "firstj", "secondi", "secondj"])
 @given(data)
-def test_an_operator_of_places_reads_those_of_the_transpose(name, data):
+def test_positional_operators_read_the_indices_of_the_transpose(name, data):
     shape = data.draw(st.tuples(sizes, sizes))
     A, B = (data.draw(tables(st.just(shape), np.dtype(np.int64))) for _ in range(2))
     op, which = getattr(gl.binary, name), name[-1] == "j"
@@ -331,7 +331,7 @@ def test_an_operator_of_places_reads_those_of_the_transpose(name, data):
 
 
 @given(data)
-def test_ewise_operations_take_transposed_operands(data):
+def test_ewise_operations_accept_transposed_operands(data):
     n, m = data.draw(sizes), data.draw(sizes)
     A = data.draw(tables(st.just((n, m)), np.dtype(np.int16)))
     B = data.draw(tables(st.just((m, n)), np.dtype(np.int16)))
@@ -371,7 +371,7 @@ def test_apply_binds_a_scalar_to_either_side(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_apply_reads_the_place_of_each_entry(kind, data):
+def test_apply_reads_the_indices_of_each_entry(kind, data):
     shape = st.tuples(sizes, sizes if kind == "matrix" else st.just(1))
     names = list(oracle.INDEX) if kind == "matrix" else ["index"]
     A, name = data.draw(tables(shape)), data.draw(st.sampled_from(names))
@@ -382,7 +382,7 @@ def test_apply_reads_the_place_of_each_entry(kind, data):
 
 
 @given(data)
-def test_select_keeps_the_entries_of_a_matrix_that_satisfy(data):
+def test_select_keeps_the_matrix_entries_that_satisfy_the_predicate(data):
     A, name = data.draw(tables()), data.draw(st.sampled_from(list(oracle.SELECT)))
     by_value = name.startswith("value")
     thunk = data.draw(numbers(A.dtype) if by_value else st.integers(-3, 3))
@@ -391,7 +391,7 @@ def test_select_keeps_the_entries_of_a_matrix_that_satisfy(data):
 
 
 @given(data)
-def test_select_keeps_the_entries_of_a_vector_that_satisfy(data):
+def test_select_keeps_the_vector_entries_that_satisfy_the_predicate(data):
     names = {name: name for name in oracle.SELECT if name.startswith("value")}
     names |= {"indexle": "rowle", "indexgt": "rowgt"}
     A, name = data.draw(columns()), data.draw(st.sampled_from(list(names)))
@@ -403,7 +403,7 @@ def test_select_keeps_the_entries_of_a_vector_that_satisfy(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_select_keeps_the_entries_that_a_mask_lets_through(kind, data):
+def test_select_keeps_the_entries_where_the_mask_is_true(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, mask = data.draw(tables(st.just(shape))), data.draw(masks(shape))
     assume(mask is not None)
@@ -451,7 +451,7 @@ def test_reduce_to_a_scalar_folds_every_entry(kind, data):
 
 
 @given(data)
-def test_reduce_of_nothing_is_the_identity_if_empty_is_not_allowed(data):
+def test_reduce_without_entries_gives_the_identity_if_empty_is_not_allowed(data):
     dtype = data.draw(dtypes)
     monoid = data.draw(st.sampled_from(["plus", "times", "lor", "land"]))
     A, v = gl.Matrix(dtype, 3, 2), gl.Vector(dtype, 3)
@@ -480,7 +480,7 @@ def test_a_scalar_accumulates_a_reduction(data):
 
 # --- extract ----------------------------------------------------------------------------------
 @given(data)
-def test_extract_of_a_submatrix(data):
+def test_extracting_a_submatrix_agrees_with_the_specification(data):
     A = data.draw(tables())
     C = Operand(data.draw, A)
     rows, I = data.draw(selections(A.shape[0], duplicates=True))
@@ -490,7 +490,7 @@ def test_extract_of_a_submatrix(data):
 
 
 @given(data)
-def test_extract_of_a_subvector(data):
+def test_extracting_a_subvector_agrees_with_the_specification(data):
     u = data.draw(columns())
     v = Operand(data.draw, u, "vector")
     index, I = data.draw(selections(u.shape[0], duplicates=True))
@@ -498,7 +498,7 @@ def test_extract_of_a_subvector(data):
 
 
 @given(data)
-def test_extract_of_a_row_and_of_a_column(data):
+def test_extracting_a_row_or_a_column_agrees_with_the_specification(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     C = Operand(data.draw, A)
     i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
@@ -511,7 +511,7 @@ def test_extract_of_a_row_and_of_a_column(data):
 
 
 @given(data)
-def test_extract_of_an_element(data):
+def test_extracting_an_element_agrees_with_the_specification(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     C, v = matrix(A), vector(oracle.extract(A, range(A.shape[0]), [0]))
     for i in range(A.shape[0]):
@@ -536,7 +536,7 @@ def test_transpose_swaps_rows_and_columns(data):
 
 
 @given(data)
-def test_a_matrix_is_written_by_the_rule(data):
+def test_writing_a_matrix_obeys_the_write_rule(data):
     A = data.draw(tables())
     C = Operand(data.draw, A)
     D = draw_output(data.draw, A.shape, "matrix", (C,))
@@ -547,7 +547,7 @@ def test_a_matrix_is_written_by_the_rule(data):
 
 
 @given(data)
-def test_a_vector_is_written_by_the_rule(data):
+def test_writing_a_vector_obeys_the_write_rule(data):
     u = data.draw(columns())
     v = Operand(data.draw, u, "vector")
     w = draw_output(data.draw, u.shape, "vector", (v,))
@@ -558,7 +558,7 @@ def test_a_vector_is_written_by_the_rule(data):
 
 
 @given(data)
-def test_diag_makes_a_matrix_of_a_vector_and_back(data):
+def test_diag_converts_a_vector_to_a_diagonal_matrix_and_back(data):
     u, k = data.draw(columns()), data.draw(st.integers(-3, 3))
     same(vector(u).diag(k), oracle.diag(u, k))
     A, k = data.draw(tables()), data.draw(st.integers(-3, 3))
@@ -568,7 +568,7 @@ def test_diag_makes_a_matrix_of_a_vector_and_back(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_an_input_mask_says_what_a_part_is_taken_from(kind, data):
+def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, mask = data.draw(tables(st.just(shape))), data.draw(masks(shape))
     assume(mask is not None)
@@ -592,7 +592,7 @@ def test_an_input_mask_says_what_a_part_is_taken_from(kind, data):
 
 
 @given(data)
-def test_setdiag_assigns_to_a_diagonal_by_the_rule(data):
+def test_setdiag_obeys_the_write_rule_on_a_diagonal(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     k = data.draw(st.integers(1 - A.shape[0], A.shape[1] - 1))
     before = oracle.diagonal(A, k)
@@ -648,7 +648,7 @@ def test_build_folds_duplicates_from_the_left(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_dup_and_new_cast_and_mask(kind, data):
+def test_dup_and_new_apply_dtype_and_mask(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, dtype = data.draw(tables(st.just(shape))), data.draw(dtypes)
     mask = data.draw(masks(shape))
@@ -662,7 +662,7 @@ def test_dup_and_new_cast_and_mask(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_resize_drops_what_lies_outside(kind, data):
+def test_resize_drops_entries_outside_the_new_shape(kind, data):
     A = data.draw(tables(st.tuples(sizes, sizes if kind == "matrix" else st.just(1))))
     n, m = data.draw(sizes), data.draw(sizes) if kind == "matrix" else 1
     C = Operand(data.draw, A, kind)

@@ -62,6 +62,6 @@ def test_code_is_not_searched() -> None:
     assert not list(hits("a.md", "```\nso many\n```\n"))
 
 
-def test_a_reason_on_the_line_allows_an_expression() -> None:
+def test_a_reason_on_the_same_line_permits_an_avoided_expression() -> None:
     assert not list(hits("a.py", "x = 1  # so many rounds  # prose: a quotation\n"))
     assert not list(hits("a.md", "so many rounds <!-- prose: a quotation -->\n"))

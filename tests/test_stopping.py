@@ -198,7 +198,7 @@ def same(one: Any, other: Any) -> bool:
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
-def test_nothing_new_starts_after_a_stop_is_wanted(
+def test_no_loop_starts_after_a_stop_request(
     algorithm: Algorithm, interrupter: Interrupter
 ) -> None:
     check(algorithm, interrupter)
@@ -206,7 +206,7 @@ def test_nothing_new_starts_after_a_stop_is_wanted(
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("function", ["average_path_length", "bfs_levels", "closeness"])
-def test_no_search_of_its_own_starts_after_a_stop_is_wanted(
+def test_no_search_starts_after_a_stop_request_if_searches_run_one_by_one(
     function: str, interrupter: Interrupter
 ) -> None:
     with using(MultiSearchTuning(together=4, least=4, deep=0)):
@@ -245,7 +245,7 @@ def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", ["sort.segments", "sort.pairs"])
-def test_a_sort_that_is_told_to_stop_writes_nothing(name: str) -> None:
+def test_a_sort_writes_nothing_if_the_stop_flag_is_set(name: str) -> None:
     pytest.importorskip("numba")
     size, stop = 1000, np.ones(1, np.int64)
     bounds = np.array([0, size] if name == "sort.segments" else [0, size // 2, size], np.int32)
@@ -264,7 +264,7 @@ def test_a_sort_that_is_told_to_stop_writes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_no_part_starts_once_the_flag_is_set(count: int) -> None:
+def test_no_part_starts_after_the_stop_flag_is_set(count: int) -> None:
     stop, begun = np.zeros(1, np.int64), []
 
     def part(k: int) -> None:
