@@ -1,7 +1,7 @@
-"""How much of the tests `make test` runs; `make test-full` and a card run all of them.
+"""Limit the examples and cases that `make test` runs; `make test-full` and a GPU run all of them.
 
-A name is a prefix of the test's, such as `traversal/` or `test_plan.py::test_name`; the longest
-prefix counts. tests/mutation/run.py shows that these numbers suffice (docs/testing.md).
+Each key is a prefix of test names, such as `traversal/` or `test_plan.py::test_name`. The longest
+matching prefix applies. tests/mutation/run.py shows that these limits suffice (docs/testing.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
 
 def is_full() -> bool:
-    """Return whether all of each test runs: by `make test-full`, or on a card."""
+    """Return whether tests run without limits: under `make test-full`, or on a GPU."""
     return PROFILE in ("nightly", "card")
 
 
@@ -46,7 +46,7 @@ EXAMPLES = {
     "traversal/test_closure.py": 10,
     "traversal/test_closure.py::test_what_may_improve_is_solved_or_refused": 8,
 }
-"""The examples of each property, unless it asks for fewer itself."""
+"""The number of examples of each property test, unless the test sets a smaller number."""
 
 CASES = {
     "gpu/test_searching.py::test_a_byte_holds_levels_to_254": 4,
@@ -67,7 +67,7 @@ CASES = {
     "traversal/test_closure.py::test_a_directed_random_graph_with_a_mask": 4,
     "traversal/test_closure.py::test_what_may_improve_is_solved_or_refused": 6,
 }
-"""The cases of a parametrized test; tests that are not listed run all their cases."""
+"""The number of cases of a parametrized test; tests that are not listed run all their cases."""
 
 
 def number_of_examples(test: str) -> int:
@@ -89,9 +89,9 @@ def _look_up(table: Mapping[str, int], test: str) -> int | None:
 
 
 def choose_cases(cases: Mapping[str, Iterable[object]], most: int) -> set[str]:
-    """Choose at most `most` cases, first those with a parameter's value that no other has.
+    """Choose at most `most` cases; prefer those with a parameter value that no chosen case has.
 
-    `cases` has the values of each case by its name. The same cases give the same choice.
+    `cases` maps each case's name to its parameter values. The same cases give the same choice.
     """
     chosen: set[str] = set()
     seen: set[object] = set()

@@ -1,4 +1,4 @@
-"""Aggregators against NumPy on the entries of each row, column or whole."""
+"""Compare aggregators with NumPy on the entries of each row, each column or the whole matrix."""
 
 from __future__ import annotations
 

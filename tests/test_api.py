@@ -1,4 +1,4 @@
-"""Nouns and Scalars as objects, what is refused, the recorder, settings and threads."""
+"""Test matrices, vectors and scalars as objects, error messages, recorders, settings and threads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def line() -> gl.Vector:
     return gl.Vector.from_coo([0, 2], [5, -1], size=3)
 
 
-# --- refusals name the argument ----------------------------------------------------------------
+# --- error messages name the argument ----------------------------------------------------------
 def test_mismatched_shapes_are_refused_and_both_are_named():
     A, u = gl.Matrix(int, 3, 5), gl.Vector(int, 7)
     with pytest.raises(gl.exceptions.DimensionMismatch, match=r"5.*7"):
@@ -145,7 +145,7 @@ def test_an_unknown_device_or_setting_is_refused_by_name():
         pass
 
 
-# --- nouns -------------------------------------------------------------------------------------
+# --- matrices and vectors ----------------------------------------------------------------------
 @given(data)
 def test_isequal_compares_shape_and_entries(data):
     A, B = data.draw(tables(wild=False)), data.draw(tables(wild=False))

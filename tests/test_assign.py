@@ -1,4 +1,4 @@
-"""Assign and subassign against the specification: elements, rows, columns, regions, scalars."""
+"""Compare assign and subassign with the specification: elements, rows, columns, regions, scalars."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ nonempty = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 
 def confine(region: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """C[I, J](mask, accum, replace), with just the arguments that are given."""
+    """Return C[I, J](mask, accum, replace), called with only the arguments that are not None."""
     return updater(region, view, accum, replace)
 
 
 def draw_value(draw: Any, shape: tuple[int, int], kind: str, *inputs: Operand) -> Operand:
-    """What is assigned to a region of this shape."""
+    """Draw a value that can be assigned to a region of this shape."""
     return draw_output(draw, shape, kind, inputs)
 
 
@@ -111,7 +111,7 @@ def test_subassign_to_a_subvector_agrees_with_the_specification(data):
 # --- scalars ----------------------------------------------------------------------------------
 @st.composite
 def scalars(draw: st.DrawFn, dtype: Any) -> tuple[Any, Any, np.dtype]:
-    """A scalar as one would write it (a number of C's dtype, or a Scalar), its value and dtype."""
+    """Draw a scalar (a number of C's dtype, or a Scalar) with its value and dtype."""
     if draw(st.booleans()):
         value = draw(numbers(dtype))
         return (value.item() if draw(st.booleans()) else value), value, dtype
@@ -181,9 +181,9 @@ def test_replace_keeps_entries_outside_the_region_where_the_mask_is_true(value):
     assert w.to_dict() == {0: 7, 1: 2}
 
 
-# --- rows and columns: a Vector mask, and replace reaches only the row or the column ----------
+# --- rows and columns: a Vector mask and `replace` affect only that row or column -------------
 def row_assign(C: Table, i: int, rule: Any, J: Any, u: Table, *write: Any) -> Table:
-    """The row, as a vector, is assigned to; the other rows stay."""
+    """Assign to the row as to a vector; the other rows do not change."""
     row = oracle.transpose(oracle.extract(C, [i], range(C.shape[1])))
     row = rule(row, J, [0], u, *write)
     others = {key: x for key, x in C.entries.items() if key[0] != i}
@@ -298,7 +298,7 @@ def test_many_single_assignments_leave_other_views_unchanged(data):
     assert mask is not None
 
 
-# --- arrays, and what is refused --------------------------------------------------------------
+# --- arrays and wrong arguments ---------------------------------------------------------------
 @given(data)
 def test_an_array_is_assigned_entry_by_entry(data):
     C = Operand(data.draw, data.draw(tables(dtype=np.dtype(np.int64))))

@@ -1,4 +1,4 @@
-"""Every operation of the array code on NumPy, on every form, against dictionaries of entries."""
+"""Compare each NumPy operation, on each storage form, with dictionaries of entries."""
 
 import tracemalloc
 from typing import Any
@@ -43,7 +43,7 @@ def without_compiled_loops():
 
 @st.composite
 def tables(draw, size, dtype: Any = np.int64, ncols=None):
-    """A dictionary of entries: {i: value}, or {(i, j): value} where ncols is given."""
+    """Draw a dictionary of entries: {i: value}, or {(i, j): value} if ncols is given."""
     places = (
         [(i, j) for i in range(size) for j in range(ncols)] if ncols is not None else range(size)
     )
@@ -62,7 +62,7 @@ def values_of(entries, dtype):
 
 
 def vector(size, table, how, dtype: Any = np.int64) -> Any:
-    """The table in the form `how`: sorted, unsorted, bitmap, full (where it is)."""
+    """Return the table in the form `how`: sorted, unsorted, bitmap, or full if it has every entry."""
     indices = np.array(sorted(table), np.int32)
     values = values_of((table[int(i)] for i in indices), dtype)
     v = SparseVector(size, indices, values)
@@ -87,7 +87,7 @@ def vector_mask(size, table, how, complement):
 
 
 def table_of(a):
-    """The entries, after checking that the storage keeps its invariants."""
+    """Return the entries, after a check of the storage's invariants."""
     if isinstance(a, Csr):
         assert a.indptr.size == a.nrows + 1
         assert a.indptr[0] == 0
@@ -238,7 +238,7 @@ def test_a_fold_over_many_values_equals_a_sequential_fold(size, name):
 
 
 def joined(a, b, op, left=None, right=None):
-    """The union of two dictionaries."""
+    """Return the union of two dictionaries; `op` combines the values of common keys."""
     both = {p: op(a[p], b[p]) for p in a.keys() & b.keys()}
     only_a = {p: a[p] if right is None else op(a[p], right) for p in a.keys() - b.keys()}
     only_b = {p: b[p] if left is None else op(left, b[p]) for p in b.keys() - a.keys()}
@@ -353,7 +353,7 @@ def mult(op, x, y, places):
 
 
 def check(got, terms, ring):
-    """Every output folds its terms; `any` is one of them."""
+    """Assert that each output is the fold of its terms, or one of them for `any`."""
     assert got.keys() == terms.keys()
     for place, some in terms.items():
         if ring.monoid.is_any:
@@ -437,7 +437,7 @@ def test_a_product_whose_value_is_known_stays_iso_valued():
 
 
 def written(c, t, allows, accum, replace):
-    """C⟨allows, replace⟩ = accum(C, T), as the standard has it."""
+    """C⟨allows, replace⟩ = accum(C, T), as the standard defines it."""
     z = t if accum is None else joined(c, t, accum)
     kept = {} if replace else {p: x for p, x in c.items() if not allows(p)}
     return kept | {p: x for p, x in z.items() if allows(p)}

@@ -1,4 +1,4 @@
-"""No other user can write to the folder of compiled code."""
+"""Test that other users cannot write to the cache folder of compiled code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes are
 root = pytest.mark.skipif(
     os.name == "posix" and os.geteuid() != 0, reason="only root gives files to other users"
 )
-find_folder = cache_folder.__wrapped__  # as at its first call in a process
+find_folder = cache_folder.__wrapped__  # as in its first call in a process
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The command line: what it prints, writes, refuses, and exits with."""
+"""Test the command line: output, files, error messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OF_ANY_GRAPH = ("pagerank", "closeness", "eccentricity", "components", "triangle
 
 
 def graphla(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    """`graphla ARGUMENTS`, in this process: what it exits with, and what it prints."""
+    """Run `graphla ARGUMENTS` in this process; return its exit status and output."""
     words = [str(each) for each in arguments]
     out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with redirect_stdout(out), redirect_stderr(error):
@@ -63,7 +63,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 def launched(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    """`python -m graphla ARGUMENTS`, which finds this source tree from any folder."""
+    """Run `python -m graphla ARGUMENTS` in a process that imports this source tree."""
     return subprocess.run(
         [sys.executable, "-m", "graphla", *map(str, arguments)],
         capture_output=True,
@@ -85,7 +85,7 @@ def succeeds(*arguments: Any) -> str:
 
 
 def refused(*arguments: Any) -> str:
-    """The one line on standard error of a problem with the input."""
+    """Return the single line that the command prints to standard error about wrong input."""
     done = graphla(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("graphla: ")
@@ -135,7 +135,7 @@ def test_graphla_runs_as_a_command():
     assert (done.returncode, done.stdout[:16]) == (0, "vertex,distance\n")
 
 
-# --- what it finds --------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------
 
 
 def test_bfs_of_a_dataset():
@@ -195,7 +195,7 @@ def test_explain_lists_the_operations_that_ran():
 
 
 def needed(algorithm: Algorithm) -> list[str]:
-    """Options for the parameters that have no default."""
+    """Return options for the parameters without a default."""
     words = {"k": ["--k", "3"], "communities": ["--communities", "0=1,33=2"]}
     words |= {"target": ["--target", "16"], "n": ["--n", "3"]}
     missing = [
@@ -227,7 +227,7 @@ def test_each_algorithm_of_the_table_has_help_runs_and_saves_its_result(
         words = needed(algorithm)
     path = tmp_path / "found.csv"
     assert main([algorithm.name, "karate", *words, "--output", str(path)]) == int(
-        algorithm.name == "negative-cycle"  # there is none to save
+        algorithm.name == "negative-cycle"  # there is no output file
     )
     if algorithm.name != "negative-cycle":
         assert "graph" in capsys.readouterr().out
@@ -541,7 +541,7 @@ def test_options_decide_whether_the_first_line_is_a_header(tmp_path):
     assert "vertices    5\n" in succeeds("info", path, "--labels", "--no-header")
 
 
-# --- what it refuses ------------------------------------------------------------------------------
+# --- error messages -------------------------------------------------------------------------------
 
 
 def test_problems_with_the_input_are_reported_in_one_line(tmp_path, edge_list):
@@ -679,14 +679,14 @@ def test_closed_standard_streams_cause_no_crash(edge_list):
 @unix
 def test_an_interrupt_is_reported_in_one_line(tmp_path):
     pipe = tmp_path / "never.txt"
-    os.mkfifo(pipe)  # reading it waits until we interrupt
+    os.mkfifo(pipe)  # a command that reads it blocks until the interrupt
     command = [sys.executable, "-m", "graphla", "bfs", str(pipe)]
     with (
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
         ) as process,
         pipe.open("w"),
-    ):  # opens once the process has: it is now reading
+    ):  # opens only after the process has opened it for reading
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""python-graphblas as a second witness: the same statements, the same results.
+"""Compare with python-graphblas: the same statements give the same results.
 
 Left out, as documented differences: promotion of mixed dtypes and of Python scalars (NumPy 2's
 here), NaN under min and max (ignored there), -0.0 in a value mask (true
@@ -33,7 +33,7 @@ NUMBERS = list(map(np.dtype, ["i1", "i2", "i8", "u1", "u4", "u8", "f8"]))
 
 
 def values(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Small whole numbers, zero among them: exact in every dtype and order, and never -0.0."""
+    """Draw small integers, including zero, whose sums are exact in every dtype and order."""
     return st.integers(0 if dtype.kind == "u" else -2, 3).map(
         lambda x: dtype.type(x) + dtype.type(0)
     )
@@ -41,7 +41,7 @@ def values(dtype: np.dtype) -> st.SearchStrategy[Any]:
 
 @st.composite
 def lines(draw: st.DrawFn, n: int) -> str:
-    """One statement in the notation, on matrices A, B, C and vectors u, v, w."""
+    """Draw one statement in the notation, on matrices A, B, C and vectors u, v, w."""
     matrices, vectors = st.sampled_from("ABC"), st.sampled_from("uvw")
     C, A, B = draw(matrices), draw(matrices), draw(matrices)
     w, u, v = draw(vectors), draw(vectors), draw(vectors)
@@ -133,10 +133,10 @@ def test_a_program_gives_the_same_results_as_in_python_graphblas(data):
     program = data.draw(st.lists(lines(n), min_size=1, max_size=5), label="program")
     ours, theirs = ({"lib": lib, **nouns_of(lib, held)} for lib in (gl, gb))
     for text in program:
-        exec(text, ours)  # the text is made by `lines` alone
+        exec(text, ours)  # only `lines` generates the text
         exec(text, theirs)
     results = {name: read(theirs[name]) for name in held}
-    # Beyond 2^50 a sum of floats is rounded, and so depends on its order.
+    # Beyond 2^50 a sum of floats is rounded, so it depends on the order.
     assume(
         dtype.kind != "f"
         or all(abs(x) < 2**50 for t in results.values() for x in t.entries.values())
@@ -189,7 +189,7 @@ def shape_of(noun: Any) -> dict[str, int]:
     return {"size": noun.size} if noun.ndim == 1 else {"nrows": noun.nrows, "ncols": noun.ncols}
 
 
-# --- one line in either library -------------------------------------------------------------------
+# --- one line in each library ---------------------------------------------------------------------
 
 
 def either(text: str, lib: Any) -> Any:
@@ -259,16 +259,16 @@ LINES = [
     "v.ewise_add(v, 'PLUS')",
     "A.reduce_rowwise('PLUS')",
     "lib.binary.from_string('GrB_PLUS')",
-    # a Scalar and a number
+    # scalars and numbers
     "lib.binary.minus(s & 2)",
     "lib.binary.minus(s | 2)",
     "lib.binary.plus(2 | s)",
     "A | s",
-    # masks and nouns
+    # masks and matrices
     "(v > 1) & v.S",
     "v.S | (v > 1)",
     "v & v.S",
-    # shapes of what is empty
+    # shapes of empty objects
     "lib.Matrix.from_csr([0], [], [])",
     "lib.Matrix.from_csr([0, 0, 0], [], [])",
     "lib.Matrix.from_csr([0, 0], [], [], int, ncols=3)",
@@ -341,7 +341,7 @@ LINES = [
     "composite(lib)(lib.Vector(int, 3))",
     "composite(lib)[int].return_type",
     "composite(lib).name",
-    # nouns as objects of Python
+    # Python protocols
     "A.T.T is A, A.T is A.T",
     "[weakref.ref(x)() is x for x in (A, v, s)]",
     "[x.__sizeof__() > 0 for x in (A, v, s)]",

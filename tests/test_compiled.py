@@ -1,4 +1,4 @@
-"""Compiled loops give what NumPy gives, for any number of threads; their cache survives damage."""
+"""Test that compiled loops agree with NumPy for any number of threads, and test their cache."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # rows; more than a word of a bit map has bits
+N = 70  # rows; more than the bits of one bitmap word
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
-    """Small operands reach the ways of large ones: several parts, threads, blocks."""
+    """Lower the thresholds so that small operands use several parts, threads and blocks."""
     with using(PartsTuning(parallel=16), LARGE_PUSH, SpgemmTuning(room=64, places=0)):
         yield
 
@@ -48,14 +48,14 @@ def small_parts() -> Iterator[None]:
 
 
 def values_of(rng: np.random.Generator, size: int, dtype: Any, iso: bool = False) -> np.ndarray:
-    """Small whole numbers, whose float sums are exact."""
+    """Return small integers, whose float sums are exact."""
     if iso:
         return np.broadcast_to(np.ones(1, dtype), size)
     return rng.integers(0, 5, size).astype(dtype)
 
 
 def a_matrix(rng: Any, nrows: int, ncols: int, dtype: Any, iso: bool, wide: bool = False) -> Csr:
-    """Rows of very different lengths, among them empty and full ones."""
+    """Return a matrix with rows of very different lengths, including empty and full rows."""
     density = rng.choice([0, 0.02, 0.2, 1], size=(nrows, 1), p=[0.2, 0.4, 0.3, 0.1])
     present = rng.random((nrows, ncols)) < density
     counts = np.concatenate(([0], np.cumsum(present.sum(1))))
@@ -78,7 +78,7 @@ def a_vector(rng: Any, size: int, dtype: Any, kind: str, iso: bool) -> Any:
 
 
 def vector_masks(rng: Any, size: int) -> list[VectorMask | None]:
-    """Every kind of mask: none, and by list, by bit map or both, complemented or not."""
+    """Return every kind of mask: none, index list, bitmap or both, complemented or not."""
     present = rng.random(size) < 0.4
     listed = rng.permutation(np.flatnonzero(present)).astype(np.int32)
     few = present & (np.arange(size) % 16 == 0)
@@ -100,7 +100,7 @@ def vector_masks(rng: Any, size: int) -> list[VectorMask | None]:
 
 
 def entries_of(x: Any) -> tuple[np.ndarray, ...]:
-    """Where the entries are, in order, and what they hold."""
+    """Return the sorted positions of the entries, and their values."""
     if isinstance(x, Csr):
         assert x.indptr.size == x.nrows + 1 and x.indptr[-1] == x.indices.size == x.values.size
         rows = np.repeat(np.arange(x.nrows), np.diff(x.indptr))
@@ -126,7 +126,7 @@ def agree(got: Any, expected: Any) -> None:
 
 
 def both_ways(call: Callable[[], Any]) -> None:
-    """The same by NumPy, by one thread and by three."""
+    """Assert that NumPy and compiled loops with one and three threads agree."""
     with config.set(compiled=False):
         expected = call()
     for count in (1, 3):
@@ -176,7 +176,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than a block
+    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than one block has
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)
@@ -230,7 +230,7 @@ def test_a_monoid_without_a_numpy_ufunc_folds_correctly(
 @pytest.mark.parametrize("replace", [False, True])
 def test_writing_into_a_bitmap_agrees_with_numpy(accum: str | None, replace: bool) -> None:
     rng = np.random.default_rng(7)
-    size = 1001  # no multiple of eight
+    size = 1001  # not a multiple of eight
     op = None if accum is None else binary.from_string(accum)["FP64"]
     for kind in ("bitmap", "full", "sparse"):
         t = a_vector(rng, size, np.float64, kind, False)
@@ -280,7 +280,7 @@ def test_operations_on_operands_without_entries_give_no_entries(shape: tuple[int
 
 
 def test_an_operand_may_have_another_dtype_than_the_semiring() -> None:
-    """Values are cast one by one in the loop."""
+    """The loop casts each value separately."""
     s = typed("plus_times", "FP64")
     a = a_matrix(np.random.default_rng(10), N, N, np.int8, False)
     u = FullVector(N, np.arange(N, dtype=np.float32))
@@ -337,7 +337,7 @@ def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
     assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
 
 
-# --- which of the two ---------------------------------------------------------------------------
+# --- choosing NumPy or Numba --------------------------------------------------------------------
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -455,7 +455,7 @@ def test_a_large_scratch_array_is_not_kept() -> None:
     assert scratch.take("test", 4, np.dtype(np.uint8)).size == 4
 
 
-# --- the cache, as processes --------------------------------------------------------------------
+# --- the cache, in processes --------------------------------------------------------------------
 
 PROGRAM = """
     import sys

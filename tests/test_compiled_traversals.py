@@ -1,4 +1,4 @@
-"""Compiled traversals give what NumPy gives, for any number of threads, and hear an interrupt."""
+"""Test that compiled traversals agree with NumPy for any number of threads and can be interrupted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEEDS = range(12)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
+    """Lower the thresholds so that small graphs use several parts and another thread."""
     few = ClosureTuning(small=30, check=3), MultiSearchTuning(together=20)
     with using(BfsTuning(wide=20, apart=50), *few):
         yield
@@ -42,7 +42,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> Csr:
-    """Rows of the entries, each place once; the later value stays."""
+    """Return a CSR matrix of the entries; the last of several equal entries is kept."""
     entries = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), values, strict=True))
     places = sorted(entries)
     counts = np.zeros(n + 1, np.int64 if wide else np.int32)
@@ -54,12 +54,12 @@ def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> 
 
 
 def a_graph(rng: Any, dtype: Any = np.int64, low: int = 0) -> tuple[Csr, Csr]:
-    """Directed or not, sparse or not, self-loops and isolated vertices among it; both forms."""
+    """Return CSR and CSC of a random graph with self-loops, isolated vertices and any density."""
     n = int(rng.integers(1, 150))
     m = int(n * rng.choice([0, 0.5, 1.2, 4]))
     rows, columns = rng.integers(0, n, (2, m))
     wide = bool(rng.random() < 0.3)
-    if rng.random() < 0.3:  # a long path besides
+    if rng.random() < 0.3:  # also a long path
         rows, columns = np.append(rows, np.arange(n - 1)), np.append(columns, np.arange(1, n))
     values = rng.integers(low, 20, rows.size).astype(dtype)
     if rng.random() < 0.4:
@@ -85,7 +85,7 @@ def some_vertices(rng: Any, n: int, most: int = 4) -> np.ndarray:
 
 
 def compiled(call: Callable[[], Any]) -> list[Any]:
-    """What one thread gives, and three."""
+    """Return the results with one thread and with three."""
     results = []
     for count in (1, 3):
         with config.set(compiled=True, threads=count):
@@ -98,7 +98,7 @@ def in_numpy(call: Callable[[], Any]) -> Any:
         return call()
 
 
-# --- breadth first ------------------------------------------------------------------------------
+# --- breadth-first search ------------------------------------------------------------------------
 
 
 def plans_of(out: Csr, into: Csr) -> list[Plan | None]:
@@ -337,7 +337,7 @@ def test_a_near_far_closure_agrees_with_numpy(name: str, dtype: str, delta: Any)
 
 @pytest.mark.parametrize("name", ["min_plus", "min_max", "max_min", "max_times"])
 def test_a_near_far_closure_is_correct_when_entries_improve_many_times(name: str) -> None:
-    """A ring, where long ways around are found first and improved again and again."""
+    """Use a ring, in which the search first finds long paths and then improves them many times."""
     rng = np.random.default_rng(3)
     n = 400
     rows = np.concatenate([np.arange(n), rng.integers(0, n, 2 * n)])

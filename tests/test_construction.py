@@ -1,4 +1,4 @@
-"""Constructors and exporters, round and round, and what they refuse."""
+"""Test round trips through constructors and exporters, and their error messages."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def test_a_scalar_out_of_range_of_a_floating_dtype_is_refused_instead_of_becomin
 
 def test_array_subclasses_are_accepted_except_masked_arrays():
     class Named(np.ndarray):
-        """An array that behaves otherwise in places, as np.matrix does."""
+        """An array subclass with its own indexing, like np.matrix."""
 
         def __getitem__(self, key):
             raise RuntimeError

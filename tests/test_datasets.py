@@ -1,4 +1,4 @@
-"""The graphs that come with the library are what their table says."""
+"""Test that the graphs shipped with the library match the table of datasets."""
 
 from __future__ import annotations
 

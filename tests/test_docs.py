@@ -16,14 +16,14 @@ from graphla import algorithms, ladder
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-# `make docs` runs the notebooks and makes the pages in reference/generated.
+# `make docs` runs the notebooks and generates the pages in reference/generated.
 MADE = (DOCS / "notebooks", DOCS / "reference" / "generated")
 PAGES = sorted(
     page
     for page in [*ROOT.glob("*.md"), *DOCS.glob("**/*.md"), ROOT / "examples" / "README.md"]
     if page.parent not in MADE
 )
-# These pages hold on every device: `make test` also runs them on a simulated card.
+# These pages apply to every device, so `make test` also runs them on a simulated GPU.
 ON_ANY_DEVICE = {
     "docs/concepts/closure.md",
     "docs/concepts/graph.md",
@@ -40,7 +40,7 @@ def name(page: Path) -> str:
 
 
 def blocks(page: Path, language: str = "python") -> list[tuple[int, str, bool]]:
-    """Return the blocks of a page in this language: line, text, and whether it needs a card."""
+    """Return the line and text of a page's blocks in this language, and whether each needs a GPU."""
     text = page.read_text(encoding="utf-8")
     found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [
@@ -54,7 +54,7 @@ def blocks(page: Path, language: str = "python") -> list[tuple[int, str, bool]]:
 
 
 def run(page: Path, *, on_card: bool) -> dict[str, Any]:
-    """Run the blocks of a page in order, those that need a card only if `on_card`."""
+    """Run the blocks of a page in order; skip those that need a GPU unless `on_card`."""
     names: dict[str, Any] = {}
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
@@ -138,7 +138,7 @@ def test_every_internal_link_has_a_target(page: Path):
 
 
 def anchors(page: Path) -> set[str]:
-    """What the headings of a page are linked by."""
+    """Return the link anchors of a page's headings."""
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}

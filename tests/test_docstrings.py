@@ -36,7 +36,7 @@ def members(room: Any, prefix: str) -> dict[str, Any]:
 
 
 def parts(*classes: type) -> dict[str, Any]:
-    """Return the classes, and their public methods and properties, inherited ones once."""
+    """Return the classes with their public methods and properties; list inherited ones only once."""
     found: dict[str, Any] = {}
     seen: set[Any] = set()
     for each in classes:
@@ -53,7 +53,7 @@ def parts(*classes: type) -> dict[str, Any]:
 
 
 def vars_of(cls: type) -> dict[str, Any]:
-    """Return what a class and its bases define, before descriptors are applied."""
+    """Return the raw attributes of a class and its bases, without applying descriptors."""
     return {name: thing for base in reversed(cls.__mro__) for name, thing in vars(base).items()}
 
 
@@ -106,17 +106,17 @@ PUBLIC: dict[str, Any] = {
 """Functions, methods, properties and classes by the name that users know."""
 
 ANY = re.compile(
-    # a Python number of the dtype of the entries, or a default of any type
+    # a Python number of the entries' dtype, or a default value of any type
     r"(Matrix|Vector|Scalar)(Expression)?\.get"
-    # a Matrix or a Vector: the file or the array decides
+    # a Matrix or a Vector, depending on the file or array
     r"|io\.(read|read_npz|from_\w+_sparse)"
-    # objects of other libraries, which have no types
+    # objects of other libraries without type information
     r"|io\.to_\w+"
-    # typed and untyped operators of many classes; functions that make operators from parameters
+    # typed and untyped operators of many classes; functions that create operators from parameters
     r"|semirings\.\w+\.(from_string|register_\w+)|agg\.\w+"
-    # an array of NumPy or of CuPy
+    # a NumPy or CuPy array
     r"|Vector\.to_dense"
-    # labels, or arguments with labels, of any type
+    # labels of any type, or arguments that contain labels
     r"|Labels\.(vertices|pairs|number_keys|of)|Labelled\w+\.to"
 )
 """Functions that may be annotated Any, each with its reason."""
@@ -186,7 +186,7 @@ def errors(thing: Any) -> set[type[BaseException]]:
     """Return the errors in the `raise` statements of a function and of its helpers."""
     found: set[type[BaseException]] = set()
     options = getattr(thing, "graph_options", None)
-    if options is not None:  # the decorator of algorithms checks the graph and the labels
+    if options is not None:  # the decorator of the algorithms checks the graph and the labels
         found |= {TypeError, gl.exceptions.DimensionMismatch}
         found |= {gl.exceptions.InvalidValue} if options.undirected or options.lengths else set()
         found |= {gl.exceptions.IndexOutOfBound} if options.vertices or options.pairs else set()
@@ -217,7 +217,7 @@ def _caught(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _raised(node: ast.expr, function: Any) -> set[type[BaseException]]:
-    """Return the class of a raised error; a call may build it, as its annotation says."""
+    """Return the class of a raised error; if a function builds it, use its return annotation."""
     thing = _resolve(node.func if isinstance(node, ast.Call) else node, function)
     if inspect.isfunction(thing):
         thing = thing.__globals__.get(str(thing.__annotations__.get("return")))
@@ -225,7 +225,7 @@ def _raised(node: ast.expr, function: Any) -> set[type[BaseException]]:
 
 
 def _resolve(node: ast.expr, function: Any) -> Any:
-    """Return what a name, or an attribute of a module, means inside a function."""
+    """Return the object that a name or module attribute refers to inside a function."""
     if isinstance(node, ast.Name):
         return function.__globals__.get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -235,7 +235,7 @@ def _resolve(node: ast.expr, function: Any) -> Any:
 
 
 def _is_helper(called: Any, function: Any) -> bool:
-    """Return whether a called function is a part of the caller and not public by itself."""
+    """Return whether a called function is a private helper of the caller."""
     if any(called is thing or called is plain(thing) for thing in PUBLIC.values()):
         return False
     if called.__name__ == "definition":
@@ -304,7 +304,7 @@ def test_the_raises_section_lists_the_errors_that_the_code_raises(name):
 
 
 def graphs() -> Iterator[Any]:
-    """Yield graphs of four vertices, and others, that some algorithms refuse."""
+    """Yield graphs of four vertices, and graphs that some algorithms refuse."""
     i, j = [0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]
     for value in (1, 0, -1, 5, 0.5, np.nan, -np.inf, np.inf, 1e308, 2**62, True):
         yield gl.Matrix.from_coo(i, j, value, nrows=4, ncols=4)
@@ -322,7 +322,7 @@ WRONG: tuple[Any, ...] = (-1, 99, 0.5, "least", [0, 99], {0: 1.0}, gl.Vector(boo
 
 
 def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield a graph and arguments: right ones for each graph, and each of them wrong in turn."""
+    """Yield a graph and valid arguments, then the same call with each argument wrong in turn."""
     _, *others = inspect.signature(thing).parameters.values()
     needed = {each.name: RIGHT[each.name] for each in others if each.default is each.empty}
     for A in graphs():
