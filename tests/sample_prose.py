@@ -38,7 +38,7 @@ def files(commit: str) -> Iterator[tuple[str, str]]:
 
 
 def readable(path: str, text: str) -> Iterator[Block]:
-    """Yield the blocks that the sample may contain; paragraphs of a page are split into sentences."""
+    """Yield the blocks that a sample may contain; paragraphs of a page are split into sentences."""
     for block in blocks(path, text):
         if block.kind != "docs" or block.text.lstrip().startswith("|"):
             yield block

@@ -1,4 +1,4 @@
-"""Compare assign and subassign with the specification: elements, rows, columns, regions, scalars."""
+"""Compare assign and subassign with the specification on elements, rows, columns and regions."""
 
 from __future__ import annotations
 

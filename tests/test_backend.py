@@ -62,7 +62,7 @@ def values_of(entries, dtype):
 
 
 def vector(size, table, how, dtype: Any = np.int64) -> Any:
-    """Return the table in the form `how`: sorted, unsorted, bitmap, or full if it has every entry."""
+    """Return the table as a sorted, unsorted or bitmap vector, or full if no entry is missing."""
     indices = np.array(sorted(table), np.int32)
     values = values_of((table[int(i)] for i in indices), dtype)
     v = SparseVector(size, indices, values)

@@ -1,4 +1,4 @@
-"""Test that compiled traversals agree with NumPy for any number of threads and can be interrupted."""
+"""Test that compiled traversals agree with NumPy on any number of threads and can be stopped."""
 
 from __future__ import annotations
 

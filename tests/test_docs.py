@@ -40,7 +40,7 @@ def name(page: Path) -> str:
 
 
 def blocks(page: Path, language: str = "python") -> list[tuple[int, str, bool]]:
-    """Return the line and text of a page's blocks in this language, and whether each needs a GPU."""
+    """Return the page's blocks in this language: line, text, and whether the block needs a GPU."""
     text = page.read_text(encoding="utf-8")
     found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [

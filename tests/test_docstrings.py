@@ -36,7 +36,7 @@ def members(room: Any, prefix: str) -> dict[str, Any]:
 
 
 def parts(*classes: type) -> dict[str, Any]:
-    """Return the classes with their public methods and properties; list inherited ones only once."""
+    """Return the classes with their public methods and properties, inherited ones only once."""
     found: dict[str, Any] = {}
     seen: set[Any] = set()
     for each in classes:

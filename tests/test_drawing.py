@@ -1,4 +1,4 @@
-"""`gl.draw` and `gl.spy`: the pictures show what is in the graph and the matrix."""
+"""Test that the pictures of `gl.draw` and `gl.spy` show the contents of the graph or matrix."""
 
 from __future__ import annotations
 

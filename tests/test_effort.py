@@ -1,4 +1,4 @@
-"""The tables of what `make test` runs name tests that exist, and choose cases as they promise."""
+"""Test that the tables of `make test` name existing tests, and that cases are chosen correctly."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The example scripts as processes: each runs, and finds what it should."""
+"""Run each example script as a process, and check its output."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_routes_example_prints_correct_routes(tmp_path):
     assert text.count("if it must not be by the market") == 4
 
 
-# Each script, what it says, and the name of its picture.
+# Each script, the lines that it prints, and the name of its picture.
 SCRIPTS = [
     ("arbitrage.py", ["no way round is worth it", "1,000 SEK have become 1,003.99"], None),
     ("cheapest_network.py", ["10,531 km join all 32"], "cheapest_network"),

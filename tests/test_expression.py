@@ -1,4 +1,4 @@
-"""Expressions: when they run, what they hold, which way products go, and what refusals say."""
+"""Test expressions: when they run, which operands they keep, push and pull, and error messages."""
 
 import copy
 import pickle
@@ -94,7 +94,7 @@ def test_an_in_place_write_to_an_operand_does_not_change_an_expression():
     assert doubled.to_dense().tolist() == (2 * dense).tolist()
 
 
-# --- infix that waits ---------------------------------------------------------------------------
+# --- infix expressions that need an operator ----------------------------------------------------
 def test_an_infix_expression_without_an_operator_reports_that_it_needs_one():
     A = small()
     assert "waiting" in repr(A & A) and "op(A & B)" in repr(A & A)
@@ -256,7 +256,7 @@ def test_updaters_refuse_comparison_and_conversion_to_bool():
         pytest.param(
             lambda A, u: A.kronecker(Matrix(int, 2**30, 1)),
             r"number of rows.*2\^31",
-            marks=pytest.mark.cpu,  # its offsets alone are 4 GB
+            marks=pytest.mark.cpu,  # the offsets alone take 4 GB
         ),
     ],
 )

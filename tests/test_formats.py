@@ -1,4 +1,4 @@
-"""The file formats DIMACS, METIS, edge tables, and those read with NetworkX."""
+"""Test the file formats DIMACS, METIS, edge tables, and those that are read with NetworkX."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_error_names_the_wrong_line_of_a_dimacs_file(written, line, problem)
 # --- METIS ----------------------------------------------------------------------------------------
 @st.composite
 def metis_files(draw: st.DrawFn) -> tuple[list[str], Table, bool]:
-    """The lines of a METIS file, the graph, and whether its edges have weights."""
+    """Draw the lines of a METIS file, its graph, and whether its edges have weights."""
     table = draw(symmetric(np.dtype(np.int64)))
     n = table.shape[0]
     entries = {place: w for place, w in table.entries.items() if place[0] != place[1]}
@@ -182,7 +182,7 @@ NETWORKX = ["graphml", "gexf", "gml", "json"]
 
 @st.composite
 def named_graphs(draw: st.DrawFn) -> nx.Graph:
-    """Graphs of NetworkX with names for nodes, with weights or without, without parallel edges."""
+    """Draw NetworkX graphs with named nodes, with or without weights, without parallel edges."""
     G = draw(st.sampled_from([nx.Graph, nx.DiGraph]))()
     nodes = draw(st.lists(st.sampled_from(["ann", "bob", "a b", "Čeněk", "x,y", "7"]), unique=True))
     G.add_nodes_from(nodes)
@@ -281,10 +281,10 @@ def test_the_error_names_a_missing_package_and_how_to_install_it(name, package, 
 
 # --- tables ---------------------------------------------------------------------------------------
 def table_file(columns: dict[str, Any], format: str) -> io.BytesIO:
-    """A Parquet or Feather file of these columns."""
+    """Return a Parquet or Feather file with these columns."""
     pa = pytest.importorskip("pyarrow")
     file = io.BytesIO()
-    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns where it looks for pandas
+    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns when it looks for pandas
         patch.delenv("PYTHONWARNINGS", raising=False)
         table = pa.table(columns)
         if format == "parquet":
@@ -412,7 +412,7 @@ def test_the_example_of_each_reader_prints_the_shown_output(name):
     assert found.attempted > 0 and found.failed == 0
 
 
-# --- which format ---------------------------------------------------------------------------------
+# --- choosing the format --------------------------------------------------------------------------
 def test_the_format_argument_overrides_the_file_extension(tmp_path):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.5, 2.5, -1.0])
     for format in ("edgelist", "csv", "tsv", "txt", "mtx", "npz", ".npz"):
@@ -436,7 +436,7 @@ def test_the_format_argument_overrides_the_file_extension(tmp_path):
 def test_a_table_with_one_damaged_byte_is_read_or_refused(format, damage):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1, 2]})
-    if format == "feather":  # without compression, so that damage is not found while it is undone
+    if format == "feather":  # without compression, because decompression would detect the damage
         file = io.BytesIO()
         import_module("pyarrow.feather").write_feather(table, file, compression="uncompressed")
         whole = file.getvalue()

@@ -1,4 +1,4 @@
-"""Forms are made once, say the same, and are written in place only when nobody could see it."""
+"""Test that storage forms are built once, agree, and are written in place only if unshared."""
 
 import sys
 import threading
@@ -28,7 +28,7 @@ needs_counts = pytest.mark.skipif(
 
 
 class Noun:
-    """Holds forms as a vector does."""
+    """A holder of storage forms, like a Vector."""
 
     def __init__(self, forms):
         self._store = forms
@@ -303,7 +303,7 @@ def test_a_write_that_is_interrupted_leaves_a_consistent_vector():
     assert isinstance(taken, BitmapVector)
     taken.values[1] = 9
     taken.present[1] = True
-    # Here an interrupt strikes, and the noun is never given its new forms.
+    # An interrupt at this point means that the vector never gets its new forms.
     assert noun._store.nvals == 3
     assert noun._store.sparse().indices.tolist() == [0, 1, 2]
     assert noun._store.at_hand.nvals == 3

@@ -1,4 +1,4 @@
-"""Made graphs: their counts, their structure by NetworkX, and the same from the same seed."""
+"""Test generated graphs: their counts, their structure against NetworkX, and their seeds."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_small_world_graphs_have_n_k_over_2_edges_and_no_loops(n, p, symmetric, 
         assert {(j, i) for i, j in edges} == edges
     else:
         out = np.bincount([i for i, _ in edges], minlength=n)
-        assert (out == k // 2).all()  # only the far end of an edge moves
+        assert (out == k // 2).all()  # rewiring moves only the target of an edge
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 0), (3, 2), (8, 4), (9, 8), (20, 6)])
@@ -170,7 +170,7 @@ def test_kronecker_graphs_have_the_size_and_degree_skew_of_graph500():
     assert all(i != j for i, j in places(A))
     assert 0.7 * 16 * n < A.nvals / 2 <= 16 * n
     assert degree.max() > 20 * degree.mean()  # hubs
-    assert (degree == 0).sum() > n // 20  # and vertices that no edge drew
+    assert (degree == 0).sum() > n // 20  # and isolated vertices
     even = np.bincount(made.kronecker(12, A=0.25, B=0.25, C=0.25).to_coo()[0], minlength=n)
     assert even.max() < 3 * even.mean()
 
@@ -188,7 +188,7 @@ def test_kronecker_edges_fall_into_each_quadrant_with_its_probability():
 
 
 def test_an_asymmetric_kronecker_graph_has_different_skews_of_sources_and_targets():
-    # A source has a bit 1 with probability 0.1, a target with 0.45.
+    # Each bit of a source is 1 with probability 0.1, each bit of a target with 0.45.
     A = made.kronecker(10, 4, 0.5, 0.4, 0.05, symmetric=False, seed=2)
     rows, columns, _ = A.to_coo()
     out, into = np.bincount(rows, minlength=1024), np.bincount(columns, minlength=1024)
@@ -264,7 +264,7 @@ def test_bounds_of_weights_may_be_numpy_numbers():
 
 
 def anything(x: Any) -> Any:
-    """x, whose type is not to be looked at before the test runs."""
+    """Return x without a static type, so that the type checker accepts wrong arguments."""
     return x
 
 

@@ -1,4 +1,4 @@
-"""The Graph: what it is, and that each algorithm on it is that on its Matrix, under the labels."""
+"""Test Graph, and test that each algorithm gives the same results on a Graph as on its Matrix."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ labels = st.one_of(
 
 @st.composite
 def labelled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
-    """A graph of 1 to 7 vertices with labels of any kind, and its matrix."""
+    """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix."""
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed
     pairs = [(i, j) for i in range(n) for j in range(n) if is_directed or i <= j]
@@ -48,7 +48,7 @@ def labelled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, g
     return Graph(A, directed=is_directed, labels=names), A
 
 
-# --- what a Graph is ------------------------------------------------------------------------------
+# --- properties of a Graph------------------------------------------------------------------------
 
 
 def test_a_graph_from_edges_lists_its_vertices_in_order_of_appearance():
@@ -232,7 +232,7 @@ def test_symmetry_is_detected_once_per_matrix():
     assert A._store.is_symmetric and A.T.new()._store.is_symmetric
 
 
-# --- labels in, labels out ------------------------------------------------------------------------
+# --- labels ---------------------------------------------------------------------------------------
 
 
 def test_copied_results_keep_their_labels_and_computed_results_have_none():
@@ -294,7 +294,7 @@ def test_algorithms_use_the_directedness_of_the_graph():
 
 @st.composite
 def dense(draw: st.DrawFn) -> np.ndarray:
-    """Square arrays of up to 5 rows, most elements 0, of floats with NaN, integers or booleans."""
+    """Draw square arrays of up to 5 rows, mostly 0, of floats with NaN, integers or booleans."""
     n, kind = draw(st.integers(0, 5)), draw(st.sampled_from(["f8", "i4", "?"]))
     some = st.sampled_from([0, 0, 0, 1, -2, 0.5, -0.0, float("nan")] if kind == "f8" else [0, 0, 1])
     return np.array(draw(st.lists(some, min_size=n * n, max_size=n * n)), kind).reshape(n, n)
@@ -409,7 +409,7 @@ def test_tables_that_do_not_describe_edges_are_refused():
 
 
 def pairs_of(G: Graph, there: Any) -> set[Any]:
-    """Edges as NetworkX compares them: those of an undirected graph have no direction."""
+    """Return edges for a comparison with NetworkX; undirected edges become unordered pairs."""
     return {(u, v) if G.directed else frozenset((u, v)) for u, v in there}
 
 
@@ -468,7 +468,7 @@ def test_long_lists_of_edges_are_produced_in_parts(monkeypatch):
     assert sorted(Graph.from_edges(edges).edges) == sorted((*sorted(e[:2]),) for e in edges)
 
 
-# --- graphs made of graphs ------------------------------------------------------------------------
+# --- graphs made from graphs ----------------------------------------------------------------------
 
 
 def same_as_networkx(G: Graph, there: Any) -> None:
@@ -668,7 +668,7 @@ def test_derived_graphs_remember_that_parallel_edges_were_summed():
     assert Paths(G, weight=None).sssp(0).nvals == 3
 
 
-PATHS_NEED = {  # the arguments of a call that reads the weights along a path or a tree
+PATHS_NEED = {  # the arguments with which an algorithm reads the weights along a path or a tree
     "all_pairs_lengths": {"weight": "weight"},
     "average_path_length": {"weight": "weight"},
     "bellman_ford": {"source": "a"},
@@ -752,7 +752,7 @@ def _direction(algorithm: Algorithm, G: Graph) -> dict[str, Any]:
 
 
 def _arguments(draw: Any, algorithm: Algorithm, G: Graph) -> tuple[dict, dict]:
-    """What is asked, by the numbers of vertices and by their labels."""
+    """Return the arguments of an algorithm, with vertex numbers and with labels."""
     numbered, named = dict(algorithm.fixed), dict(algorithm.fixed)
     vertices = st.integers(0, len(G) - 1)
     for name, parameter in algorithm.parameters.items():
@@ -795,7 +795,7 @@ def _tried(algorithm: Algorithm, graph: Any, options: dict[str, Any]) -> tuple[A
 
 
 def _under(labels: Any, found: Any, gives: tuple[str, ...], rows: Any) -> Any:
-    """The dicts that a result of the Matrix is under the labels."""
+    """Return a result on the Matrix as dicts whose keys are labels."""
     if isinstance(found, tuple):
         fields = getattr(found, "_fields", [str(k) for k in range(len(found))])
         return [
@@ -824,7 +824,7 @@ def _read(found: Any) -> Any:
         found = found.to_dict()
     if isinstance(found, dict):
         return {key: _read(value) for key, value in found.items()}
-    return "nan" if found != found else found  # one NaN equals another
+    return "nan" if found != found else found  # NaN equals NaN
 
 
 WITHOUT_CUPY = """

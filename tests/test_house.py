@@ -1,4 +1,4 @@
-"""The backends: one stem per family on both devices, and functions of readable size."""
+"""Test that both backends use one file stem per family, and that functions have limited size."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def without_comments(text: str) -> str:
 
 
 def closing(text: str, start: int, pair: str = "()") -> int:
-    """Return the place of the bracket that closes the one at `start`."""
+    """Return the index of the bracket that closes the one at `start`."""
     depth = 0
     for place in range(start, len(text)):
         depth += (text[place] == pair[0]) - (text[place] == pair[1])

@@ -1,4 +1,4 @@
-"""What must hold between operations, whatever they compute: push is pull, masks partition, ..."""
+"""Test identities between operations: push equals pull, masks partition a result, and others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FLIPPED |= {"firstj": "secondi", "firsti": "secondj", "secondj": "firsti"}
 
 
 def flipped(semiring: str) -> Any:
-    """The semiring whose multiply takes its arguments in the other order."""
+    """Return the semiring with the arguments of its multiply operator exchanged."""
     add, mult = semiring.split("_")
     if mult == "minus":
         op = getattr(gl.monoid, add), gl.binary.rminus

@@ -1,4 +1,4 @@
-"""SciPy, NetworkX, edge lists, .npz and pickle: all comes back, and what is wrong says so."""
+"""Test round trips and error messages of SciPy, NetworkX, edge lists, .npz and pickle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FORMATS = ["bsr", "csr", "csc", "coo", "lil", "dia", "dok"]
 
 
 def exactly(A, B) -> None:
-    """Same shape, dtype, places, and the same bits in every value."""
+    """Assert that shape, dtype, indices and the bits of every value are equal."""
     assert type(A) is type(B)
     assert (A.shape, A.dtype) == (B.shape, B.dtype)
     for one, other in zip(A.to_coo(), B.to_coo(), strict=True):
@@ -130,7 +130,7 @@ def test_only_scipy_arrays_with_known_dtypes_are_accepted():
             gio.to_scipy_sparse(gl.generators.path(3), format)  # pyright: ignore
 
 
-# --- what all writers take ----------------------------------------------------------------------
+# --- arguments of all writers -------------------------------------------------------------------
 WRITERS = {
     "scipy": lambda A, path: gio.to_scipy_sparse(A),
     "mtx": lambda A, path: gio.write(path / "a.mtx", A),
@@ -532,7 +532,10 @@ def test_the_header_of_an_edge_list_with_labels_is_recognized(header):
     ("first", "labels"),
     [
         ("ann,bob", ["ann", "bob", "c"]),
-        ("node1,node2", ["node1", "node2", "c"]),  # they are vertices: one comes again below
+        (
+            "node1,node2",
+            ["node1", "node2", "c"],
+        ),  # these words are vertices, since one of them occurs again below
         ("source,ann", ["source", "ann", "node2", "c"]),
         ("ann,bob,3", ["ann", "bob", "c"]),
         ("ann,bob,nan", ["ann", "bob", "c"]),
@@ -655,7 +658,7 @@ def test_a_progress_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeyp
     monkeypatch.setattr("graphla.progress.DELAY", 1e-9)
     with gl.config.set(progress=True), io_files.TextReader(path) as text:
         text.block()
-        time.sleep(0.11)  # longer than tqdm waits between two drawings
+        time.sleep(0.11)  # longer than the interval between two updates of tqdm
         text.block()
         shown = capsys.readouterr().err
         assert f"reading {name}:" in shown and "%" in shown and "B/s" in shown
@@ -844,7 +847,9 @@ def test_an_npz_file_with_offsets_before_its_start_is_refused(tmp_path):
     path = tmp_path / "a.npz"
     gio.write_npz(path, gl.generators.uniform(5, 6))
     data = bytearray(path.read_bytes())
-    start = int.from_bytes(data[-6:-2], "little")  # of the directory, in the zip's last record
+    start = int.from_bytes(
+        data[-6:-2], "little"
+    )  # the offset of the directory, in the last record of the zip file
     data[-6:-2] = (start + 10).to_bytes(4, "little")
     path.write_bytes(data)
     with pytest.raises(ParseError, match=r"no \.npz file of a graph"):

@@ -1,7 +1,7 @@
-"""Operands of hundreds of entries against dense NumPy: what small examples cannot reach.
+"""Compare operations on hundreds of entries with dense NumPy.
 
-Here sizes pass the points where an implementation changes its way: many rows to a part, long and
-short rows side by side, bitmaps and hash tables that fill, several threads. A dense matrix is a
+These sizes exceed the thresholds at which an implementation changes its method: many rows per part,
+long and short rows together, full bitmaps and hash tables, several threads. A dense matrix is a
 pair of arrays, `present` and `values`; absent values are zero.
 """
 
@@ -28,7 +28,7 @@ Dense = tuple[Any, Any]  # present, values
 
 @pytest.fixture(autouse=True, scope="module")
 def small_parts() -> Iterator[None]:
-    """Compiled loops share operands of this size among several parts and threads."""
+    """Lower the thresholds so that compiled loops split these operands into several parts."""
     with using(PartsTuning(parallel=16), SpmspvTuning(parallel=16), SpgemmTuning(room=64)):
         yield
 
@@ -37,7 +37,7 @@ INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
 
 def fold_by(ufunc: np.ufunc, identity: Any) -> Any:
-    """⊕ over k of the terms (rows, k, columns) that are there."""
+    """Fold the present terms of shape (rows, k, columns) along k by ⊕."""
     return lambda terms, there: ufunc.reduce(terms, axis=1, where=there, initial=identity)
 
 
@@ -53,7 +53,7 @@ SEMIRINGS: dict[str, tuple[Any, Any, Any]] = {
 
 
 def semiring_of(name: str) -> Any:
-    """The semiring of that name; ⊕ of `circle_plus` is a user's own: x + y + x y."""
+    """Return the semiring of that name; `circle_plus` has the user-defined ⊕ x + y + x y."""
     if name != "circle_plus":
         return getattr(gl.semiring, name)
     circle = gl.binary.register_anonymous(lambda x, y: x + y + x * y, "circle")
@@ -68,7 +68,7 @@ def generators(draw: st.DrawFn) -> np.random.Generator:
 
 
 def draw_dense(rng: np.random.Generator, shape: Any, dtype: Any) -> Dense:
-    """Rows (or entries) of very different density, among them empty and full ones."""
+    """Draw a dense array with rows of very different density, including empty and full rows."""
     density = rng.choice([0, 0.01, 0.1, 0.5, 1], size=shape[:1])
     present = rng.random(shape) < density.reshape(-1, *[1] * (len(shape) - 1))
     values = np.zeros(shape, dtype)
@@ -96,7 +96,7 @@ def same(noun: Any, expected: Dense) -> None:
 
 
 def product(A: Dense, B: Dense, semiring: str) -> Dense:
-    """Every pair over k at once: (rows, k, columns)."""
+    """Return all products as an array of shape (rows, k, columns)."""
     _, fold, mult = SEMIRINGS[semiring]
     (there, x), (here, y) = A, B
     both = there[:, :, None] & here[None, :, :]
@@ -118,7 +118,7 @@ def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: boo
 
 
 def check(rng: np.random.Generator, make: Any, T: Dense) -> None:
-    """The expression alone, under masks, and written by the rule."""
+    """Check the expression by itself, under masks, and in writes that obey the write rule."""
     same(make().new(), T)
     C, M = draw_dense(rng, T[0].shape, T[1].dtype), draw_dense(rng, T[0].shape, np.int8)
     truth = M[0] & (M[1] != 0)
@@ -259,7 +259,7 @@ def test_ewise_operations_of_a_bitmap_with_a_sparse_vector_agree_with_numpy(rng)
     both = u & v
     by_index, few = noun_of((u, x)), noun_of((v, y))
     i = int(u.argmax())
-    by_index[i] = int(x[i])  # an assigned entry makes the vector a bitmap
+    by_index[i] = int(x[i])  # assigning an entry converts the vector to a bitmap
     same(gl.binary.minus(by_index & few).new(), (both, np.where(both, x - y, 0)))
     same(gl.binary.minus(few & by_index).new(), (both, np.where(both, y - x, 0)))
 

@@ -1,4 +1,4 @@
-"""Matrix Market files: what is read, what is refused and where, and that writing loses nothing."""
+"""Test Matrix Market files: reading, error messages with line numbers, and exact round trips."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def parse(written: str, **options: Any) -> gl.Matrix:
 
 
 def exactly(A: gl.Matrix, B: gl.Matrix) -> None:
-    """Same shape, dtype, places, and the same bits in every value."""
+    """Assert that shape, dtype, indices and the bits of every value are equal."""
     assert (A.nrows, A.ncols, A.dtype) == (B.nrows, B.ncols, B.dtype)
     for one, other in zip(A.to_coo(), B.to_coo(), strict=True):
         assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
 
 
-# --- files that others wrote --------------------------------------------------------------------
+# --- files of other programs --------------------------------------------------------------------
 @needs_data
 def test_every_malformed_file_is_listed_with_its_wrong_line():
     assert len(files(MALFORMED, "*.gz")) == len(BAD_LINES) == 25
@@ -84,7 +84,7 @@ def test_every_other_file_is_read_as_scipy_reads_it(path: Path):
     try:
         expected: Any = scipy.io.mmread(path, spmatrix=False)
     except (ValueError, OverflowError):
-        return  # held to its known content below
+        return  # compared with its known content below
     rows, columns, values = A.to_coo()
     assert (A.nrows, A.ncols) == expected.shape
     if not scipy.sparse.issparse(expected):
@@ -197,7 +197,7 @@ def test_reading_in_blocks_of_any_size_gives_the_same_matrix(monkeypatch):
         exactly(parse(written), A)
 
 
-# --- what the reader takes ----------------------------------------------------------------------
+# --- input that the reader accepts --------------------------------------------------------------
 @pytest.mark.parametrize(
     "written",
     [
@@ -275,7 +275,7 @@ def test_text_files_binary_files_and_compressed_files_are_read(tmp_path):
             assert mmread(source).to_dicts() == {0: {0: 7}}
 
 
-# --- what the reader refuses --------------------------------------------------------------------
+# --- input that the reader refuses --------------------------------------------------------------
 @pytest.mark.parametrize(
     ("written", "line", "problem"),
     [
@@ -390,7 +390,7 @@ def test_a_corrupted_file_gives_its_declared_shape_or_is_refused_with_a_line_num
         exactly(parse(text(A)), A)
 
 
-# --- what the writer does -----------------------------------------------------------------------
+# --- the writer ---------------------------------------------------------------------------------
 def test_a_file_is_replaced_only_after_everything_is_written(tmp_path, monkeypatch):
     A = gl.generators.path(4)
     path = tmp_path / "a.mtx"

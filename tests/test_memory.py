@@ -1,4 +1,4 @@
-"""Arrays that do not fit in host memory are refused before the allocation."""
+"""Test that arrays too large for host memory are refused before they are allocated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notation: products, operators, masks, infix, and expressions that wait."""
+"""Test the notation: products, operators, masks, infix operators and lazy expressions."""
 
 from __future__ import annotations
 
@@ -363,7 +363,7 @@ def test_updaters_and_unfinished_expressions_refuse_comparison_pickling_and_trut
 
 
 def of_each_kind(values: list) -> list:
-    """A Scalar, a Vector and a Matrix of these values."""
+    """Return a Scalar, a Vector and a Matrix of these values."""
     square = np.array([values, values])
     scalar = gl.Scalar.from_value(values[0])
     return [scalar, gl.Vector.from_dense(values), gl.Matrix.from_dense(square)]
@@ -504,7 +504,7 @@ def test_a_positional_unary_operator_returns_the_index_of_each_entry(data):
         assert found.tolist() == [place(i, 0) for i in places]
 
 
-# --- nouns as objects of Python ----------------------------------------------------------------
+# --- Python protocols --------------------------------------------------------------------------
 def test_the_transpose_of_the_transpose_is_the_matrix_itself_until_it_changes():
     A = small()
     B = A.T
@@ -529,11 +529,11 @@ def test_nbytes_is_the_total_size_of_the_arrays():
     assert A.nbytes == 2 * one_way
     assert sys.getsizeof(A) >= A.nbytes
     assert gl.Vector.from_dense(np.ones(10)).nbytes == 80
-    assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one value for all
+    assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one value for all entries
     assert gl.Scalar.from_value(1.5).nbytes == 8 and gl.Scalar(int).nbytes == 0
 
 
-# --- NumPy's names -----------------------------------------------------------------------------
+# --- names from NumPy --------------------------------------------------------------------------
 @pytest.mark.parametrize("compiled", [False, True])
 def test_operators_with_numpy_names_work_in_every_operation(compiled):
     if compiled:

@@ -1,8 +1,8 @@
-"""Each operation against the specification, for every mask, accumulator, replace, dtype and layout.
+"""Compare each operation with the specification, for every mask, accumulator, dtype and layout.
 
-A test draws operands, and hands `check` the expression and the oracle's result; `check`
-draws the output (fresh, or one of the operands), the mask (which may be the output too), the
-accumulator and replace.
+A test draws the operands and passes the expression and the oracle's result to `check`. `check`
+draws the output (a new object or one of the operands), the mask (possibly made from the output),
+the accumulator and `replace`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ import graphla as gl
 data = st.data()
 
 
-# --- the write rule, drawn --------------------------------------------------------------------
+# --- random writes ----------------------------------------------------------------------------
 class Operand:
-    """A noun and the table it stands for."""
+    """A Matrix or Vector, and the table that it represents."""
 
     def __init__(self, draw: Callable[..., Any], table: Table, kind: str = "matrix"):
         self.table, self.kind = table, kind
@@ -57,7 +57,7 @@ class Operand:
         self.restore()
 
     def restore(self) -> None:
-        """Make the noun anew."""
+        """Build the Matrix or Vector again from the table."""
         make: Any = matrix if self.kind == "matrix" else vector
         self.noun = make(self.table, self.layout)
 
@@ -66,7 +66,7 @@ class Operand:
 
 
 def draw_output(draw: Callable[..., Any], shape, kind: str, inputs: tuple[Operand, ...]) -> Operand:
-    """One of the inputs, where the shape allows, or a fresh noun of any dtype."""
+    """Draw the output: an input of the right shape, or a new object of any dtype."""
     alike = [operand for operand in inputs if operand.is_like(shape, kind)]
     if alike and draw(st.booleans(), label="output is an input"):
         return draw(st.sampled_from(alike))
@@ -76,7 +76,7 @@ def draw_output(draw: Callable[..., Any], shape, kind: str, inputs: tuple[Operan
 def draw_write(
     draw: Callable[..., Any], shape, kind: str, nouns: tuple[Operand, ...]
 ) -> tuple[Mask | None, Any, str | None, bool]:
-    """A mask (maybe over one of the nouns) with its view, an accumulator and replace."""
+    """Draw a mask (possibly made from an operand) with its view, an accumulator and `replace`."""
     mask = draw(masks(shape), label="mask")
     accum = draw(st.none() | st.sampled_from(ACCUMS), label="accum")
     if mask is None:
@@ -91,7 +91,7 @@ def draw_write(
 
 
 def updater(C: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """C(mask, accum, replace), with just the arguments that are given."""
+    """Return C(mask, accum, replace), called with only the arguments that are not None."""
     given = {"mask": view, "accum": getattr(gl.binary, accum) if accum else None}
     given = {name: value for name, value in given.items() if value is not None}
     return C(**given, replace=True) if replace else C(**given)
@@ -104,7 +104,7 @@ def check(
     *inputs: Operand,
     kind: str = "matrix",
 ) -> None:
-    """`make()` computes `expected`, and C(mask, accum, replace) << make() obeys the write rule."""
+    """Assert that `make()` computes `expected` and that writing it obeys the write rule."""
     same(make().new(), expected)
     C = draw_output(draw, expected.shape, kind, inputs)
     mask, view, accum, replace = draw_write(draw, expected.shape, kind, (C, *inputs))
@@ -128,14 +128,14 @@ def at(module: Any, name: str) -> Any:
 # --- products ---------------------------------------------------------------------------------
 @st.composite
 def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table, Table, str]:
-    """Two tables that can be multiplied, and a semiring defined on them."""
+    """Draw two tables that can be multiplied, and a semiring defined on their dtypes."""
     semiring = draw(st.sampled_from(SEMIRINGS))
     add, mult = semiring.split("_")
     left = draw(dtypes)
     mixes = add not in ("lor", "land", "lxor") and mult in ("plus", "times", "min", "max")
     right = draw(dtypes) if mixes and draw(st.booleans()) else left
     n, k, m = draw(rows), draw(inner), draw(columns)
-    # Entries that a product of floats would round are kept out: sums must not depend on order.
+    # Entries whose float products would be rounded are excluded: sums must not depend on the order.
     strict = (left.kind == "f" or right.kind == "f") and add in ("plus", "times")
     values = [suited(add, dtype) if strict else numbers(dtype) for dtype in (left, right)]
     if strict and left != right:
@@ -246,7 +246,7 @@ def test_kronecker_multiplies_each_pair_of_entries(data):
 def test_power_multiplies_a_matrix_by_itself(data):
     semiring = data.draw(st.sampled_from(["plus_times", "min_plus", "lor_land", "max_first"]))
     dtype = data.draw(dtypes) if semiring != "lor_land" else oracle.BOOL
-    # Small: min_plus does not distribute where it overflows, nor plus_times where it rounds.
+    # Small values: min_plus is not distributive if it overflows, nor plus_times if it rounds.
     values = st.integers(-3 if dtype.kind in "if" else 0, 3).map(dtype.type)
     n = data.draw(st.integers(0, 4))
     A = data.draw(tables(st.just((n, n)), dtype, values=values))
@@ -269,7 +269,7 @@ def test_power_0_of_a_matrix_is_the_identity(semiring, one, n):
 # --- entry by entry ---------------------------------------------------------------------------
 @st.composite
 def pairs_of_dtypes(draw: st.DrawFn, positional: bool = False) -> tuple[str, Any, Any]:
-    """A binary operator and two dtypes on which it is defined."""
+    """Draw a binary operator and two dtypes on which it is defined."""
     names = [*VALUED, *BITWISE, *(oracle.POSITIONAL if positional else [])]
     name = draw(st.sampled_from(names))
     choices = INTEGERS if name in BITWISE else DTYPES
@@ -415,7 +415,7 @@ def test_select_keeps_the_entries_where_the_mask_is_true(kind, data):
 # --- reductions -------------------------------------------------------------------------------
 @st.composite
 def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:
-    """A table, and a monoid whose fold of it does not depend on order."""
+    """Draw a table, and a monoid whose fold of the table does not depend on the order."""
     monoid, dtype = draw(st.sampled_from(MONOIDS)), draw(dtypes)
     return draw(tables(shape, dtype, values=suited(monoid, dtype))), monoid
 
@@ -576,7 +576,7 @@ def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
     (i, I), (j, J) = (data.draw(selections(n, duplicates=True)) for n in shape)
     where = (i, j) if kind == "matrix" else i
     J = J if kind == "matrix" else [0]
-    # The mask of the part: true where the mask of A is true.
+    # The mask of the extracted part is true where the mask of A is true.
     spots = product(enumerate(I), enumerate(J))
     allowed = {(p, q): True for (p, r), (q, c) in spots if mask.allows((r, c))}
     part = oracle.extract(A, I, J)

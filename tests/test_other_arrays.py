@@ -1,4 +1,4 @@
-"""Conversions to and from Awkward Array and PyData's sparse: round trips and errors."""
+"""Test conversions to and from Awkward Array and PyData Sparse: round trips and errors."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_an_awkward_array_that_is_not_a_matrix_is_refused():
             io.from_awkward(ak.with_parameter(array, key, value))
 
 
-# --- PyData's sparse ----------------------------------------------------------------------------
+# --- PyData Sparse ------------------------------------------------------------------------------
 @given(data, st.sampled_from(["coo", "gcxs", "dok"]), st.sampled_from(["matrix", "vector"]))
 def test_a_pydata_sparse_round_trip_keeps_every_entry(data, format, kind):
     sparse = pytest.importorskip("sparse")

@@ -1,4 +1,4 @@
-"""What a matrix keeps for traversals: when it is made, shared, paid for, reported and dropped."""
+"""Test traversal plans: when they are built, shared, reported and dropped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ on_cuda = pytest.mark.skipif(gl.config.device == "cpu", reason="no memory of a d
 
 
 def matrix(n=60, entries=900, seed=0, symmetric=False) -> Any:
-    """Enough edges for each vertex that a full plan fits."""
+    """Return a matrix with enough edges per vertex for a full plan."""
     i, j = np.random.default_rng(seed).integers(0, n, (2, entries))
     if symmetric:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])
@@ -35,7 +35,7 @@ def host(A, array):
 
 
 def has_full_plans():
-    """In NumPy they would not pay."""
+    """Return whether the backend builds full plans; on NumPy their cost exceeds their benefit."""
     return gl.config.device != "cpu" or gl.config.compiled is True
 
 
@@ -43,7 +43,7 @@ def both_forms(A):
     return A._store.csr, A._store.csc
 
 
-# --- when it is made ------------------------------------------------------------------------------
+# --- when a plan is built -------------------------------------------------------------------------
 
 
 def test_without_traversals_there_is_no_plan():
@@ -99,7 +99,7 @@ def test_all_vertices_are_idle_in_the_plan_of_an_empty_matrix(n):
     assert bits.all()
 
 
-# --- whose it is ----------------------------------------------------------------------------------
+# --- sharing a plan -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -150,7 +150,7 @@ def test_a_changed_matrix_loses_its_plan_and_other_owners_keep_it():
     assert A.preparation is None
 
 
-# --- the account ----------------------------------------------------------------------------------
+# --- the account of times -------------------------------------------------------------------------
 
 
 def spend(A, seconds, times=1):
@@ -167,7 +167,7 @@ def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_it_costs(monk
     asked = []
     make = do.plan
     monkeypatch.setattr(do, "plan", lambda *args: asked.append(args[2]) or make(*args))
-    spend(A, 0.25)  # does not count: it may have waited for a compiler
+    spend(A, 0.25)  # not counted, because it may include compilation
     spend(A, 0.25, 4)
     assert asked == [False]
     spend(A, 0.25, 3)
@@ -210,13 +210,13 @@ def spent(light=(), full=()):
 def test_the_break_even_of_a_plan_follows_from_traversal_times():
     assert spent().report(plan_of(0.3, False), 0.9).break_even is None
     assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
-    # estimated: 0.9 s against the part of 10 ms that it spares
+    # estimated: a cost of 0.9 s against a saved share of 10 ms per traversal
     estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
     assert estimated.break_even == 0.9 / (SAVING * 0.01)
-    # the same from traversals that had it
+    # the same estimate, from traversals that used the full plan
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
-    # measured: 0.8 s against 10 ms - 6 ms
+    # measured: a cost of 0.8 s against 10 ms - 6 ms saved per traversal
     measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
     assert measured.break_even == 200
     assert "pays after 200 traversals" in repr(measured)
@@ -225,7 +225,7 @@ def test_the_break_even_of_a_plan_follows_from_traversal_times():
     assert spent(light=[9.0, 0.01]).report(plan_of(0.3, False), inf).break_even is None
 
 
-# --- when memory is short -------------------------------------------------------------------------
+# --- when memory runs out -------------------------------------------------------------------------
 
 
 @on_cuda
@@ -245,7 +245,7 @@ def test_dropping_a_full_plan_resets_the_account_of_its_matrix(monkeypatch):
 
 
 class Short:
-    """Report too little memory, `times` times."""
+    """Raise an out-of-memory error in the first `times` calls."""
 
     def __init__(self, device, times):
         self.left, self.asked, self.device = times, 0, device

@@ -1,4 +1,4 @@
-"""Long work shows a progress bar if `config.progress` is True, and nothing otherwise."""
+"""Test that long work shows a progress bar if `config.progress` is True, and nothing otherwise."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_progress_bar_shows_completed_work_and_is_removed_at_the_end(capsys, m
     with gl.config.set(progress=True), progress(4, "step", "work") as advance:
         assert bars.is_shown()
         for _ in range(2):
-            time.sleep(0.11)  # longer than tqdm waits between two drawings
+            time.sleep(0.11)  # longer than the interval between two updates of tqdm
             advance(1)
     shown = capsys.readouterr().err
     assert "work:  50%" in shown and "2/4" in shown and " step/s" in shown

@@ -1,4 +1,4 @@
-"""The checker of wording finds what it is meant to find, and nothing else."""
+"""Test that the wording checker finds the listed expressions and nothing else."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ STANDARD = [
 
 
 def written(sentence: str, path: str) -> str:
-    """Return a file of the kind of `path` that holds the sentence as prose."""
+    """Return the text of a file of this type that contains the sentence as prose."""
     return {".py": f'"""{sentence}"""\n', ".cu": f"/// {sentence}\n", ".md": f"{sentence}\n"}[
         Path(path).suffix
     ]

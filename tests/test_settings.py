@@ -1,4 +1,4 @@
-"""Settings, forced directions and recorders: checked when set, and held where they should be."""
+"""Test that settings, forced directions and recorders are validated and have the right scope."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""sort, argsort and top_k against Python's `sorted` by the same comparison, which is stable too."""
+"""Compare sort, argsort and top_k with Python's stable `sorted` under the same comparison."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ data = st.data()
 KEYS = 0x3A91_07C3_E25B
 """The keys of 0 to 11, four bits each."""
 
-# Random strict weak orders by a few operators, as each is compiled: what is drawn is the values, of
-# which an operator looks at a part. The rest tells equals apart.
+# Each operator is compiled, so there are only a few. Each compares a part of the value; the rest of
+# the value distinguishes elements that compare as equal.
 ORDERS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "by the upper bits": ("INT64", lambda x, y: x >> 8 < y >> 8),
     "by the remainder": ("INT32", lambda x, y: x % 7 > y % 7),
@@ -52,7 +52,7 @@ disorderly = {name: binary.register_anonymous(f, name) for name, f in NO_ORDERS.
 
 
 def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Values with many equals under each order."""
+    """Draw values of which many compare as equal under each order."""
     if dtype.kind == "f":
         halves = st.integers(-12, 12).map(lambda k: k / 2)
         return st.one_of(halves, halves, st.just(float("nan"))).map(dtype.type)
@@ -62,7 +62,7 @@ def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
 
 
 def in_order(values: Any, before: Callable[[Any, Any], Any]) -> list[int]:
-    """Where the values are, in the order that `before` says, equals as they come, NaN last."""
+    """Return the permutation that sorts the values stably by `before`, with NaN last."""
 
     def compare(i: int, j: int) -> int:
         x, y = values[i].item(), values[j].item()
@@ -74,13 +74,13 @@ def in_order(values: Any, before: Callable[[Any, Any], Any]) -> list[int]:
 
 
 def same(got: Any, expected: Any) -> None:
-    """Assert that two arrays have the same bits (any NaN is one)."""
+    """Assert that two arrays have the same dtype and values; NaN equals NaN."""
     assert got.dtype == expected.dtype
     np.testing.assert_array_equal(got, expected)
 
 
 def check_vector(w: Vector, p: Vector, indices: Any, values: Any, order: Any, size: int) -> None:
-    """Assert that w and p hold the entries (indices, values), taken in that order, at the front."""
+    """Assert that w and p start with the values and the indices of the entries, in `order`."""
     assert (w.size, p.size) == (size, size)
     for noun, expected in ((w, values[order]), (p, indices[order])):
         verify(noun)
@@ -90,7 +90,7 @@ def check_vector(w: Vector, p: Vector, indices: Any, values: Any, order: Any, si
 
 
 def random_values(rng: np.random.Generator, dtype: np.dtype, size: int) -> Any:
-    """Numbers with some equals, and NaN among floats."""
+    """Return random numbers with some duplicates, and NaN among floats."""
     if dtype.kind == "b":
         return rng.random(size) < 0.5
     if dtype.kind == "f":
@@ -174,7 +174,7 @@ def test_long_and_short_rows_can_be_sorted_together():
 @pytest.mark.cpu
 @given(data)
 def test_a_vector_can_be_sorted_by_any_order_of_a_few_keys(data):
-    """Orders by a table that is drawn, in NumPy alone: compiled, each would take its time."""
+    """Draw the table that defines the order; use NumPy only, because compiling each is slow."""
     keys = data.draw(st.integers(0, 2**48 - 1), label="keys")
     values = np.array(data.draw(st.lists(st.integers(0, 2**40), max_size=60)), np.uint64)
 
@@ -264,7 +264,7 @@ def test_top_k_agrees_with_heapq(data, size, k):
         check_vector(w, p, indices, values, order, k)
 
 
-# --- what there is to sort ----------------------------------------------------------------------
+# --- special inputs -----------------------------------------------------------------------------
 
 
 def test_the_permutation_restores_the_original_order():

@@ -1,4 +1,4 @@
-"""The number of Python calls that one statement makes."""
+"""Test the number of Python calls that one statement makes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOLDERS = tuple(str(Path(str(package.__file__)).parent) for package in (gl, semi
 
 
 def count_calls(statement: Any) -> int:
-    """Return how many of our Python functions a statement calls."""
+    """Return the number of calls to graphla's Python functions that a statement makes."""
     count = 0
 
     def see(frame: Any, event: str, argument: Any) -> None:
@@ -31,7 +31,7 @@ def count_calls(statement: Any) -> int:
         is_ours = file.startswith(FOLDERS) or file == "<string>" or "graphla_" in file
         while frame is not None and "simulator" not in frame.f_code.co_filename:
             frame = frame.f_back
-        count += event == "call" and is_ours and frame is None  # not on behalf of the simulator
+        count += event == "call" and is_ours and frame is None  # not called by the simulator
 
     sys.setprofile(see)
     try:

@@ -1,4 +1,4 @@
-"""Detection of symmetry: it is right and cached, and does not change any result."""
+"""Test that symmetry detection is correct and cached, and that it does not change any result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_same(x: Any, y: Any) -> bool:
 
 
 def oracle(table: Table) -> tuple[bool, bool]:
-    """Return whether the pattern is symmetric, and whether the values are symmetric as well."""
+    """Return whether the pattern is symmetric, and whether the values are also symmetric."""
     entries, back = table.entries, transpose(table).entries
     has_pattern = entries.keys() == back.keys()
     return has_pattern, has_pattern and all(is_same(x, back[key]) for key, x in entries.items())
@@ -61,7 +61,7 @@ few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
 
 
 def held(A: gl.Matrix) -> int:
-    """Return the bytes of the forms, with each array counted once, and of the plan."""
+    """Return the bytes of the storage forms and of the plan; each array counts once."""
     forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
@@ -69,7 +69,7 @@ def held(A: gl.Matrix) -> int:
 
 
 def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> tuple[Any, Any]:
-    """Rows and columns of a symmetric pattern with self-loops; one entry may be changed."""
+    """Return rows and columns of a symmetric pattern with self-loops; one entry may be changed."""
     rng = np.random.default_rng(seed)
     i, j = rng.integers(0, n, (2, entries))
     keys = np.unique(np.concatenate([i * n + j, j * n + i, np.arange(0, n, 3) * (n + 1)]))
@@ -85,7 +85,7 @@ def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> t
     return keys // n, keys % n
 
 
-# --- the answer -----------------------------------------------------------------------------------
+# --- detection of symmetry ------------------------------------------------------------------------
 
 
 @given(squares, LAYOUTS["matrix"])
@@ -93,7 +93,7 @@ def test_symmetry_detection_agrees_with_a_dictionary_of_entries(table, how):
     A = matrix(table, how)
     expected = oracle(table)
     assert tuple(backend(A.device).find_symmetry(A._store.csr)) == expected
-    if how != "both":  # that one is declared symmetric where its values are equal
+    if how != "both":  # `matrix` declares symmetric tables as symmetric
         assert not A._store.is_symmetric
         assert A._store.find_symmetry() == expected[0]
         assert A._store.is_symmetric == expected[1]
@@ -145,7 +145,7 @@ def test_a_rectangular_matrix_is_never_compared_with_its_transpose(monkeypatch):
     assert not A._store.find_symmetry()
 
 
-# --- when it is found -----------------------------------------------------------------------------
+# --- when symmetry is detected --------------------------------------------------------------------
 
 
 def spy(A: gl.Matrix, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -193,7 +193,7 @@ def test_symmetry_is_detected_again_after_a_matrix_changes():
     assert A._store.find_symmetry()
 
 
-# --- what it saves --------------------------------------------------------------------------------
+# --- memory saved ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("has_columns", [False, True])
@@ -231,7 +231,7 @@ def test_a_symmetric_pattern_is_stored_once_and_asymmetric_values_twice(has_colu
     same(A, Table((60, 60), np.dtype(np.int64), {(x, y): x for x, y in zip(i, j, strict=True)}))
 
 
-# --- what it leaves as it was ---------------------------------------------------------------------
+# --- results stay the same ------------------------------------------------------------------------
 
 
 @fewer(4)
@@ -241,7 +241,9 @@ def test_results_are_the_same_before_and_after_symmetry_detection(table, how, da
     if data.draw(st.booleans()):
         assert B._store.csc is not None
     B._store.find_symmetry()
-    few = gl.config.compiled is True and not is_full()  # each takes Numba a second or two
+    few = (
+        gl.config.compiled is True and not is_full()
+    )  # Numba takes one or two seconds to compile each
     for name in ("plus_times", "any_secondi", *(() if few else ("min_first", "plus_minus"))):
         ring = getattr(gl.semiring, name)
         if A.dtype not in ring.types:

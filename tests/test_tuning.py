@@ -1,4 +1,4 @@
-"""Tuning values are replaced for the length of a block."""
+"""Test that tuning values are replaced for the duration of a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Graph that knows the name of its values refuses another name."""
+"""Test that a Graph that knows the name of its values refuses other names."""
 
 from __future__ import annotations
 
