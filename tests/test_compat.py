@@ -212,7 +212,7 @@ def written(C: Any, *args: Any, x: Any, **options: Any) -> Any:
 
 
 def composite(lib: Any) -> Any:
-    """Return the aggregator (max + 1.5 min) / count, which is not in the catalogue."""
+    """Return the aggregator (max + 1.5 min) / count, which is not in the catalog."""
 
     def finalize(most, least, count, opts):
         least = lib.binary.times(least, 1.5)

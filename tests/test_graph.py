@@ -33,7 +33,7 @@ labels = st.one_of(
 
 
 @st.composite
-def labelled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
+def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
     """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix."""
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed
@@ -157,7 +157,7 @@ def test_a_graph_is_immutable():
         G.directed = True  # pyright: ignore[reportAttributeAccessIssue]
 
 
-@given(labelled())
+@given(labeled())
 def test_degrees_agree_with_networkx_and_a_round_trip_keeps_the_graph(drawn):
     nx = pytest.importorskip("networkx")
     G, A = drawn
@@ -413,7 +413,7 @@ def pairs_of(G: Graph, there: Any) -> set[Any]:
     return {(u, v) if G.directed else frozenset((u, v)) for u, v in there}
 
 
-@given(labelled())
+@given(labeled())
 def test_vertices_and_edges_equal_those_of_networkx(drawn):
     nx = pytest.importorskip("networkx")
     G, A = drawn
@@ -481,7 +481,7 @@ def same_as_networkx(G: Graph, there: Any) -> None:
         assert G.matrix.isequal(G.matrix.T.new())
 
 
-@given(labelled(), st.data())
+@given(labeled(), st.data())
 def test_a_subgraph_equals_that_of_networkx(drawn, data):
     pytest.importorskip("networkx")
     G, _ = drawn
@@ -493,7 +493,7 @@ def test_a_subgraph_equals_that_of_networkx(drawn, data):
     assert whole.labels == G.labels and whole.matrix.isequal(G.matrix)
 
 
-@given(labelled(), st.data(), st.booleans())
+@given(labeled(), st.data(), st.booleans())
 def test_adding_edges_gives_the_same_graph_as_networkx(drawn, data, weighted):
     pytest.importorskip("networkx")
     G, before = drawn
@@ -513,7 +513,7 @@ def test_adding_edges_gives_the_same_graph_as_networkx(drawn, data, weighted):
     same_as_networkx(H, there)
 
 
-@given(labelled(), st.data())
+@given(labeled(), st.data())
 def test_removing_edges_gives_the_same_graph_as_networkx(drawn, data):
     pytest.importorskip("networkx")
     G, before = drawn
@@ -736,7 +736,7 @@ def test_the_table_lists_each_algorithm_and_describes_each_option():
 @settings(max_examples=12)
 @given(data=st.data())
 def test_algorithms_give_the_same_results_on_a_graph_as_on_its_matrix(algorithm, data):
-    G, A = data.draw(labelled(directed=False if algorithm.told.undirected else None))
+    G, A = data.draw(labeled(directed=False if algorithm.told.undirected else None))
     numbered, named = _arguments(data.draw, algorithm, G)
     expected, problem = _tried(algorithm, A, numbered | _direction(algorithm, G))
     found, other = _tried(algorithm, G, named)

@@ -568,7 +568,7 @@ NAMES = st.one_of(
 
 
 @st.composite
-def labelled_graphs(draw):
+def labeled_graphs(draw):
     """Draw labeled edges as a matrix without isolated vertices, which an edge list cannot store."""
     labels = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     ends = st.integers(0, len(labels) - 1)
@@ -583,7 +583,7 @@ def labelled_graphs(draw):
     return A, [labels[k] for k in kept]
 
 
-@given(labelled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
+@given(labeled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
 def test_writing_and_reading_a_labeled_graph_keeps_it(graph, extension):
     A, labels = graph
     with tempfile.TemporaryDirectory() as folder:

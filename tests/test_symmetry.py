@@ -93,7 +93,7 @@ def test_symmetry_detection_agrees_with_a_dictionary_of_entries(table, how):
     A = matrix(table, how)
     expected = oracle(table)
     assert tuple(backend(A.device).find_symmetry(A._store.csr)) == expected
-    if how != "both":  # `matrix` declares symmetric tables as symmetric
+    if how != "both":  # for "both", `matrix` declares a symmetric table as such
         assert not A._store.is_symmetric
         assert A._store.find_symmetry() == expected[0]
         assert A._store.is_symmetric == expected[1]
