@@ -35,7 +35,7 @@ EXAMPLES = {
     "ladder/": 25,
     "simulator/test_intrinsics.py": 30,
     "test_aggregators.py": 20,
-    "test_assign.py::test_assign_to_a_row_or_a_column_takes_a_vector_mask": 25,
+    "test_assign.py::test_assigning_to_a_row_or_a_column_accepts_a_vector_mask": 25,
     "test_construction.py::test_coordinates_are_read_in_any_order_and_returned_sorted": 25,
     "test_operations.py::test_writing_a_matrix_obeys_the_write_rule": 100,
     "test_operations.py::test_reduce": 100,

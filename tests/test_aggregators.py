@@ -144,7 +144,7 @@ def test_an_aggregator_can_be_called_on_a_matrix_or_a_vector():
 
 
 @given(data)
-def test_an_aggregation_obeys_the_write_rule(data):
+def test_writing_an_aggregation_obeys_the_write_rule(data):
     A = data.draw(tables(dtype=INT))
     w = data.draw(columns(A.shape[0], INT))
     C, mask = vector(w), data.draw(masks((A.shape[0], 1)))

@@ -343,7 +343,7 @@ def test_matrices_and_vectors_have_the_requested_shape(n, m):
 
 
 @given(data)
-def test_scalars_take_part_in_entrywise_operations(data):
+def test_scalars_can_be_operands_of_entrywise_operations(data):
     x, y = (data.draw(st.none() | st.integers(-5, 5)) for _ in range(2))
     s, t = (gl.Scalar.from_value(v) if v is not None else gl.Scalar(int) for v in (x, y))
     plus, minus = gl.binary.plus, gl.binary.minus

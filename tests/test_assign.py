@@ -194,7 +194,7 @@ def row_assign(C: Table, i: int, rule: Any, J: Any, u: Table, *write: Any) -> Ta
 @pytest.mark.parametrize("is_scalar", [False, True])
 @pytest.mark.parametrize("by_column", [False, True])
 @given(data)
-def test_assign_to_a_row_or_a_column_takes_a_vector_mask(by_column, is_scalar, confined, data):
+def test_assigning_to_a_row_or_a_column_accepts_a_vector_mask(by_column, is_scalar, confined, data):
     table = data.draw(tables(nonempty))
     line = oracle.transpose(table) if by_column else table
     C = Operand(data.draw, table)
@@ -218,7 +218,7 @@ def test_assign_to_a_row_or_a_column_takes_a_vector_mask(by_column, is_scalar, c
 
 
 @given(data)
-def test_assign_to_a_row_takes_a_matrix_mask_that_spans_the_matrix(data):
+def test_assigning_to_a_row_accepts_a_mask_of_the_whole_matrix(data):
     C = Operand(data.draw, data.draw(tables(nonempty)))
     i = data.draw(st.integers(0, C.table.shape[0] - 1))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -300,7 +300,7 @@ def test_many_single_assignments_leave_other_views_unchanged(data):
 
 # --- arrays and wrong arguments ---------------------------------------------------------------
 @given(data)
-def test_an_array_is_assigned_entry_by_entry(data):
+def test_assigning_an_array_sets_each_element(data):
     C = Operand(data.draw, data.draw(tables(dtype=np.dtype(np.int64))))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))

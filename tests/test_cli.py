@@ -117,7 +117,7 @@ def test_the_help_of_a_command_explains_its_options_and_gives_examples(command):
         assert "as algebra:\n  " in text
 
 
-def test_the_examples_of_every_command_are_complete():
+def test_the_examples_of_every_command_are_valid_command_lines():
     grammar = parser()
     for algorithm in ALGORITHMS:
         _, _, examples = succeeds(algorithm.name, "--help").partition("examples:\n")
@@ -127,7 +127,7 @@ def test_the_examples_of_every_command_are_complete():
             assert grammar.parse_args(words).algorithm is algorithm
 
 
-def test_graphla_runs_as_a_command():
+def test_graphla_can_be_run_as_a_command():
     assert launched("--version").stdout.startswith("graphla ")
     done = launched("bfs", "nothing")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
@@ -138,7 +138,7 @@ def test_graphla_runs_as_a_command():
 # --- results --------------------------------------------------------------------------------------
 
 
-def test_bfs_of_a_dataset():
+def test_bfs_of_a_dataset_prints_levels():
     lines = succeeds("bfs", "karate", "--source", 16, "--top", 2).splitlines()
     assert lines[0] == "graph    karate: 34 vertices, 156 entries"
     assert lines[1] == "source   16"
@@ -409,7 +409,7 @@ def rows_of(path: Path, delimiter: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "mark"), [("l.csv", ","), ("l.tsv", "\t"), ("l.csv.gz", ",")])
-def test_text_output_reads_back(tmp_path, name, mark):
+def test_text_output_can_be_read_back(tmp_path, name, mark):
     succeeds("bfs", "karate", "--source", 30, "--output", tmp_path / name)
     rows = rows_of(tmp_path / name, mark)
     levels, parents = gl.algorithms.bfs(gl.datasets.load("karate"), 30)
@@ -418,7 +418,7 @@ def test_text_output_reads_back(tmp_path, name, mark):
     assert rows[30]["parent"] == "30"
 
 
-def test_npz_output_reads_back(tmp_path):
+def test_npz_output_can_be_read_back(tmp_path):
     path = tmp_path / "ranks.npz"
     succeeds("pagerank", "karate", "--output", path)
     with np.load(path) as arrays:
@@ -508,7 +508,7 @@ def test_a_graph_can_be_read_from_standard_input(monkeypatch, tmp_path):
     assert "standard input: Bad file descriptor" in refused("info", "-", "--format", "el")
 
 
-def test_every_format_is_read_by_its_extension_or_by_its_name(tmp_path):
+def test_every_format_can_be_chosen_by_extension_or_by_name(tmp_path):
     nx = pytest.importorskip("networkx")
     G = nx.Graph([("ann", "bob"), ("bob", "eve")])
     nx.write_graphml(G, tmp_path / "a.graphml")
@@ -581,7 +581,7 @@ def test_problems_with_the_input_are_reported_in_one_line(tmp_path, edge_list):
     assert "alpha is 2.0, but" in refused("pagerank", "karate", "--alpha", 2)
 
 
-def test_a_refusal_leaves_no_file(tmp_path, edge_list):
+def test_a_refused_command_creates_no_file(tmp_path, edge_list):
     assert refused("bfs", edge_list, "--source", 9, "--output", tmp_path / "levels.csv")
     assert refused("convert", edge_list, tmp_path / "nowhere" / "graph.mtx")
     assert [path.name for path in tmp_path.iterdir()] == ["edges.txt"]
@@ -737,7 +737,7 @@ def test_importing_graphla_keeps_the_programs_signal_handler():
     subprocess.run([sys.executable, "-c", program], check=True, env=environment())
 
 
-def test_tqdm_is_not_imported_unless_a_bar_is_shown():
+def test_tqdm_is_imported_only_if_a_progress_bar_is_shown():
     program = (
         "import sys; from graphla.cli import main; main(['closeness', 'karate', '--no-compile']); "
         "assert 'tqdm' not in sys.modules"

@@ -368,7 +368,7 @@ DIFFERENCES = {
 
 
 @pytest.mark.parametrize("text", DIFFERENCES)
-def test_documented_differences_from_python_graphblas_still_hold(text):
+def test_documented_differences_from_python_graphblas_still_exist(text):
     theirs, ours = DIFFERENCES[text]
     assert either(text, gl) == ours
     assert theirs is None or either(text, gb) == theirs

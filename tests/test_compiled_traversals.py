@@ -422,7 +422,7 @@ def interrupted(call: Callable[[], Any], after: float = 0.05) -> bool:
     return False
 
 
-def test_an_interrupt_waits_for_the_loop_to_stop() -> None:
+def test_an_interrupt_waits_until_the_loop_has_stopped() -> None:
     stop, seen = np.zeros(1, np.int64), []
 
     def loop() -> None:

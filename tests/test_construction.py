@@ -159,7 +159,7 @@ def test_arrays_of_inconsistent_sizes_are_refused():
 
 
 @pytest.mark.parametrize("edges", [[(1,)], [(1, 2, 3, 4)], [(0, 1), (1, 2, 3)], np.zeros((2, 4))])
-def test_an_edge_of_the_wrong_width_is_refused(edges):
+def test_an_edge_with_the_wrong_number_of_elements_is_refused(edges):
     with pytest.raises(ValueError, match=r"2 (or 3 )?(parts|columns)"):
         gl.Matrix.from_edgelist(edges)
 

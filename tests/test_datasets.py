@@ -15,7 +15,7 @@ FOLDER = Path(datasets.__file__).parent
 
 
 @pytest.mark.parametrize("name", datasets.names())
-def test_each_dataset_has_the_counts_that_the_table_gives(name):
+def test_each_dataset_has_the_counts_listed_in_the_table(name):
     about, A = datasets.info(name), datasets.load(name)
     assert A.shape == (about.vertices, about.vertices)
     assert A.nvals == (about.edges if about.directed else 2 * about.edges)

@@ -1,4 +1,4 @@
-"""Run the Python blocks of all pages, check the syntax of their shell blocks, and follow links."""
+"""Run the Python blocks of all pages, check the syntax of shell blocks, and check links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public docstrings have the Google sections, and these agree with the code.
+"""Test that public docstrings have the Google sections and agree with the code.
 
 `PUBLIC` lists the objects; each test below holds for every one of them. Sections are read as
 napoleon reads them: a heading at the left margin, and indented entries `name: text`.
@@ -103,7 +103,7 @@ PUBLIC: dict[str, Any] = {
     "ladder.Paths.sssp": ladder.Paths.sssp,
     "ladder.Prepared.bfs": ladder.Prepared.bfs,
 }
-"""Functions, methods, properties and classes by the name that users know."""
+"""Public functions, methods, properties and classes by their public names."""
 
 ANY = re.compile(
     # a Python number of the entries' dtype, or a default value of any type
@@ -119,16 +119,16 @@ ANY = re.compile(
     # labels of any type, or arguments that contain labels
     r"|Labels\.(vertices|pairs|number_keys|of)|Labelled\w+\.to"
 )
-"""Functions that may be annotated Any, each with its reason."""
+"""Functions whose return annotation may be Any, each with its reason."""
 
 WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
-"""Objects that the examples of others show."""
+"""Objects that need no example because the examples of other objects show them."""
 
 UNREACHABLE = {name: {"DuplicateEntry"} for name in ("Updater.update", "InputMasked.update")}
 """Errors of shared helpers that these functions cannot raise: they assign to all indices."""
 
 NEED_EXAMPLES = ("algorithms.", "closure", "draw", "spy", "direction", "Graph.from_")
-"""The names of objects that must have examples; classes have them for their methods."""
+"""Prefixes of objects that must have examples; the example of a class covers its methods."""
 
 HELPERS = (
     "graphla.algorithms",
@@ -284,7 +284,7 @@ def test_a_function_that_returns_a_value_has_a_returns_section(name):
 
 
 @public(is_function)
-def test_the_return_annotation_is_a_type(name):
+def test_the_return_annotation_is_a_specific_type(name):
     thing = plain(PUBLIC[name])
     for each in get_overloads(thing) or [thing]:
         returned = inspect.signature(each).return_annotation

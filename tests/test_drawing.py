@@ -89,7 +89,7 @@ def test_spy_accepts_graphs_expressions_and_axes():
     assert gl.spy(G.matrix.T).images and gl.spy(gl.Matrix(int, 3, 4)).images
 
 
-def test_spy_refuses_what_it_cannot_draw():
+def test_spy_refuses_arguments_that_it_cannot_draw():
     with pytest.raises(InvalidValue, match="bins must be an int from 1 to 4096, not 0"):
         gl.spy(gl.Matrix(int, 3, 3), bins=0)
     with pytest.raises(InvalidValue, match="A is 0 x 3, so there is nothing to draw"):
@@ -107,7 +107,7 @@ def dots(ax: Any) -> Any:
     return ax.collections[-1]
 
 
-def test_draw_shows_each_vertex_edge_label_and_weight_once():
+def test_draw_shows_each_vertex_edge_label_and_weight_exactly_once():
     ax = gl.draw(chain())
     assert dots(ax).get_offsets().shape == (4, 2)
     (lines,) = [each for each in ax.collections if isinstance(each, LineCollection)]
@@ -147,14 +147,14 @@ def test_vertices_of_the_same_category_have_the_same_color():
     assert gl.draw(many, color=louvain(many)).collections
 
 
-def test_given_positions_are_used():
+def test_draw_uses_the_given_positions():
     points = {"a": (0, 0), "b": (1, 2), "c": (5, 1), "d": (3, 3)}
     for positions in (points, list(points.values())):
         shown = dots(gl.draw(chain(), positions=positions)).get_offsets()
         assert np.array_equal(shown, list(points.values()))
 
 
-def test_draw_refuses_what_it_cannot_draw():
+def test_draw_refuses_arguments_that_it_cannot_draw():
     G, large = chain(), gl.Graph(gl.generators.path(2000))
     with pytest.raises(InvalidValue, match="G has 2,000 vertices and 1,999 edges, but draw shows"):
         gl.draw(large)

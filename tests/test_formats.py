@@ -374,7 +374,7 @@ def test_an_edge_table_may_be_undirected_and_may_contain_categories():
     ],
 )
 @pytest.mark.parametrize("format", TABLES)
-def test_the_error_about_a_wrong_edge_table_states_the_problem_and_its_place(
+def test_the_error_about_a_wrong_edge_table_states_the_problem_and_its_location(
     columns, options, problem, format
 ):
     file = table_file(columns, format)
@@ -433,7 +433,7 @@ def test_the_format_argument_overrides_the_file_extension(tmp_path):
 
 @pytest.mark.parametrize("damage", [b"\xff", b"\x7f"])
 @pytest.mark.parametrize("format", TABLES)
-def test_a_table_with_one_damaged_byte_is_read_or_refused(format, damage):
+def test_a_table_with_one_damaged_byte_is_either_read_or_refused(format, damage):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1, 2]})
     if format == "feather":  # without compression, because decompression would detect the damage
@@ -452,7 +452,7 @@ def test_a_table_with_one_damaged_byte_is_read_or_refused(format, damage):
 
 
 @pytest.mark.parametrize("extension", ["graphml", "gexf", "gml", "json", "parquet", "gr", "metis"])
-def test_writing_a_read_only_format_raises_an_error_that_explains_it(extension, tmp_path):
+def test_writing_a_format_that_can_only_be_read_is_refused(extension, tmp_path):
     path = tmp_path / f"a.{extension}"
     with pytest.raises(gl.exceptions.InvalidValue, match=r"does not write them; it writes \.mtx"):
         gio.write(path, gl.generators.path(3))

@@ -137,7 +137,7 @@ def test_a_matrix_and_its_transpose_share_the_forms_that_either_builds():
     assert not A.is_symmetric
 
 
-def test_a_symmetric_matrix_holds_one_form():
+def test_a_symmetric_matrix_stores_only_one_format():
     a = Csr(1, 1, np.array([0, 1], np.int32), np.array([0], np.int32), np.array([1]))
     A = MatrixStore("cpu", INT64, a, a)
     assert A.is_symmetric

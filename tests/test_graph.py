@@ -129,7 +129,7 @@ def foreign_graphs() -> list[tuple[Any, str]]:
     ]
 
 
-def test_a_graph_of_another_library_is_refused_with_advice_how_to_convert_it():
+def test_a_graph_of_another_library_is_refused_with_advice_on_how_to_convert_it():
     for foreign, convert in foreign_graphs():
         name = type(foreign).__name__
         problem = rf"A must be .* not a \w+\.{name}; convert it by {convert}\(A\)"
@@ -253,7 +253,7 @@ def test_copied_results_keep_their_labels_and_computed_results_have_none():
     assert pickle.loads(pickle.dumps(pairs)).to_dict() == pairs.to_dict()
 
 
-def test_a_label_may_look_like_a_list_of_labels():
+def test_a_label_may_be_a_tuple_of_other_labels():
     G = Graph.from_edges([(0, (0, 1)), ((0, 1), 1)])
     assert algorithms.reachable(G, (0, 1), cutoff=0).to_dict() == {(0, 1): True}
     assert algorithms.reachable(G, [0, 1], cutoff=0).to_dict() == {0: True, 1: True}
@@ -735,7 +735,7 @@ def test_the_table_lists_each_algorithm_and_describes_each_option():
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.function)
 @settings(max_examples=12)
 @given(data=st.data())
-def test_algorithms_give_the_same_results_on_a_graph_as_on_its_matrix(algorithm, data):
+def test_algorithms_return_the_same_results_for_a_graph_as_for_its_matrix(algorithm, data):
     G, A = data.draw(labeled(directed=False if algorithm.told.undirected else None))
     numbered, named = _arguments(data.draw, algorithm, G)
     expected, problem = _tried(algorithm, A, numbered | _direction(algorithm, G))

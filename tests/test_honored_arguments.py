@@ -1,4 +1,4 @@
-"""No argument is ignored: `sort`, `how`, `lazy` and `is_udt` are honored or refused."""
+"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or refused."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ SHARED = {
 SHARED |= {"hashed_random", "merge_path", "persistent", "rows"}
 """CUDA sources that serve several families."""
 ONE_DEVICE = {CUDA: {"hot_columns"}, CPU: set()}
-"""Families of which the other device has no use."""
+"""Families that exist on this device only."""
 
 
 def families(folder: Path) -> set[str]:

@@ -137,7 +137,7 @@ def test_a_product_with_the_identity_matrix_changes_nothing(data):
 
 
 @given(data)
-def test_reducing_rows_is_a_product_with_ones(data):
+def test_reducing_rows_equals_a_product_with_a_vector_of_ones(data):
     A = data.draw(tables(dtype=data.draw(integers)))
     ones = gl.Vector.from_scalar(1, A.shape[1], A.dtype)
     expected = gl.semiring.plus_times(matrix(A) @ ones).new()

@@ -142,7 +142,7 @@ WRITERS = {
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("thing", [None, np.eye(2), gl.Scalar(int), sp.eye_array(2)])
-def test_every_writer_refuses_an_object_that_is_not_a_matrix_and_leaves_no_file(
+def test_every_writer_refuses_objects_other_than_matrices_and_creates_no_file(
     write, thing, tmp_path
 ):
     with pytest.raises(gl.exceptions.InvalidValue, match=r"(A|m) is a .*, but should be a Matrix"):
@@ -584,7 +584,7 @@ def labeled_graphs(draw):
 
 
 @given(labeled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
-def test_writing_and_reading_a_labeled_graph_keeps_it(graph, extension):
+def test_a_labeled_graph_survives_writing_and_reading(graph, extension):
     A, labels = graph
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{extension}"
@@ -606,7 +606,7 @@ def test_writing_and_reading_a_labeled_graph_keeps_it(graph, extension):
 
 
 @given(tables(st.integers(1, 6).map(lambda n: (n, n))), st.sampled_from([".txt", ".csv", ".tsv"]))
-def test_writing_and_reading_an_unlabeled_graph_keeps_it(table, extension):
+def test_an_unlabeled_graph_survives_writing_and_reading(table, extension):
     A = matrix(table)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{extension}"
@@ -623,7 +623,7 @@ GOOD = [
 
 
 @given(st.sampled_from(GOOD), st.data())
-def test_a_corrupted_edge_list_is_read_or_refused_with_a_line_number(good, data):
+def test_a_corrupted_edge_list_is_either_read_or_refused_with_a_line_number(good, data):
     written = corrupted(good, data)
     assume(not re.search(r"\d{5}", written))  # sizes that fit in memory
     for read in (gio.read_edgelist, lambda file: gio.read_labelled_edgelist(file)[0]):
@@ -829,7 +829,7 @@ def test_the_error_names_a_broken_npz_file(name, tmp_path):
 
 
 @given(st.data())
-def test_a_damaged_npz_file_is_read_or_refused(data):
+def test_a_damaged_npz_file_is_either_read_or_refused(data):
     file = io.BytesIO()
     gio.write_npz(file, gl.generators.uniform(5, 6, weights=(1, 9)))
     whole = bytearray(file.getvalue())

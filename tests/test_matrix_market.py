@@ -71,7 +71,7 @@ def test_every_malformed_file_is_refused_with_its_name_and_line(kind, block, mon
 
 @needs_data
 @pytest.mark.parametrize("path", WELL_FORMED, ids=lambda path: path.name)
-def test_every_other_file_is_read_as_scipy_reads_it(path: Path):
+def test_every_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
     if path.name == "complex.mtx.gz":
         with pytest.raises(ParseError, match="line 1: the field is complex"):
             mmread(path)
@@ -114,7 +114,7 @@ def test_every_other_file_is_read_as_scipy_reads_it(path: Path):
         ("matrix_fp64", "FP64", -np.inf, np.inf),
     ],
 )
-def test_the_declared_type_is_the_dtype(name, dtype, least, greatest):
+def test_the_type_declared_in_a_file_becomes_the_dtype(name, dtype, least, greatest):
     A = mmread(LAGRAPH / f"{name}.mtx.gz")
     values = A.to_coo()[2]
     assert A.dtype == dtype
@@ -140,7 +140,7 @@ def test_files_that_were_read_survive_a_round_trip(name):
 
 # --- round trips --------------------------------------------------------------------------------
 @given(tables())
-def test_writing_and_reading_loses_nothing(table: Table):
+def test_writing_and_reading_a_matrix_loses_nothing(table: Table):
     A = matrix(table)
     exactly(parse(text(A)), A)
     same(parse(text(A)), table)

@@ -69,7 +69,7 @@ def test_offsets_too_large_for_memory_are_refused_with_the_bytes_needed_and_avai
 
 
 @linux
-def test_the_available_memory_is_known_and_at_most_the_physical_memory():
+def test_the_available_memory_is_positive_and_at_most_the_physical_memory():
     free = memory.available()
     total = next(
         int(line.split()[1]) * 1024
@@ -90,7 +90,7 @@ def test_a_command_refuses_a_graph_with_too_many_vertices_for_its_results(
 
 
 @linux
-def test_a_graph_with_too_many_vertices_to_compare_its_directions_is_refused(little_memory):
+def test_a_graph_too_large_for_the_symmetry_check_is_refused(little_memory):
     A = gl.Matrix.from_coo([0], [1], nrows=150_000_000, ncols=150_000_000)
     with pytest.raises(gl.exceptions.OutOfMemory, match="the comparison of 150,000,000 rows with"):
         gl.Graph(A)

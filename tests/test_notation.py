@@ -50,7 +50,7 @@ def test_bfs_can_be_written_in_the_notation_of_the_design():
     assert parent.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2}
 
 
-def test_every_way_to_write_a_product_is_the_same_product():
+def test_every_way_to_write_a_product_gives_the_same_result():
     A, u = small(), line()
     plus_times = gl.semiring.plus_times
     for product in (
@@ -95,7 +95,7 @@ def test_a_user_defined_operator_needs_no_registration():
 
 
 @pytest.mark.parametrize("order", ["mask accum", "accum mask", "keywords", "strings"])
-def test_mask_accum_and_replace_may_come_in_any_order(order):
+def test_mask_accum_and_replace_may_be_given_in_any_order(order):
     C, mask = small(), gl.Matrix.from_coo([0, 1], [1, 1], [True, False], nrows=3, ncols=3)
     expression = gl.unary.ainv(gl.Matrix.from_scalar(1, 3, 3))
     match order:
@@ -110,7 +110,7 @@ def test_mask_accum_and_replace_may_come_in_any_order(order):
     assert C.to_dicts() == {0: {1: 2}, 1: {1: -1}}
 
 
-def test_a_boolean_noun_is_its_own_value_mask():
+def test_a_boolean_matrix_or_vector_can_be_used_as_a_value_mask():
     mask = gl.Vector.from_coo([0, 1], [True, False], size=3)
     w = gl.Vector(int, 3)
     w(mask) << 4
@@ -216,7 +216,7 @@ def test_select_by_a_mask_keeps_the_entries_where_the_mask_is_true():
 
 
 # --- expressions -------------------------------------------------------------------------------
-def test_an_expression_computes_from_its_operands_as_they_were_when_written():
+def test_an_expression_uses_its_operands_as_they_were_when_it_was_written():
     A, u = small(), line()
     expected = read((A @ u).new())
     expression, twice, part = A @ u, gl.binary.plus(u | u), A[0, :]

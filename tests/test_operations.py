@@ -148,7 +148,7 @@ def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table
 
 
 @given(data)
-def test_mxm_multiplies_over_any_semiring(data):
+def test_mxm_agrees_with_the_specification_for_any_semiring(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     C, D = Operand(data.draw, A), Operand(data.draw, B)
     op = at(gl.semiring, semiring)
@@ -175,7 +175,7 @@ def test_mxm_of_a_matrix_with_itself_and_its_transpose_agrees_with_the_specifica
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @given(data)
-def test_mxv_multiplies_over_any_semiring(direction, data):
+def test_mxv_agrees_with_the_specification_for_any_semiring(direction, data):
     A, u, semiring = data.draw(factors(sizes, sizes, st.just(1)))
     C, v = Operand(data.draw, A), Operand(data.draw, u, "vector")
     op = at(gl.semiring, semiring)
@@ -187,7 +187,7 @@ def test_mxv_multiplies_over_any_semiring(direction, data):
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @given(data)
-def test_vxm_multiplies_over_any_semiring(direction, data):
+def test_vxm_agrees_with_the_specification_for_any_semiring(direction, data):
     u, A, semiring = data.draw(factors(st.just(1), sizes, sizes))
     v = Operand(data.draw, oracle.transpose(u), "vector")
     C = Operand(data.draw, A)
@@ -356,7 +356,7 @@ def test_apply_maps_each_entry(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_apply_binds_a_scalar_to_either_side(kind, data):
+def test_apply_binds_a_scalar_to_either_operand(kind, data):
     name, dtype, _ = data.draw(pairs_of_dtypes())
     assume(name != "any")
     shape = st.tuples(sizes, sizes if kind == "matrix" else st.just(1))

@@ -49,15 +49,15 @@ def test_an_avoided_expression_is_found(sentence: str, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["a.py", "a.cu", "a.md"])
 @pytest.mark.parametrize("sentence", STANDARD)
-def test_a_standard_expression_passes(sentence: str, path: str) -> None:
+def test_standard_expressions_are_accepted(sentence: str, path: str) -> None:
     assert not list(hits(path, written(sentence, path)))
 
 
-def test_an_expression_is_found_across_a_line_break() -> None:
+def test_an_avoided_expression_is_found_across_a_line_break() -> None:
     assert [line for line, *_ in hits("a.py", "x = 1\n# of so\n# many rounds\n")] == [2]
 
 
-def test_code_is_not_searched() -> None:
+def test_the_checker_skips_code() -> None:
     assert not list(hits("a.py", 'x = "so many"\n'))
     assert not list(hits("a.md", "```\nso many\n```\n"))
 

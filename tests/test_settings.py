@@ -135,7 +135,7 @@ def test_a_recorder_shows_at_most_max_rows_rows():
         Recorder(max_rows=-1)
 
 
-def test_selecting_by_the_values_of_a_vector_is_recorded():
+def test_a_selection_by_the_values_of_a_vector_is_recorded():
     w = gl.Vector(int, 3)
     w << 1
     w[1] = 0

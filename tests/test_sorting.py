@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("loops")
 data = st.data()
 
 KEYS = 0x3A91_07C3_E25B
-"""The keys of 0 to 11, four bits each."""
+"""A table of sort keys for the values 0 to 11, with four bits per key."""
 
 # Each operator is compiled, so there are only a few. Each compares a part of the value; the rest of
 # the value distinguishes elements that compare as equal.

@@ -15,10 +15,10 @@ from graphla import Matrix, Vector, replace
 from graphla.semiring import any_secondi
 
 MOST = 60
-"""Python calls of a masked product, on the CPU and on CUDA."""
+"""The maximum number of Python calls of a masked product, on the CPU and on CUDA."""
 
 FOLDERS = tuple(str(Path(str(package.__file__)).parent) for package in (gl, semirings))
-"""Where our functions are. Generated ones have no file, or one that is named after us."""
+"""Folders of our functions; generated functions have no file, or one named after graphla."""
 
 
 def count_calls(statement: Any) -> int:

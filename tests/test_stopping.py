@@ -280,7 +280,7 @@ def test_no_part_starts_after_the_stop_flag_is_set(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_an_interrupted_run_waits_for_the_parts_that_have_begun(count: int) -> None:
+def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) -> None:
     begun: list[int] = []
     ended: list[int] = []
     told = Event()
@@ -324,7 +324,7 @@ def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:
     assert len(begun) <= 1 + 4
 
 
-def test_an_abandoned_call_ends_by_itself() -> None:
+def test_an_abandoned_call_runs_to_its_end() -> None:
     may_end, ended = Event(), Event()
 
     def call() -> None:

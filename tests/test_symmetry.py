@@ -57,7 +57,7 @@ squares = st.one_of(
 few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
     lambda dtype: nearly_symmetric(dtype, wild=False)
 )
-"""For operations that are compiled for each dtype; sums are exact in any order."""
+"""Tables for operations that are compiled per dtype; sums are exact in any order."""
 
 
 def held(A: gl.Matrix) -> int:

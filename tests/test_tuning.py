@@ -39,7 +39,7 @@ def test_an_error_inside_the_block_restores_the_default():
     assert current(DEFAULT) is DEFAULT
 
 
-def test_other_threads_see_the_replacement():
+def test_other_threads_see_the_replaced_value():
     seen = []
     with using(Left(2)):
         thread = Thread(target=lambda: seen.append(current(DEFAULT)))
