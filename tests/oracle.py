@@ -124,7 +124,12 @@ BINARY = {
     "bor": _same(lambda x, y: x | y),
     "bxor": _same(lambda x, y: x ^ y),
 }
-POSITIONAL = {"firsti": 0, "firstj": 1, "secondi": 2, "secondj": 3}  # of (ix, jx, iy, jy)
+POSITIONAL = {
+    "firsti": 0,
+    "firstj": 1,
+    "secondi": 2,
+    "secondj": 3,
+}  # index of the result in (ix, jx, iy, jy)
 UNARY = {
     "identity": _same(lambda x: x),
     "ainv": _same(lambda x: x if isinstance(x, np.bool_) else -x),
@@ -158,7 +163,7 @@ SELECT = {
 
 @dataclass(frozen=True)
 class Op:
-    """A binary operator at two dtypes: `op(x, y, ix, jx, iy, jy)`, a scalar of `dtype`."""
+    """A binary operator on two dtypes; `op(x, y, ix, jx, iy, jy)` returns a scalar of `dtype`."""
 
     name: str
     left: np.dtype
@@ -218,7 +223,7 @@ def write(
     replace: bool = False,
     region: Iterable[Key] | None = None,
 ) -> Table:
-    """C⟨mask, replace⟩ = C ⊙ T; if `region` is given, entries of C outside it are kept in Z."""
+    """C⟨mask, replace⟩ = C ⊙ T; outside `region`, if given, only `replace` can change C."""
     reached = set(product(*map(range, C.shape)) if region is None else region)
     Z = {key: value for key, value in C.entries.items() if accum or key not in reached}
     for key, value in T.entries.items():

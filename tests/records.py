@@ -29,7 +29,7 @@ SUFFIXES = {".py", ".cu", ".cuh", ".h", ".cpp", ".json"}
 
 @dataclass(frozen=True)
 class Record:
-    """One record: its file, the sources that it covers, and the command that writes it."""
+    """A record: its file, the sources that it covers, and the command that writes it."""
 
     file: str
     covered: tuple[str, ...]
@@ -41,7 +41,7 @@ class Record:
         return ROOT / self.file
 
     def digest(self) -> str:
-        """Return a digest of the sources covered, independent of their line ends."""
+        """Return a digest of the covered sources that does not depend on their line endings."""
         return _digest(self.covered)
 
     def staleness(self) -> str | None:

@@ -1,9 +1,10 @@
 """Compare with python-graphblas: the same statements give the same results.
 
-Left out, as documented differences: promotion of mixed dtypes and of Python scalars (NumPy 2's
-here), NaN under min and max (ignored there), -0.0 in a value mask (true
-there), diagindex (its sign there), a division by zero, and BOOL under plus and times (refused
-there). `reposition` is compared by `.new()` alone: there, writing it leaves what lies outside.
+The statements avoid the documented differences. graphla promotes mixed dtypes and Python scalars
+like NumPy 2. python-graphblas ignores NaN under min and max, treats -0.0 in a value mask as true,
+uses the opposite sign in diagindex, and refuses BOOL under plus and times. Division by zero differs
+as well. `reposition` is compared only through `.new()`: in python-graphblas, writing it keeps the
+entries outside the moved matrix.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ def composite(lib: Any) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """Return the shape, dtype and entries of a noun or an expression, or an operator's text."""
+    """Return the shape, dtype and entries of an object or expression, or an operator's text."""
     if hasattr(x, "new"):
         x = x.new()
     if not hasattr(x, "ndim"):

@@ -1,7 +1,7 @@
 """Test that public docstrings have the Google sections and agree with the code.
 
-`PUBLIC` lists the objects; each test below holds for every one of them. Sections are read as
-napoleon reads them: a heading at the left margin, and indented entries `name: text`.
+`PUBLIC` lists the objects, and each test runs on every one of them. Sections are parsed as in
+napoleon: a heading at the left margin, and indented entries `name: text`.
 """
 
 from __future__ import annotations
@@ -155,13 +155,13 @@ def sections(thing: Any) -> dict[str, str]:
 
 
 def entries(text: str) -> dict[str, str]:
-    """Return the entries `name: text` of a section, continuation lines included."""
+    """Return the entries `name: text` of a section, including continuation lines."""
     found = re.findall(r"^(\*{0,2}[\w.]+)(?: \([^)]*\))?:((?:.*\n?)(?:^ +.*\n?)*)", text, re.M)
     return {name: " ".join(words.split()) for name, words in found}
 
 
 def parameters(thing: Any) -> list[str]:
-    """Return the names of the parameters as Args writes them, without self."""
+    """Return the parameter names as they are written in the Args section, without self."""
     marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     listed = inspect.signature(plain(thing)).parameters.values()
     return [marks.get(each.kind, "") + each.name for each in listed if each.name not in _SELF]

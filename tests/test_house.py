@@ -43,7 +43,7 @@ def families(folder: Path) -> set[str]:
 
 
 def belongs(stem: str, known: set[str]) -> bool:
-    """Return whether a stem is a family, or a family and a part, such as spgemm_masked."""
+    """Return whether a stem is a family name, optionally with a suffix, such as spgemm_masked."""
     return any(stem == family or stem.startswith(family + "_") for family in known)
 
 
@@ -63,7 +63,7 @@ def test_each_cuda_source_and_each_loop_has_the_stem_of_a_family() -> None:
 
 
 def without_comments(text: str) -> str:
-    """Return CUDA source with comments and strings blanked; lines and columns stay."""
+    """Return CUDA source with blanks instead of comments and strings; positions do not change."""
     blanked = (
         r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|^[ \t]*#(?:[^\n\\]|\\.)*"
     )

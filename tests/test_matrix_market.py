@@ -84,7 +84,7 @@ def test_every_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
     try:
         expected: Any = scipy.io.mmread(path, spmatrix=False)
     except (ValueError, OverflowError):
-        return  # compared with its known content below
+        return  # the test below compares it with its known content
     rows, columns, values = A.to_coo()
     assert (A.nrows, A.ncols) == expected.shape
     if not scipy.sparse.issparse(expected):

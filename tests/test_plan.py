@@ -1,4 +1,4 @@
-"""Test traversal plans: when they are built, shared, reported and dropped."""
+"""Test traversal plans: when they are built, shared, paid for, reported and dropped."""
 
 from __future__ import annotations
 
