@@ -25,6 +25,10 @@ class Prepared:
     """A strategy prepared for many searches of one graph; the data that it reads is laid out once.
 
     Run one search at a time: each search overwrites the state of the previous one.
+
+    Args:
+        A: a square adjacency matrix.
+        strategy: the strategy to prepare for the searches of A.
     """
 
     def __init__(self, A: Matrix, strategy: Strategy) -> None:

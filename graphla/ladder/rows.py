@@ -14,23 +14,31 @@ class Row:
 
     Speeds are in TEPS, traversed edges per second. Each edge counts once, however often the
     strategy reads it.
+
+    Attributes:
+        strategy: the name of the strategy.
+        edges: the number of edges that each search reached.
+        seconds: the duration of each search, in seconds.
+        levels: the number of levels of each search.
+        launches: the number of kernel launches of each search, or of whole-array operations on the
+            CPU.
+        moved: the minimum number of bytes that each search must move; None if the strategy cannot
+            tell.
+        held: the bytes of the data that the strategy reads, and of its state.
+        preparing: the seconds to lay out that data, once for all searches.
+        watts: the power of the GPU during the searches, in watts; None if it is unknown or if the
+            searches ran on the CPU.
     """
 
     strategy: str
     edges: Sequence[int]
-    """Number of edges that each search reached."""
     seconds: Sequence[float]
     levels: Sequence[int]
     launches: Sequence[int]
-    """Number of kernel launches, or of whole-array operations on the CPU."""
     moved: Sequence[int] | None
-    """Minimum bytes that each search must move; None if the strategy cannot tell."""
     held: int
-    """Bytes of the data that it reads and of its state."""
     preparing: float
-    """Seconds to lay out that data, once for all searches."""
     watts: float | None = None
-    """Power of the card during the searches; None if it is unknown, or the CPU searches."""
 
     @property
     def teps(self) -> list[float]:
@@ -95,18 +103,25 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Strategies side by side on one graph; all their searches found the same levels."""
+    """Strategies side by side on one graph; all their searches found the same levels.
+
+    Attributes:
+        machine: the machine on which the strategies ran: the name of a GPU, or the CPU.
+        vertices: the number of vertices.
+        entries: the number of entries of the adjacency matrix.
+        symmetric: whether each edge has a reverse; then its two entries count as one edge.
+        sources: the source of each search.
+        rows: one row of measurements per strategy.
+        slow: the names of the strategies that completed no search within the time limit.
+    """
 
     machine: str
-    """Where they ran: the name of a card, or the CPU."""
     vertices: int
     entries: int
     symmetric: bool
-    """Whether each edge has a reverse; then its two entries count as one traversed edge."""
     sources: Sequence[int]
     rows: Sequence[Row]
     slow: Sequence[str] = ()
-    """Strategies that completed no search within the time limit."""
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)

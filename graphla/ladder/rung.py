@@ -28,18 +28,21 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The result of one search, and its costs."""
+    """The result of one search, and its costs.
+
+    Attributes:
+        levels: the level of each vertex, on the rung's device; unreached vertices have -1 (255 in a
+            byte). The next search of the rung overwrites the array.
+        depth: the number of levels with vertices, including the source's level.
+        launches: the number of kernel launches, or of whole-array operations on the CPU.
+        present: bool[n], whether each vertex was reached, if the rung returns this separately. Then
+            the levels of other vertices are arbitrary, and the caller owns both arrays.
+    """
 
     levels: Array
-    """The level of each vertex, on the rung's device; unreached vertices have -1 (255 in a byte).
-    The next search of the rung overwrites the array."""
     depth: int
-    """Number of levels with vertices, including the source's level."""
     launches: int = 0
-    """Number of kernel launches, or of whole-array operations on the CPU."""
     present: Array | None = None
-    """bool[n]: whether each vertex was reached, if the rung returns this separately. Then the
-    levels of other vertices are arbitrary, and the caller owns both arrays."""
 
     def reached(self) -> Array:
         """Return bool[n]: whether each vertex was reached."""

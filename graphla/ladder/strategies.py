@@ -11,7 +11,15 @@ from semirings.exceptions import DeviceUnavailable, InvalidValue
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A rung: its name, idea and algebra, and its "module.Class" for each device."""
+    """A rung of the ladder: a strategy of BFS, and the classes that run it.
+
+    Attributes:
+        name: the name of the strategy.
+        idea: one sentence on how the strategy works.
+        algebra: the statement of sparse linear algebra that each level evaluates.
+        cpu: "module.Class" of the implementation on the CPU; empty if there is none.
+        cuda: "module.Class" of the implementation on a GPU; empty if there is none.
+    """
 
     name: str
     idea: str
