@@ -1,4 +1,4 @@
-"""Hypothesis profiles, the device, and a fixture for both kinds of loops: NumPy's and compiled."""
+"""Set the Hypothesis profile and the test device; provide fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from records import RECORDS, digests, keep
 
 import graphla as gl
 
-# Tests that a shell starts in the background ignore SIGINT, so that those of Ctrl-C would hang.
+# A shell starts background jobs with SIGINT ignored; the tests of Ctrl-C would then hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if DEVICE == "cuda":
@@ -50,9 +50,7 @@ settings.load_profile(PROFILE)
 
 @pytest.fixture(scope="module", params=["cuda"] if DEVICE == "cuda" else ["numpy", "numba"])
 def loops(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each test of a module runs on NumPy and, where it is installed, compiled by Numba; or on CUDA
-    alone.
-    """
+    """Run each test of a module with NumPy and, if it is installed, with Numba; or only on CUDA."""
     if request.param == "numba":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "numba", threads=2):
@@ -60,7 +58,7 @@ def loops(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to `make test-full` what the tables say, and skip tests that the device cannot run."""
+    """Apply the limits of the tables in effort.py, and skip tests that the device cannot run."""
     if not is_full() and not has_card():
         leave_cases_out(config, items)
         for item in items:
@@ -74,14 +72,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collected tests out of garbage collection, which took a fifth of Numba's time."""
+    """Exclude the collected tests from garbage collection, which took a fifth of Numba's time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 
 
 def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of each parametrized test keep as many cases as the table has for it."""
+    """Keep only as many cases of each parametrized test as the table allows."""
     cases: dict[str, dict[str, Any]] = {}
     for item in items:
         if number_of_cases(item.nodeid) is not None and hasattr(item, "callspec"):
@@ -95,7 +93,7 @@ def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def limit_examples(item: Any) -> None:
-    """Give a property at most as many examples as the table has for it."""
+    """Limit a property test to the number of examples that the table allows."""
     function = getattr(item, "obj", None)
     if not hasattr(function, "hypothesis"):
         return
@@ -128,14 +126,14 @@ def record_some_examples(item: Any) -> None:
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
 def schedule(request: pytest.FixtureRequest) -> None:
-    """Simulated threads take turns in an order of the test's own, the same each time."""
+    """Seed the order of simulated threads with the test's name, so that each run repeats it."""
     if "GRAPHLA_SIMULATOR_SEED" not in os.environ:
         from simulator import machine
 
         machine.seed = crc32(request.node.nodeid.encode())
 
 
-# --- what ran, for the records ------------------------------------------------------------------
+# --- outcomes for the records -------------------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -149,7 +147,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Outcomes:
-    """Each test's outcome, the worst of its phases."""
+    """Record the outcome of each test: the worst of its phases."""
 
     def __init__(self, file: Path):
         self.file = file

@@ -1,4 +1,4 @@
-"""Real graphs that are too big to ship (../shared/data, outside the project); damaged files."""
+"""Find real graphs too large to ship (in ../shared/data), and damage files for tests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not
 
 
 def files(folder: Path, pattern: str) -> list[Path]:
-    """The files, or a stand-in that lets the test say why it is skipped."""
+    """Return the matching files, or a placeholder path so that the test is reported as skipped."""
     return sorted(folder.glob(pattern)) or [folder / "missing"]
 
 
 def corrupted(good: str, data: st.DataObject) -> str:
-    """The text with one thing wrong: cut short, a character changed, two words exchanged."""
+    """Return the text with one random fault: cut short, a character changed, or words exchanged."""
     how = data.draw(st.sampled_from(["truncate", "flip", "insert", "delete", "swap", "twice"]))
     at = data.draw(st.integers(0, len(good) - 1))
     char = data.draw(st.sampled_from("0123456789 -+.%\nexnaif\t\r\0é*"))

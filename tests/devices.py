@@ -1,7 +1,8 @@
-"""Where the tests run: on the CPU, or (GRAPHLA_TEST_DEVICE=cuda) on a card or a simulated one.
+"""Choose where the tests run: on the CPU, on a GPU, or on a simulated GPU.
 
-A machine without a card, or GRAPHLA_SIMULATOR=plain|asan|tsan, means the simulator: its look-alike
-of CuPy takes the place of CuPy, in every test process.
+GRAPHLA_TEST_DEVICE=cuda selects a GPU. On a machine without one, or if GRAPHLA_SIMULATOR is plain,
+asan or tsan, the simulator is used instead.
+Its look-alike of CuPy then replaces CuPy in every test process.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ DEVICE = os.environ.get("GRAPHLA_TEST_DEVICE", "cpu")
 
 @cache
 def has_card() -> bool:
-    """Whether the tests may use a card: there is one, and nobody asked for the simulator."""
+    """Return whether the tests use a real GPU: one exists, and GRAPHLA_SIMULATOR is not set."""
     if os.environ.get("GRAPHLA_SIMULATOR"):
         return False
     try:
@@ -30,19 +31,19 @@ def has_card() -> bool:
 
 
 def has_cuda() -> bool:
-    """Whether the `cuda` backend can run, if only in the simulator, which needs g++."""
+    """Return whether the `cuda` backend can run, on a GPU or in the simulator (which needs g++)."""
     return has_card() or shutil.which(os.environ.get("CXX", "g++")) is not None
 
 
 def fewer(part: int) -> settings:
-    """For a property whose examples take long: that part of those that others are given."""
+    """Return settings with 1/part of the usual examples, for a property with slow examples."""
     given = settings.default
     assert given is not None
     return settings(max_examples=max(10, given.max_examples // part))
 
 
 def use_cuda() -> None:
-    """Puts the simulator in the place of CuPy, unless there is a card."""
+    """Replace CuPy by the simulator, unless a real GPU is used."""
     if not has_card():
         import simulator
 

@@ -1,7 +1,7 @@
-"""How much of the tests `make test` runs; `make test-full` and a card run all of them.
+"""Limit the examples and cases that `make test` runs; `make test-full` and a GPU run all of them.
 
-A name is a prefix of the test's, such as `traversal/` or `test_plan.py::test_name`; the longest
-prefix counts. tests/mutation/run.py shows that these numbers suffice (docs/testing.md).
+Each key is a prefix of test names, such as `traversal/` or `test_plan.py::test_name`. The longest
+matching prefix applies. tests/mutation/run.py shows that these limits suffice (docs/testing.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
 
 def is_full() -> bool:
-    """Return whether all of each test runs: by `make test-full`, or on a card."""
+    """Return whether tests run without limits: under `make test-full`, or on a GPU."""
     return PROFILE in ("nightly", "card")
 
 
@@ -35,18 +35,18 @@ EXAMPLES = {
     "ladder/": 25,
     "simulator/test_intrinsics.py": 30,
     "test_aggregators.py": 20,
-    "test_assign.py::test_assign_to_a_row_or_a_column_takes_a_vector_mask": 25,
-    "test_construction.py::test_coo_goes_in_and_comes_out_sorted": 25,
-    "test_operations.py::test_a_matrix_is_written_by_the_rule": 100,
+    "test_assign.py::test_assigning_to_a_row_or_a_column_accepts_a_vector_mask": 25,
+    "test_construction.py::test_coordinates_are_read_in_any_order_and_returned_sorted": 25,
+    "test_operations.py::test_writing_a_matrix_obeys_the_write_rule": 100,
     "test_operations.py::test_reduce": 100,
-    "test_operations.py::test_a_vector_is_written_by_the_rule": 100,
+    "test_operations.py::test_writing_a_vector_obeys_the_write_rule": 100,
     "test_sorting.py": 20,
-    "test_symmetry.py::test_results_are_the_same_before_and_after": 5,
+    "test_symmetry.py::test_results_are_the_same_before_and_after_symmetry_detection": 5,
     "traversal/": 20,
     "traversal/test_closure.py": 10,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 8,
 }
-"""The examples of each property, unless it asks for fewer itself."""
+"""The number of examples of each property test, unless the test sets a smaller number."""
 
 CASES = {
     "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
@@ -56,18 +56,18 @@ CASES = {
     "gpu/test_traversal_streams.py::test_random_traversals": 3,
     "semirings/test_printed_forms.py::test_the_printed_numba": 5,
     "test_compiled.py::test_a_float_that_does_not_fit_an_integer": 1,
-    "test_compiled.py::test_products_with_a_vector": 3,
-    "test_compiled_traversals.py::test_a_search_gives_what_numpy_gives": 18,
-    "test_compiled_traversals.py::test_near_before_far_gives": 6,
-    "test_compiled_traversals.py::test_rounds_give_what_numpy_gives": 5,
+    "test_compiled.py::test_products_with_a_vector_agree_with_numpy": 3,
+    "test_compiled_traversals.py::test_a_compiled_search_agrees_with_numpy": 18,
+    "test_compiled_traversals.py::test_a_near_far_closure_agrees": 6,
+    "test_compiled_traversals.py::test_a_closure_by_rounds_agrees_with_numpy": 5,
     "test_larger.py::test_mxm": 6,
-    "test_larger.py::test_mxv_and_vxm": 8,
-    "test_sorting.py::test_by_less_and_greater": 8,
-    "test_sorting.py::test_of_a_comparison_that_is_true_of_equals": 2,
+    "test_larger.py::test_mxv_and_vxm_agree_with_dense_numpy": 8,
+    "test_sorting.py::test_sorting_by_less_or_greater": 8,
+    "test_sorting.py::test_a_comparison_that_is_true_of_equal_values": 2,
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 4,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 6,
 }
-"""The cases of a parametrized test; tests that are not listed run all their cases."""
+"""The number of cases of a parametrized test; tests that are not listed run all their cases."""
 
 
 def number_of_examples(test: str) -> int:
@@ -89,9 +89,9 @@ def _look_up(table: Mapping[str, int], test: str) -> int | None:
 
 
 def choose_cases(cases: Mapping[str, Iterable[object]], most: int) -> set[str]:
-    """Choose at most `most` cases, first those with a parameter's value that no other has.
+    """Choose at most `most` cases; prefer those with a parameter value that no chosen case has.
 
-    `cases` has the values of each case by its name. The same cases give the same choice.
+    `cases` maps each case's name to its parameter values. The same cases give the same choice.
     """
     chosen: set[str] = set()
     seen: set[object] = set()

@@ -1,6 +1,6 @@
-"""Check all invariants of `graphla.formats` on the arrays of a noun.
+"""Check all invariants of `graphla.formats` on the arrays of a Matrix, Vector or Scalar.
 
-`strategies.read` calls `verify` on every noun that a test compares with its oracle.
+`strategies.read` calls `verify` on every object that a test compares with its oracle.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LEAST_WIDE = 1 << 31
 
 
 def verify(noun: Any) -> None:
-    """Assert that each form the noun holds is well formed, and that its forms agree."""
+    """Assert that each stored form of the object is well formed, and that all forms agree."""
     forms = noun._read()
     if isinstance(forms, MatrixStore):
         _verify_matrix(forms)
@@ -74,7 +74,7 @@ def _verify_vector(forms: VectorStore) -> None:
 
 
 def _entries(do: Any, v: AnyVector, dtype: Any, is_counted: bool) -> tuple[Any, Any]:
-    """Check that the entries are well formed, and return them in order of index."""
+    """Check that the entries are well formed, and return them sorted by index."""
     if isinstance(v, SparseVector):
         indices = do.to_host(v.indices)
         _verify_indices(indices, v.size)

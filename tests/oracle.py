@@ -1,8 +1,9 @@
-"""The specification: GraphBLAS on dictionaries of entries, in the words of its C API 2.1.
+"""Implement GraphBLAS on dictionaries of entries, following the text of its C API 2.1.
 
-A vector of size n is an n x 1 table, so that each operation is said once. Where the standard lets
-an implementation choose (the `any` monoid) an entry is a `OneOf` its legal values; where it leaves
-the value open (a float that does not fit the integer it is cast to) it is `UNDEFINED`.
+A vector of size n is an n x 1 table, so that each operation is defined only once. If the standard
+lets an implementation choose (the `any` monoid), an entry is `OneOf` the legal values. If the
+standard leaves the value undefined (a float cast to an integer that cannot hold it), the entry is
+`UNDEFINED`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ BOOL, INT64 = np.dtype(bool), np.dtype(np.int64)
 
 
 class OneOf(tuple):
-    """Values of which an implementation may pick any."""
+    """A set of values from which an implementation may choose any."""
 
 
 class _Undefined:
-    """A value on which the standard is silent."""
+    """A value that the standard leaves undefined."""
 
     def __repr__(self) -> str:
         return "UNDEFINED"
@@ -35,7 +36,7 @@ UNDEFINED = _Undefined()
 
 @dataclass(frozen=True)
 class Table:
-    """A matrix, or a vector as one column: shape, dtype, and the entries that are there."""
+    """A matrix, or a vector as one column, given by its shape, dtype and stored entries."""
 
     shape: Key
     dtype: np.dtype
@@ -44,14 +45,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Mask:
-    """Where an output may be written: at the (true) entries of `table`, or everywhere else."""
+    """The elements that may be written: those with a (true) entry in `table`, or all others."""
 
     table: Table
     structural: bool = True
     complement: bool = False
 
     def allows(self, key: Key) -> bool:
-        """Whether the mask is true at `key`."""
+        """Return whether the mask is true at `key`."""
         there = key in self.table.entries
         truth = there and (self.structural or bool(self.table.entries[key]))
         return truth != self.complement
@@ -59,7 +60,7 @@ class Mask:
 
 # --- scalars ----------------------------------------------------------------------------------
 def cast(value: Any, dtype: Any) -> Any:
-    """The value in another dtype, as `astype` has it."""
+    """Return the value converted to another dtype, as `astype` converts it."""
     dtype = np.dtype(dtype)
     if isinstance(value, OneOf):
         return OneOf(cast(x, dtype) for x in value)
@@ -75,7 +76,7 @@ def cast(value: Any, dtype: Any) -> Any:
 
 
 def lift(function: Callable[..., Any], *values: Any) -> Any:
-    """The function of the values, of every choice where there is one."""
+    """Apply the function to the values, or to every combination if a value is a `OneOf`."""
     if any(value is UNDEFINED for value in values):
         return UNDEFINED
     with np.errstate(all="ignore"):
@@ -123,7 +124,12 @@ BINARY = {
     "bor": _same(lambda x, y: x | y),
     "bxor": _same(lambda x, y: x ^ y),
 }
-POSITIONAL = {"firsti": 0, "firstj": 1, "secondi": 2, "secondj": 3}  # of (ix, jx, iy, jy)
+POSITIONAL = {
+    "firsti": 0,
+    "firstj": 1,
+    "secondi": 2,
+    "secondj": 3,
+}  # index of the result in (ix, jx, iy, jy)
 UNARY = {
     "identity": _same(lambda x: x),
     "ainv": _same(lambda x: x if isinstance(x, np.bool_) else -x),
@@ -157,7 +163,7 @@ SELECT = {
 
 @dataclass(frozen=True)
 class Op:
-    """A binary operator at two dtypes: `op(x, y, ix, jx, iy, jy)`, a scalar of `dtype`."""
+    """A binary operator on two dtypes; `op(x, y, ix, jx, iy, jy)` returns a scalar of `dtype`."""
 
     name: str
     left: np.dtype
@@ -172,9 +178,9 @@ class Op:
 
 
 def binary(name: str, left: Any, right: Any) -> Op:
-    """The operator as NumPy 2 promotes the dtypes; first and second keep their own side's.
+    """Return the operator at the dtype that NumPy 2 promotes to; first and second keep one side's.
 
-    A pair is a count, an INT64.
+    The result of `pair` is an INT64.
     """
     left, right = np.dtype(left), np.dtype(right)
     if name in POSITIONAL:
@@ -190,17 +196,17 @@ def binary(name: str, left: Any, right: Any) -> Op:
 
 
 def sum_dtype(add: str, mult: Op) -> np.dtype:
-    """The dtype of a semiring's result."""
+    """Return the dtype of a semiring's result."""
     return monoid_dtype(add, mult.dtype)
 
 
 def monoid_dtype(name: str, dtype: Any) -> np.dtype:
-    """The dtype of a monoid's fold of such values: BOOL for a logical one."""
+    """Return the dtype of a monoid's result on values of `dtype`: BOOL for a logical monoid."""
     return BOOL if name in ("lor", "land", "lxor") else np.dtype(dtype)
 
 
 def collapse(name: str, values: Sequence[Any], dtype: Any) -> Any:
-    """The monoid's fold of one value or more."""
+    """Fold one or more values by the monoid."""
     dtype = monoid_dtype(name, dtype)
     if name == "any":
         return OneOf(cast(value, dtype) for value in values)
@@ -217,7 +223,7 @@ def write(
     replace: bool = False,
     region: Iterable[Key] | None = None,
 ) -> Table:
-    """C⟨mask, replace⟩ = C ⊙ T; outside `region`, where one is given, Z is C itself."""
+    """C⟨mask, replace⟩ = C ⊙ T; outside `region`, if given, only `replace` can change C."""
     reached = set(product(*map(range, C.shape)) if region is None else region)
     Z = {key: value for key, value in C.entries.items() if accum or key not in reached}
     for key, value in T.entries.items():
@@ -249,13 +255,13 @@ def subassign(
 
 
 def filled(shape: Key, value: Any, dtype: Any) -> Table:
-    """The scalar everywhere: what assigning a scalar assigns."""
+    """Return a table with the scalar in every element, as the source of a scalar assignment."""
     rows, columns = shape
     entries = {key: value for key in product(range(rows), range(columns))}
     return Table(shape, np.dtype(dtype), entries)
 
 
-# --- T, for each operation --------------------------------------------------------------------
+# --- the result T of each operation -----------------------------------------------------------
 def mxm(A: Table, B: Table, semiring: str) -> Table:
     """T(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j)."""
     add, mult = semiring.split("_")
@@ -285,14 +291,14 @@ def ewise_mult(A: Table, B: Table, name: str) -> Table:
 
 
 def ewise_add(A: Table, B: Table, name: str) -> Table:
-    """T(i, j) = A(i, j) ⊕ B(i, j), on the union: one side alone passes through."""
+    """T(i, j) = A(i, j) ⊕ B(i, j) on the union; an entry on one side only is copied."""
     T = ewise_mult(A, B, name)
     alone = {k: cast(x, T.dtype) for k, x in {**A.entries, **B.entries}.items()}
     return Table(A.shape, T.dtype, {**alone, **T.entries})
 
 
 def ewise_union(A: Table, B: Table, name: str, alpha: Any, beta: Any) -> Table:
-    """T(i, j) = A(i, j) ⊕ B(i, j), on the union, with alpha for an absent A and beta for B."""
+    """T(i, j) = A(i, j) ⊕ B(i, j) on the union; alpha and beta replace missing A and B."""
     op = binary(name, A.dtype, B.dtype)
     either = A.entries.keys() | B.entries.keys()
     entries = {k: op(A.entries.get(k, alpha), B.entries.get(k, beta), *k, *k) for k in either}
@@ -306,7 +312,7 @@ def apply(A: Table, name: str) -> Table:
 
 
 def apply_bound(A: Table, name: str, scalar: Any, side: str) -> Table:
-    """T(i, j) = A(i, j) ⊗ s, or s ⊗ A(i, j); a Python scalar takes A's dtype where NumPy's does."""
+    """T(i, j) = A(i, j) ⊗ s, or s ⊗ A(i, j); dtypes are promoted as NumPy promotes them."""
     common = np.result_type(A.dtype, scalar)
     if name in ("first", "second"):
         common = A.dtype if (name == "first") == (side == "right") else common
@@ -340,20 +346,20 @@ def reduce_rowwise(A: Table, monoid: str) -> Table:
 
 
 def reduce_scalar(A: Table, monoid: str) -> Any:
-    """s = ⊕ᵢⱼ A(i, j); None if there is nothing."""
+    """s = ⊕ᵢⱼ A(i, j); None if A has no entries."""
     values = [x for _, x in sorted(A.entries.items())]
     return collapse(monoid, values, A.dtype) if values else None
 
 
 def extract(A: Table, I: Sequence[int], J: Sequence[int]) -> Table:
-    """T = A(I, J); an index may come twice."""
+    """T = A(I, J); indices may repeat."""
     spots = product(enumerate(I), enumerate(J))
     entries = {(p, q): A.entries[i, j] for (p, i), (q, j) in spots if (i, j) in A.entries}
     return Table((len(I), len(J)), A.dtype, entries)
 
 
 def kronecker(A: Table, B: Table, name: str) -> Table:
-    """T(i·m + k, j·n + l) = A(i, j) ⊗ B(k, l), for B of m x n."""
+    """T(i·m + k, j·n + l) = A(i, j) ⊗ B(k, l), where B is m x n."""
     op, (m, n) = binary(name, A.dtype, B.dtype), B.shape
     entries = {
         (i * m + k, j * n + l): op(x, y, i, j, k, l)
@@ -364,14 +370,14 @@ def kronecker(A: Table, B: Table, name: str) -> Table:
 
 
 def diag(v: Table, k: int) -> Table:
-    """The matrix with v on its k-th diagonal."""
+    """Return the matrix with v on its k-th diagonal."""
     n = v.shape[0] + abs(k)
     down, right = max(-k, 0), max(k, 0)
     return Table((n, n), v.dtype, {(i + down, i + right): x for (i, _), x in v.entries.items()})
 
 
 def diagonal(A: Table, k: int) -> Table:
-    """v(i) = the i-th entry down A's k-th diagonal."""
+    """v(i) = the i-th element of A's k-th diagonal."""
     down, right = max(-k, 0), max(k, 0)
     size = max(0, min(A.shape[0] - down, A.shape[1] - right))
     entries = {(i - down, 0): x for (i, j), x in A.entries.items() if j - i == k}
@@ -379,14 +385,14 @@ def diagonal(A: Table, k: int) -> Table:
 
 
 def reposition(A: Table, rows: int, columns: int, shape: Key) -> Table:
-    """T(i + rows, j + columns) = A(i, j), where that lies inside the shape."""
+    """T(i + rows, j + columns) = A(i, j), if that index lies inside `shape`."""
     moved = {(i + rows, j + columns): x for (i, j), x in A.entries.items()}
     inside = set(product(*map(range, shape)))
     return Table(shape, A.dtype, {key: x for key, x in moved.items() if key in inside})
 
 
 def build(shape: Key, dtype: Any, tuples: Iterable[tuple[int, int, Any]], dup: str) -> Table:
-    """The matrix of (row, column, value), equal places folded from the left."""
+    """Return the matrix of (row, column, value) tuples; duplicates are folded from the left."""
     places: dict[Key, list] = {}
     for i, j, x in tuples:
         places.setdefault((i, j), []).append(x)

@@ -1,9 +1,9 @@
-"""Find wording that the project avoids in comments, docstrings and Markdown; list blocks of prose.
+"""Find wording that the project avoids in comments, docstrings and Markdown.
 
     python tests/prose.py [PATH ...]    # all files that git tracks, unless paths are given
 
-Code is left out: code blocks, doctests, and whatever stands between backticks. A line that
-needs an expression of the list gives the reason on the same line: `# prose: REASON` or
+Code is skipped: code blocks, doctests, and text between backticks. A line that needs an expression
+of the list gives the reason on the same line: `# prose: REASON` or
 `<!-- prose: REASON -->`.
 """
 
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-# What to look for, and what to write instead. A blank also matches a line break.
+# Each avoided expression, and what to write instead. A space also matches a line break.
 PATTERNS = {
     r"(?<!there\s)\b(is|are|was|were) no\b(?!-| (longer|more|less|fewer|other|later|earlier"
     r"|greater|larger|smaller|wider|better|worse|shorter|higher|lower)\b)": "is not a",
@@ -51,14 +51,14 @@ PATTERNS = {
 }
 AVOIDED = {re.compile(p.replace(" ", r"\s+"), re.I): better for p, better in PATTERNS.items()}
 
-# A comment that addresses a tool.
+# Comments that are directives for a tool.
 DIRECTIVE = re.compile(r"#!|#\s*(noqa|type:|pyright:|ruff:|fmt:|pragma)|//\s*(clang-format|NOLINT)")
 
 
 class Block(NamedTuple):
-    """A piece of prose: the line of the file that it starts at, its kind, its subject, its text.
+    """A piece of prose, with its first line number, its kind, the code it describes and its text.
 
-    The text has as many lines as the piece has in the file.
+    The text has as many lines as the block has in the file.
     """
 
     line: int
@@ -95,7 +95,7 @@ def docstrings(text: str) -> Iterator[Block]:
                 subject = ast.unparse(before).splitlines()[0]
             else:
                 subject = node.name if named else "the module"
-            # Escapes would move lines, so the text is taken from the source.
+            # Escape sequences would change the line count, so the text is taken from the source.
             written = ast.get_source_segment(text, value) or ""
             written = re.sub(r'^[rRuU]?("""|\'\'\'|"|\')|("""|\'\'\'|"|\')$', "", written)
             yield Block(value.lineno, "docstring", subject, written)
@@ -137,8 +137,8 @@ def cuda_comments(text: str) -> Iterator[Block]:
 def grouped(comments: list[tuple[int, str]], lines: list[str]) -> Iterator[Block]:
     """Join comments on successive lines that begin in the same column, except section headings.
 
-    Yield each group with the code that it is about: the code before it on the same line, or else
-    the line below.
+    Yield each group with the code that it describes: the code before it on the same line,
+    otherwise the line below.
     """
     group: list[tuple[int, str]] = []
     for line, comment in [*comments, (0, "")]:
@@ -182,7 +182,7 @@ def paragraphs(path: str, text: str) -> Iterator[Block]:
 
 
 def without_code(text: str) -> str:
-    """Return the text with everything that is code replaced by `x`, line for line."""
+    """Return the text with all code replaced by `x`; the number of lines stays the same."""
     text = re.sub(r"^\s*(>>>|\.\.\.).*", "", text, flags=re.M)
     text = re.sub(r"(`+)(?!`)([^`]+)\1", lambda m: "x" + "\n" * m[0].count("\n"), text)
     text = re.sub(r"\]\([^)\s]*\)", "]", text)
@@ -190,7 +190,7 @@ def without_code(text: str) -> str:
 
 
 def hits(path: str, text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, words, what to write instead) for each use that the list forbids."""
+    """Yield (line, words, advice) for each use of an avoided expression."""
     for block in blocks(path, text):
         prose, lines = without_code(block.text), block.text.split("\n")
         for pattern, better in AVOIDED.items():
@@ -208,7 +208,7 @@ def tracked() -> list[str]:
 
 
 def main(paths: list[str]) -> int:
-    """Print the uses that the list forbids; return 1 if there are any."""
+    """Print the uses of avoided expressions; return 1 if there are any."""
     status = 0
     for path in paths or tracked():
         if not path.endswith((".py", ".cu", ".cuh", ".h", ".cpp", ".md", "Makefile", ".toml")):

@@ -1,11 +1,11 @@
-"""What tests have proved of the sources: records bound to a digest of them.
+"""Write and check records of test runs; each record holds a digest of the tested sources.
 
 `make gpu-test` writes tests/gpu/verified.json and `make test-full` writes tests/full.json, if
-nothing fails. `make release-check` fails unless both describe the sources as they are.
+nothing fails. `make release-check` fails unless both match the current sources.
 
-python tests/records.py check                     # are both records about these sources?
-python tests/records.py ready gpu                 # may a record be written: is this a clean commit?
-python tests/records.py write gpu OUTCOMES...     # what pytest --outcomes FILE has written
+python tests/records.py check                     # do both records match these sources?
+python tests/records.py ready gpu                 # may a record be written? only at a clean commit
+python tests/records.py write gpu OUTCOMES...     # from files that pytest --outcomes FILE wrote
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SUFFIXES = {".py", ".cu", ".cuh", ".h", ".cpp", ".json"}
 
 @dataclass(frozen=True)
 class Record:
-    """One record: its file, the sources that it covers, and the command that writes it."""
+    """A record: its file, the sources that it covers, and the command that writes it."""
 
     file: str
     covered: tuple[str, ...]
@@ -41,11 +41,11 @@ class Record:
         return ROOT / self.file
 
     def digest(self) -> str:
-        """Return a digest of the sources covered, independent of their line ends."""
+        """Return a digest of the covered sources that does not depend on their line endings."""
         return _digest(self.covered)
 
     def staleness(self) -> str | None:
-        """Return in one line why the record does not describe the sources, or None."""
+        """Return in one line why the record does not match the sources, or None if it does."""
         if not self.path.exists():
             return f"{self.task} has never run on these sources; `{self.command}` runs it"
         found = json.loads(self.path.read_text())
@@ -71,7 +71,7 @@ class Record:
         self.path.write_text(json.dumps(record, indent=1, sort_keys=False) + "\n")
 
     def commit(self) -> str:
-        """Return the commit that is checked out unchanged; without git, GRAPHLA_COMMIT."""
+        """Return the commit if the checkout has no changes; without git, return GRAPHLA_COMMIT."""
         try:
             changed = _git("status", "--porcelain")
             head = _git("rev-parse", "HEAD")
@@ -134,18 +134,18 @@ def _git(*arguments: str) -> str:
 
 
 def digests() -> dict[str, str]:
-    """Return the digest of what each record covers."""
+    """Return the digest of the sources that each record covers."""
     return {name: record.digest() for name, record in RECORDS.items()}
 
 
 def keep(file: Path, outcomes: dict[str, str], sources: dict[str, str]) -> None:
-    """Write the outcomes of some tests, with the digests of the sources that they ran on."""
+    """Write test outcomes with the digests of the tested sources."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"digests": sources, "outcomes": outcomes}))
 
 
 def kept(name: str, files: tuple[str, ...]) -> dict[str, str]:
-    """Return the outcomes in these files, all of which must be of the sources as they are."""
+    """Return the outcomes in these files, which must all match the current sources."""
     outcomes: dict[str, str] = {}
     for file in files:
         found = json.loads(Path(file).read_text())
@@ -157,7 +157,7 @@ def kept(name: str, files: tuple[str, ...]) -> dict[str, str]:
 
 
 def _card() -> dict[str, Any]:
-    """Return what the GPU suite ran on."""
+    """Return a description of the GPU, driver and software that ran the GPU suite."""
     import cupy
     import numpy as np
 
@@ -176,7 +176,7 @@ def _card() -> dict[str, Any]:
 
 
 def _host() -> dict[str, Any]:
-    """Return what the full suite ran on."""
+    """Return a description of the machine and software that ran the full suite."""
     from importlib.metadata import version
 
     names = ("NumPy", "SciPy", "hypothesis")
@@ -184,7 +184,7 @@ def _host() -> dict[str, Any]:
 
 
 def _by_function(outcomes: dict[str, str]) -> dict[str, dict[str, str]]:
-    """Return the outcomes by file and function; those of one function's parameters are counted."""
+    """Return the outcomes by file and function; the cases of one function are counted."""
     counts: dict[str, dict[str, Counter[str]]] = {}
     for name, outcome in sorted(outcomes.items()):
         file, _, test = name.partition("::")

@@ -2,9 +2,9 @@
 
     python tests/sample_prose.py [COMMIT] [--blocks 150]
 
-The files are those of the commit, whose full hash seeds the choice, so that anyone can draw the
-same sample again. Each room (a directory, or the files of the root) gives blocks in proportion to
-the number that it has, and at least one.
+The script reads the files of the commit and seeds the random choice with its full hash, so that
+anyone can draw the same sample again. Each room (a directory, or the root) contributes at least
+one block, otherwise in proportion to its number of blocks.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from prose import ROOT, Block, blocks
 
 
 def git(*words: str) -> bytes:
-    """Return what a git command prints."""
+    """Return the output of a git command."""
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True).stdout
 
 
 def files(commit: str) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) for each source and each page of a commit."""
+    """Yield (path, text) for each source file and documentation page of a commit."""
     with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
         for member in archive:
             if re.search(r"(\.(py|cu|cuh|h|cpp|md|toml)|Makefile)$", member.name):
@@ -38,7 +38,7 @@ def files(commit: str) -> Iterator[tuple[str, str]]:
 
 
 def readable(path: str, text: str) -> Iterator[Block]:
-    """Yield the blocks that a reader may get; a paragraph of a page gives its sentences."""
+    """Yield the blocks that a sample may contain; paragraphs of a page are split into sentences."""
     for block in blocks(path, text):
         if block.kind != "docs" or block.text.lstrip().startswith("|"):
             yield block
@@ -76,7 +76,7 @@ def help_texts(path: str, text: str) -> Iterator[Block]:
 
 
 def is_prose(block: Block) -> bool:
-    """Return whether a block holds at least three words outside of code."""
+    """Return whether a block contains at least three words outside code."""
     plain = re.sub(r"`[^`]*`|\S*[_/=<>()]\S*", "", block.text)
     return block.kind == "test name" or len(re.findall(r"[^\W\d_]{2,}", plain)) >= 3
 

@@ -1,4 +1,4 @@
-"""Check an installed wheel where there are only NumPy and SciPy: `make release` runs this."""
+"""Check an installed wheel with only NumPy and SciPy available; `make release` runs this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies for small tables, masks, operators and index selections, and the nouns they become."""
+"""Draw small tables, masks, operators and index selections; convert tables to graphla objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oracle import BINARY, UNDEFINED, Mask, OneOf, Table, transpose
 import graphla as gl
 from graphla.expression import Operand
 
-# The simulator compiles a program for each operator and dtype, so that `make test` draws few there.
+# The simulator compiles a program per operator and dtype, so `make test` draws few dtypes there.
 KINDS = "? i1 i8 u2 f4" if DEVICE == "cuda" and not is_full() else "? i1 i2 i4 i8 u1 u2 u4 u8 f4 f8"
 DTYPES = [np.dtype(kind) for kind in KINDS.split()]
 INTEGERS = [dtype for dtype in DTYPES if dtype.kind in "iu"]
@@ -35,7 +35,7 @@ sizes = st.integers(0, 6)
 
 
 def numbers(dtype: np.dtype, *, wild: bool = True) -> st.SearchStrategy[Any]:
-    """Values of a dtype: floats are quarters, whose sums are exact in any order, unless `wild`."""
+    """Draw values of a dtype; unless `wild`, floats are quarters, whose sums are always exact."""
     if dtype.kind == "b":
         return st.booleans().map(np.bool_)
     if dtype.kind in "iu":
@@ -56,7 +56,7 @@ def numbers(dtype: np.dtype, *, wild: bool = True) -> st.SearchStrategy[Any]:
 def tables(
     draw: st.DrawFn, shape: Any = None, dtype: Any = None, *, wild: bool = True, values: Any = None
 ) -> Table:
-    """Tables of at most 6 x 6: empty, sparse, full, iso-valued, symmetric, with explicit zeros."""
+    """Draw tables up to 6 x 6: empty, sparse, full, iso-valued, symmetric, with explicit zeros."""
     rows, columns = draw(st.tuples(sizes, sizes) if shape is None else shape)
     dtype = draw(dtypes) if dtype is None else dtype
     values = numbers(dtype, wild=wild) if values is None else values
@@ -80,21 +80,21 @@ def tables(
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Values whose fold by the monoid is the same in any order, bit by bit."""
+    """Draw values that the monoid folds to bitwise the same result in any order."""
     if monoid == "times" and dtype.kind == "f":
         return st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0, -2.0, np.inf, np.nan]).map(dtype.type)
     return numbers(dtype, wild=monoid != "plus")
 
 
 def columns(size: Any = None, dtype: Any = None, **options: Any) -> st.SearchStrategy[Table]:
-    """Tables that stand for vectors."""
+    """Draw tables of one column, which represent vectors."""
     size = sizes if size is None else st.just(size)
     return size.flatmap(lambda n: tables(st.just((n, 1)), dtype, **options))
 
 
 @st.composite
 def symmetric(draw: st.DrawFn, dtype: Any = None, **options: Any) -> Table:
-    """Square tables equal to their transpose."""
+    """Draw square tables that equal their transposes."""
     n = draw(sizes)
     A = draw(tables(st.just((n, n)), dtype, **options))
     upper = {(i, j): x for (i, j), x in A.entries.items() if i <= j}
@@ -102,14 +102,14 @@ def symmetric(draw: st.DrawFn, dtype: Any = None, **options: Any) -> Table:
 
 
 def masks(shape: tuple[int, int]) -> st.SearchStrategy[Mask | None]:
-    """No mask, or a structural or value mask of any dtype, complemented or not."""
+    """Draw no mask, or a structural or value mask of any dtype, complemented or not."""
     held = st.builds(Mask, tables(st.just(shape)), st.booleans(), st.booleans())
     return st.one_of(st.none(), held, held, held)
 
 
 @st.composite
 def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, list[int]]:
-    """An index as one would write it, and the positions it stands for."""
+    """Draw an index as a user writes it, and the list of positions that it selects."""
     if draw(st.integers(0, 2)) == 0:
         ends = st.none() | st.integers(-size - 1, size + 1)
         step = draw(st.none() | st.sampled_from([1, 2, 3, -1, -2]))
@@ -126,9 +126,9 @@ def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, li
     return np.array(written, dtype=np.int64), places
 
 
-# --- a table as a noun ------------------------------------------------------------------------
+# --- tables as graphla objects ----------------------------------------------------------------
 def matrix(table: Table, how: str = "coo") -> gl.Matrix:
-    """The table as a Matrix, laid out by `how` it was made: `both` by rows and by columns."""
+    """Return the table as a Matrix stored in layout `how`; `both` means by rows and by columns."""
     if how == "transposed":
         return matrix(transpose(table)).T.new()
     keys = list(table.entries)
@@ -153,7 +153,7 @@ def matrix(table: Table, how: str = "coo") -> gl.Matrix:
 
 
 def vector(table: Table, how: str = "coo") -> gl.Vector:
-    """The table as a Vector, laid out by `how` it was made."""
+    """Return the table as a Vector stored in layout `how`."""
     if how == "assigned":
         w = gl.Vector(table.dtype, table.shape[0])
         for (i, _), x in table.entries.items():
@@ -177,14 +177,14 @@ LAYOUTS = {
 
 
 def mask_of(mask: Mask, noun: Any) -> Any:
-    """The mask as one writes it: noun.S, noun.V, or their complements."""
+    """Return the mask as a user writes it: noun.S, noun.V, or their complements."""
     view = noun.S if mask.structural else noun.V
     return ~view if mask.complement else view
 
 
 def read(noun: Any) -> Table:
-    """Check the storage of the noun, and return the noun as a table."""
-    if issubclass(type(noun), Operand):  # test_compat also reads nouns of python-graphblas
+    """Check the object's storage, and return the object as a table."""
+    if issubclass(type(noun), Operand):  # test_compat also reads python-graphblas objects
         verify(noun)
     dtype = np.dtype(noun.dtype.np_type)
     if noun.ndim == 1:
@@ -201,7 +201,7 @@ def read(noun: Any) -> Table:
 
 
 def agrees(got: Any, expected: Any) -> bool:
-    """Whether a value is the expected one, or one of those allowed; NaN equals NaN."""
+    """Return whether a value is the expected one or one of those allowed; NaN equals NaN."""
     if expected is UNDEFINED:
         return True
     if isinstance(expected, OneOf):
@@ -210,11 +210,11 @@ def agrees(got: Any, expected: Any) -> bool:
 
 
 def same(noun: Any, expected: Table) -> None:
-    """Assert that the noun holds just the expected entries, in the expected dtype, either way."""
+    """Assert that the object has exactly the expected entries and dtype."""
     got = read(noun)
     if noun.ndim == 2:
         by_columns = transpose(read(noun.T)).entries
-        verify(noun)  # forms that reading has made must agree with the earlier ones
+        verify(noun)  # reading may have built further forms, which must agree with the earlier ones
         assert by_columns.keys() == got.entries.keys(), "rows and columns hold other places"
         assert all(agrees(by_columns[key], x) for key, x in got.entries.items())
     assert got.shape == expected.shape, f"shape {got.shape}, expected {expected.shape}"

@@ -1,4 +1,4 @@
-"""Aggregators against NumPy on the entries of each row, column or whole."""
+"""Compare aggregators with NumPy on the entries of each row, each column or the whole matrix."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def close(got: Any, expected: Any) -> bool:
 
 @pytest.mark.parametrize("name", AGGREGATORS)
 @given(A=tables(dtype=INT, values=st.integers(-5, 5).map(np.int64)))
-def test_an_aggregator_gives_what_numpy_gives_for_the_entries(name, A):
+def test_an_aggregator_agrees_with_numpy_on_the_entries(name, A):
     aggregator, reference = getattr(gl.agg, name), AGGREGATORS[name]
     rows: dict[int, list] = {}
     for (i, _), x in sorted(A.entries.items()):
@@ -87,7 +87,7 @@ def test_an_aggregator_gives_what_numpy_gives_for_the_entries(name, A):
 
 
 @given(A=tables(dtype=INT, values=st.integers(-3, 3).map(np.int64)))
-def test_argmin_and_argmax_give_a_place_of_the_extreme_and_first_index_the_first(A):
+def test_argmin_and_argmax_return_an_index_of_the_extreme_and_first_index_the_smallest_index(A):
     C = matrix(A)
     low, high = (C.reduce_rowwise(a).new().to_dict() for a in (gl.agg.argmin, gl.agg.argmax))
     first = C.reduce_rowwise(gl.agg.first_index).new().to_dict()
@@ -99,13 +99,13 @@ def test_argmin_and_argmax_give_a_place_of_the_extreme_and_first_index_the_first
     assert low.keys() == first.keys() == {i for i, _ in A.entries}
 
 
-def test_an_aggregator_is_taken_by_name():
+def test_an_aggregator_may_be_given_by_name():
     assert line().reduce("mean").new() == 2.0
     assert line().reduce(gl.agg.argmin).new() == 2
     assert line().reduce("std").new() == line().reduce(gl.agg.stdp).new()
 
 
-def test_a_name_that_a_monoid_has_too_means_the_monoid():
+def test_a_name_shared_with_a_monoid_means_the_monoid():
     u, none = line(), gl.Vector(int, 3)
     assert u.reduce("any").dtype == gl.dtypes.INT64
     assert u.reduce("any").new().value in u.to_dict().values()
@@ -113,7 +113,7 @@ def test_a_name_that_a_monoid_has_too_means_the_monoid():
 
 
 @given(A=tables(dtype=INT, values=st.integers(1, 5).map(np.int64)))
-def test_means_and_logarithms_of_positive_entries(A):
+def test_means_and_logarithms_of_positive_entries_agree_with_numpy(A):
     rows: dict[int, list] = {}
     for (i, _), x in sorted(A.entries.items()):
         rows.setdefault(i, []).append(float(x))
@@ -132,7 +132,7 @@ def test_means_and_logarithms_of_positive_entries(A):
         assert all(close(got[i], reference(np.array(row))) for i, row in rows.items())
 
 
-def test_an_aggregator_is_called_on_a_noun():
+def test_an_aggregator_can_be_called_on_a_matrix_or_a_vector():
     A, u = small(), line()
     assert gl.agg.sum(u).new() == 4 and gl.agg.sum(A).new() == 8
     assert gl.agg.sum(A, rowwise=True).new().to_dict() == {0: 4, 2: 4}
@@ -144,7 +144,7 @@ def test_an_aggregator_is_called_on_a_noun():
 
 
 @given(data)
-def test_an_aggregation_is_written_by_the_rule(data):
+def test_writing_an_aggregation_obeys_the_write_rule(data):
     A = data.draw(tables(dtype=INT))
     w = data.draw(columns(A.shape[0], INT))
     C, mask = vector(w), data.draw(masks((A.shape[0], 1)))
@@ -155,7 +155,7 @@ def test_an_aggregation_is_written_by_the_rule(data):
     same(C, expected)
 
 
-def test_an_aggregator_is_made_of_others():
+def test_an_aggregator_can_be_composed_of_others():
     Aggregator = type(gl.agg.sum)
     v, A = (
         gl.Vector.from_coo([0, 2], [3, 9], size=4),
@@ -188,7 +188,7 @@ def test_an_aggregator_is_made_of_others():
         some(A, rowwise=True).new()
 
 
-def test_an_operator_class_registers_operators_of_its_kind():
+def test_an_operator_class_registers_operators_of_its_own_kind():
     halved = type(gl.unary.abs).register_anonymous(lambda x: x / 2)
     assert gl.Vector.from_dense([4]).apply(halved)[0].value == 2.0
     twice = type(gl.binary.plus).register_new("twice_and_more", lambda x, y: 2 * x + y)

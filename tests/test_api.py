@@ -1,4 +1,4 @@
-"""Nouns and Scalars as objects, what is refused, the recorder, settings and threads."""
+"""Test matrices, vectors and scalars as objects, errors, recorders, settings and threads."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def line() -> gl.Vector:
     return gl.Vector.from_coo([0, 2], [5, -1], size=3)
 
 
-# --- refusals name the argument ----------------------------------------------------------------
-def test_shapes_that_do_not_fit_are_refused_with_both_named():
+# --- error messages name the argument ----------------------------------------------------------
+def test_mismatched_shapes_are_refused_and_both_are_named():
     A, u = gl.Matrix(int, 3, 5), gl.Vector(int, 7)
     with pytest.raises(gl.exceptions.DimensionMismatch, match=r"5.*7"):
         A @ u
@@ -85,14 +85,14 @@ def test_operators_of_the_wrong_kind_are_refused():
         gl.binary.no_such_operator  # pyright: ignore
 
 
-def test_a_name_may_be_a_string_of_numpy():
+def test_a_name_may_be_a_numpy_string():
     A = small()
     for name in np.array(["min_plus", "max_times"]):
         assert A.mxm(A, name).new().isequal(A.mxm(A, str(name)).new())
     assert A.apply(np.str_("abs")).new().isequal(A.apply("abs").new())
 
 
-def test_an_operator_is_refused_on_a_dtype_it_is_not_defined_on():
+def test_an_operator_is_refused_on_a_dtype_for_which_it_is_undefined():
     u = gl.Vector.from_coo([0], [1.5])
     with pytest.raises((TypeError, KeyError)):
         u.apply(gl.unary.bnot)
@@ -100,7 +100,7 @@ def test_an_operator_is_refused_on_a_dtype_it_is_not_defined_on():
         gl.binary.band(u & u)
 
 
-def test_things_that_are_no_operands_are_refused():
+def test_objects_that_are_not_operands_are_refused():
     A, u = small(), line()
     with pytest.raises(TypeError):
         A @ 3
@@ -122,7 +122,7 @@ def test_things_that_are_no_operands_are_refused():
         u(u.S, u.S) << u
 
 
-def test_nothing_is_written_when_a_statement_is_refused():
+def test_a_refused_statement_writes_nothing():
     A = small()
     before = read(A)
     with pytest.raises(ValueError):
@@ -145,9 +145,9 @@ def test_an_unknown_device_or_setting_is_refused_by_name():
         pass
 
 
-# --- nouns -------------------------------------------------------------------------------------
+# --- matrices and vectors ----------------------------------------------------------------------
 @given(data)
-def test_isequal_is_equality_of_shape_and_entries(data):
+def test_isequal_compares_shape_and_entries(data):
     A, B = data.draw(tables(wild=False)), data.draw(tables(wild=False))
     has_nan = any(x != x for x in A.entries.values())
     assert matrix(A).isequal(matrix(A, "transposed")) == (not has_nan)
@@ -175,7 +175,7 @@ def test_dup_is_independent_and_clear_keeps_shape_and_dtype():
         assert noun.shape == copy.shape and noun.dtype == copy.dtype
 
 
-def test_get_and_in_and_defaults():
+def test_get_returns_an_entry_or_the_default_and_in_tests_for_an_entry():
     A, u = small(), line()
     assert A.get(0, 1) == 3 and A.get(1, 1) is None and A.get(1, 1, "none") == "none"
     assert u.get(0) == 5 and u.get(-1) == -1 and u.get(1, 7) == 7
@@ -185,7 +185,7 @@ def test_get_and_in_and_defaults():
     assert A.T.get(1, 0) == 3 and (1, 0) in A.T
 
 
-def test_a_transposed_matrix_is_a_view_to_read():
+def test_a_transposed_matrix_is_a_read_only_view():
     A = small()
     assert A.T.shape == A.shape[::-1] and A.T.nvals == A.nvals and A.T.dtype == A.dtype
     assert A.T.T.isequal(A) and A.T.new().to_dicts() == {0: {2: 4}, 1: {0: 3}, 2: {0: 1}}
@@ -195,7 +195,7 @@ def test_a_transposed_matrix_is_a_view_to_read():
 
 
 @given(data)
-def test_pickling_keeps_the_noun(data):
+def test_pickling_preserves_matrices_and_vectors(data):
     A, u = data.draw(tables()), data.draw(columns())
     same(pickle.loads(pickle.dumps(matrix(A, "both"))), A)
     same(pickle.loads(pickle.dumps(vector(u, "assigned"))), u)
@@ -204,7 +204,7 @@ def test_pickling_keeps_the_noun(data):
     assert pickle.loads(pickle.dumps(gl.semiring.min_plus)) is gl.semiring.min_plus
 
 
-def test_empty_nouns_go_through_every_operation():
+def test_every_operation_accepts_empty_matrices_and_vectors():
     for shape in ((0, 0), (0, 3), (3, 0), (2, 2)):
         A = gl.Matrix(float, *shape)
         u, w = gl.Vector(float, shape[1]), gl.Vector(float, shape[0])
@@ -223,7 +223,7 @@ def test_empty_nouns_go_through_every_operation():
 
 # --- scalars -----------------------------------------------------------------------------------
 @given(data)
-def test_a_scalar_holds_a_value_or_nothing(data):
+def test_a_scalar_holds_a_value_or_is_empty(data):
     dtype = data.draw(dtypes)
     s, x = gl.Scalar(dtype), data.draw(numbers(dtype))
     assert s.is_empty and s.value is None and s.nvals == 0 and s.get(4) == 4
@@ -236,7 +236,7 @@ def test_a_scalar_holds_a_value_or_nothing(data):
     assert s.is_empty
 
 
-def test_a_scalar_acts_as_a_python_number():
+def test_a_scalar_behaves_like_a_python_number():
     s = gl.Scalar.from_value(3)
     assert s.isequal(3) and int(s) == 3 and float(s) == 3.0 and bool(s) and list(range(5))[s] == 3
     assert np.asarray(s) == 3
@@ -252,7 +252,7 @@ def test_a_scalar_acts_as_a_python_number():
     assert s.value == 3 and t.value == 4
 
 
-def test_a_scalar_takes_an_element_a_reduction_and_an_accumulation():
+def test_an_element_a_reduction_and_an_accumulation_can_be_written_to_a_scalar():
     s = gl.Scalar(int)
     s << small()[2, 0]
     assert s.value == 4
@@ -264,7 +264,7 @@ def test_a_scalar_takes_an_element_a_reduction_and_an_accumulation():
 
 
 # --- direction, recorder, threads --------------------------------------------------------------
-def test_the_recorder_lists_what_ran_in_which_direction_and_why():
+def test_the_recorder_lists_each_operation_with_its_direction_and_the_reason():
     A, u = small(), line()
     with gl.Recorder() as recorder:
         for direction in ("push", "pull"):
@@ -287,7 +287,7 @@ def test_the_recorder_lists_what_ran_in_which_direction_and_why():
     assert len(recorder.events) == count + 1
 
 
-def test_settings_hold_inside_their_block_only():
+def test_settings_apply_only_inside_their_block():
     before = gl.config.compiled
     with gl.config.set(compiled=False):
         assert gl.config.compiled is False
@@ -298,7 +298,7 @@ def test_settings_hold_inside_their_block_only():
 
 
 @given(data)
-def test_several_threads_may_read_one_matrix(data):
+def test_several_threads_may_read_the_same_matrix(data):
     A = data.draw(tables(dtype=INT))
     C, u = matrix(A), gl.Vector.from_scalar(1, A.shape[1], INT)
     expected = oracle.mxm(A, read(u), "plus_times")
@@ -323,7 +323,7 @@ def test_several_threads_may_read_one_matrix(data):
 
 # --- warnings never escape ---------------------------------------------------------------------
 @given(data)
-def test_no_value_makes_an_operation_warn(data):
+def test_operations_never_warn_whatever_the_values(data):
     u = data.draw(columns(dtype=data.draw(st.sampled_from(DTYPES))))
     v, w = vector(u), vector(u, "assigned")
     for name in ("plus", "times", "minus", "truediv", "min"):
@@ -336,14 +336,14 @@ def test_no_value_makes_an_operation_warn(data):
 
 
 @given(sizes, sizes)
-def test_the_shape_of_a_noun_is_as_asked(n, m):
+def test_matrices_and_vectors_have_the_requested_shape(n, m):
     A, u = gl.Matrix(int, n, m), gl.Vector(int, n)
     assert A.shape == (A.nrows, A.ncols) == (n, m) and u.shape == (u.size,) == (n,)
     assert A.ndim == 2 and u.ndim == 1 and gl.Scalar(int).ndim == 0
 
 
 @given(data)
-def test_scalars_take_part_in_entrywise_operations(data):
+def test_scalars_can_be_operands_of_entrywise_operations(data):
     x, y = (data.draw(st.none() | st.integers(-5, 5)) for _ in range(2))
     s, t = (gl.Scalar.from_value(v) if v is not None else gl.Scalar(int) for v in (x, y))
     plus, minus = gl.binary.plus, gl.binary.minus
@@ -362,7 +362,7 @@ def test_scalars_take_part_in_entrywise_operations(data):
     assert s.value == (x if y is None else y if x is None else x + y)
 
 
-def test_a_scalar_stands_for_a_number_in_every_argument():
+def test_every_argument_that_takes_a_number_takes_a_scalar():
     two, u, A = gl.Scalar.from_value(2), line(), small()
     assert u.apply("plus", right=two).new().to_dict() == {0: 7, 2: 1}
     assert u.select("valuegt", two).new().to_dict() == {0: 5}
@@ -375,7 +375,7 @@ def test_a_scalar_stands_for_a_number_in_every_argument():
         u.apply("plus", right=empty).new()
 
 
-def test_a_scalar_formats_as_its_value():
+def test_formatting_a_scalar_formats_its_value():
     assert (
         f"{gl.Scalar.from_value(2.5):.3f} {gl.Vector.from_dense([1, 2]).reduce():3d}" == "2.500   3"
     )
@@ -383,7 +383,7 @@ def test_a_scalar_formats_as_its_value():
 
 @pytest.mark.parametrize("tolerance", ["x", -1, float("nan")])
 @pytest.mark.parametrize("name", ["rel_tol", "abs_tol"])
-def test_a_tolerance_that_is_none_is_refused(name, tolerance):
+def test_an_invalid_tolerance_is_refused(name, tolerance):
     u = gl.Vector.from_dense([1.0])
     with pytest.raises(gl.exceptions.InvalidValue, match=name):
         u.isclose(u, **{name: tolerance})

@@ -1,4 +1,4 @@
-"""Assign and subassign against the specification: elements, rows, columns, regions, scalars."""
+"""Compare assign and subassign with the specification on elements, rows, columns and regions."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ nonempty = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 
 def confine(region: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """C[I, J](mask, accum, replace), with just the arguments that are given."""
+    """Return C[I, J](mask, accum, replace), called with only the arguments that are not None."""
     return updater(region, view, accum, replace)
 
 
 def draw_value(draw: Any, shape: tuple[int, int], kind: str, *inputs: Operand) -> Operand:
-    """What is assigned to a region of this shape."""
+    """Draw a value that can be assigned to a region of this shape."""
     return draw_output(draw, shape, kind, inputs)
 
 
 # --- regions ----------------------------------------------------------------------------------
 @given(data)
-def test_assign_to_a_submatrix(data):
+def test_assign_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -59,7 +59,7 @@ def test_assign_to_a_submatrix(data):
 
 
 @given(data)
-def test_subassign_to_a_submatrix(data):
+def test_subassign_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -71,7 +71,7 @@ def test_subassign_to_a_submatrix(data):
 
 
 @given(data)
-def test_assign_of_a_transposed_matrix(data):
+def test_assigning_a_transposed_matrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -84,7 +84,7 @@ def test_assign_of_a_transposed_matrix(data):
 
 
 @given(data)
-def test_assign_to_a_subvector(data):
+def test_assign_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -98,7 +98,7 @@ def test_assign_to_a_subvector(data):
 
 
 @given(data)
-def test_subassign_to_a_subvector(data):
+def test_subassign_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -111,7 +111,7 @@ def test_subassign_to_a_subvector(data):
 # --- scalars ----------------------------------------------------------------------------------
 @st.composite
 def scalars(draw: st.DrawFn, dtype: Any) -> tuple[Any, Any, np.dtype]:
-    """A scalar as one would write it (a number of C's dtype, or a Scalar), its value and dtype."""
+    """Draw a scalar (a number of C's dtype, or a Scalar) with its value and dtype."""
     if draw(st.booleans()):
         value = draw(numbers(dtype))
         return (value.item() if draw(st.booleans()) else value), value, dtype
@@ -171,7 +171,7 @@ def test_a_scalar_is_written_under_a_mask(kind, data):
 
 
 @pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
-def test_replace_keeps_what_the_mask_lets_through_outside_the_region(value):
+def test_replace_keeps_entries_outside_the_region_where_the_mask_is_true(value):
     C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)
     M = gl.Matrix.from_coo([0, 1], [0, 1], True, nrows=2, ncols=2)
     C(M.S, replace=True)[[0], :] << value
@@ -181,9 +181,9 @@ def test_replace_keeps_what_the_mask_lets_through_outside_the_region(value):
     assert w.to_dict() == {0: 7, 1: 2}
 
 
-# --- rows and columns: a Vector mask, and replace reaches only the row or the column ----------
+# --- rows and columns: a Vector mask and `replace` affect only that row or column -------------
 def row_assign(C: Table, i: int, rule: Any, J: Any, u: Table, *write: Any) -> Table:
-    """The row, as a vector, is assigned to; the other rows stay."""
+    """Assign to the row as to a vector; the other rows do not change."""
     row = oracle.transpose(oracle.extract(C, [i], range(C.shape[1])))
     row = rule(row, J, [0], u, *write)
     others = {key: x for key, x in C.entries.items() if key[0] != i}
@@ -194,7 +194,7 @@ def row_assign(C: Table, i: int, rule: Any, J: Any, u: Table, *write: Any) -> Ta
 @pytest.mark.parametrize("is_scalar", [False, True])
 @pytest.mark.parametrize("by_column", [False, True])
 @given(data)
-def test_assign_to_a_row_or_a_column_takes_a_vector_mask(by_column, is_scalar, confined, data):
+def test_assigning_to_a_row_or_a_column_accepts_a_vector_mask(by_column, is_scalar, confined, data):
     table = data.draw(tables(nonempty))
     line = oracle.transpose(table) if by_column else table
     C = Operand(data.draw, table)
@@ -218,7 +218,7 @@ def test_assign_to_a_row_or_a_column_takes_a_vector_mask(by_column, is_scalar, c
 
 
 @given(data)
-def test_assign_to_a_row_takes_a_matrix_mask_that_spans_the_matrix(data):
+def test_assigning_to_a_row_accepts_a_mask_of_the_whole_matrix(data):
     C = Operand(data.draw, data.draw(tables(nonempty)))
     i = data.draw(st.integers(0, C.table.shape[0] - 1))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -232,7 +232,7 @@ def test_assign_to_a_row_takes_a_matrix_mask_that_spans_the_matrix(data):
 
 # --- elements ---------------------------------------------------------------------------------
 @given(data)
-def test_assign_to_an_element(data):
+def test_assigning_an_element_agrees_with_the_specification(data):
     A = data.draw(tables(nonempty))
     i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
     scalar, value, dtype = data.draw(scalars(A.dtype))
@@ -254,7 +254,7 @@ def test_assign_to_an_element(data):
 
 
 @given(data)
-def test_an_empty_scalar_deletes(data):
+def test_assigning_an_empty_scalar_deletes_the_entry(data):
     C = Operand(data.draw, data.draw(tables(nonempty)))
     i = data.draw(st.integers(0, C.table.shape[0] - 1))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -264,7 +264,7 @@ def test_an_empty_scalar_deletes(data):
 
 
 @given(data)
-def test_del_removes_an_entry_if_it_is_there(data):
+def test_del_removes_an_entry_if_it_exists(data):
     A = data.draw(tables(nonempty))
     i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
     C = matrix(A)
@@ -278,7 +278,7 @@ def test_del_removes_an_entry_if_it_is_there(data):
 
 
 @given(data)
-def test_many_single_assignments_keep_other_views_as_they_were(data):
+def test_many_single_assignments_leave_other_views_unchanged(data):
     u = data.draw(columns(dtype=np.dtype(np.int32)))
     w = Operand(data.draw, u, "vector")
     kept, mask = w.noun.dup(), w.noun.S
@@ -298,9 +298,9 @@ def test_many_single_assignments_keep_other_views_as_they_were(data):
     assert mask is not None
 
 
-# --- arrays, and what is refused --------------------------------------------------------------
+# --- arrays and wrong arguments ---------------------------------------------------------------
 @given(data)
-def test_an_array_is_assigned_entry_by_entry(data):
+def test_assigning_an_array_sets_each_element(data):
     C = Operand(data.draw, data.draw(tables(dtype=np.dtype(np.int64))))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -389,14 +389,14 @@ def test_a_matrix_is_assigned_its_own_transpose(data):
 
 
 @given(tables(dtype=np.dtype(np.int16)), st.booleans(), st.booleans())
-def test_a_mask_over_the_output_is_read_before_the_output_changes(A, structural, complement):
+def test_a_mask_made_from_the_output_is_read_before_the_output_changes(A, structural, complement):
     C = matrix(A)
     mask = Mask(A, structural, complement)
     C(mask_of(mask, C), gl.replace) << 7
     same(C, oracle.write(A, oracle.filled(A.shape, np.int16(7), A.dtype), mask, None, True))
 
 
-def test_a_scalar_fills_columns_that_are_listed_out_of_order():
+def test_a_scalar_fills_columns_given_in_any_order():
     C = gl.Matrix(int, 3, 4)
     C[[2, 0], [3, 0, 1]] << 5
     expected = {(i, j): 5 for i in (0, 2) for j in (0, 1, 3)}

@@ -1,4 +1,4 @@
-"""Every operation of the array code on NumPy, on every form, against dictionaries of entries."""
+"""Compare each NumPy operation, on each storage form, with dictionaries of entries."""
 
 import tracemalloc
 from typing import Any
@@ -43,7 +43,7 @@ def without_compiled_loops():
 
 @st.composite
 def tables(draw, size, dtype: Any = np.int64, ncols=None):
-    """A dictionary of entries: {i: value}, or {(i, j): value} where ncols is given."""
+    """Draw a dictionary of entries: {i: value}, or {(i, j): value} if ncols is given."""
     places = (
         [(i, j) for i in range(size) for j in range(ncols)] if ncols is not None else range(size)
     )
@@ -62,7 +62,7 @@ def values_of(entries, dtype):
 
 
 def vector(size, table, how, dtype: Any = np.int64) -> Any:
-    """The table in the form `how`: sorted, unsorted, bitmap, full (where it is)."""
+    """Return the table as a sorted, unsorted or bitmap vector, or full if no entry is missing."""
     indices = np.array(sorted(table), np.int32)
     values = values_of((table[int(i)] for i in indices), dtype)
     v = SparseVector(size, indices, values)
@@ -87,7 +87,7 @@ def vector_mask(size, table, how, complement):
 
 
 def table_of(a):
-    """The entries, after checking that the storage keeps its invariants."""
+    """Return the entries, after a check of the storage's invariants."""
     if isinstance(a, Csr):
         assert a.indptr.size == a.nrows + 1
         assert a.indptr[0] == 0
@@ -121,7 +121,7 @@ forms = st.sampled_from(["sorted", "unsorted", "bitmap", "full"])
 
 @quick
 @given(st.data(), sizes, forms)
-def test_conversions_keep_the_entries(data, size, how):
+def test_conversions_between_forms_keep_the_entries(data, size, how):
     table = data.draw(tables(size))
     v = vector(size, table, how)
     assert table_of(v) == table_of(do.to_sparse(v)) == table_of(do.to_bitmap(v)) == table
@@ -176,7 +176,7 @@ def test_building_folds_duplicates_from_the_left(large, name, data):
 
 @pytest.mark.parametrize("width", [3, 60, 20_000])
 @pytest.mark.parametrize("name", folds)
-def test_building_folds_duplicates_that_fill_many_parts(name, width):
+def test_building_folds_duplicates_that_span_many_parts(name, width):
     random = np.random.default_rng(width)
     i, j = random.integers(0, width, (2, 50_000))
     values = random.integers(-5, 6, i.size)
@@ -189,7 +189,7 @@ def test_building_folds_duplicates_that_fill_many_parts(name, width):
 
 @pytest.mark.parametrize("size", [1 << 15, 1 << 18])
 @pytest.mark.parametrize("dtype", [np.bool_, np.float32, np.float64])
-def test_building_takes_three_times_the_memory_of_its_result(dtype, size):
+def test_building_uses_at_most_three_times_the_memory_of_its_result(dtype, size):
     random = np.random.default_rng(size)
     i, j = random.integers(0, size // 16, (2, size))
     values = random.random(size).astype(dtype)
@@ -212,7 +212,7 @@ def test_building_names_the_first_duplicate(large):
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_building_from_one_value_stays_iso(large):
+def test_building_from_one_value_gives_an_iso_valued_result(large):
     one = np.broadcast_to(np.ones(1), 4)
     with sorted_by_scipy(large):
         a = do.build_matrix(3, 3, np.array([2, 0, 1, 0]), np.array([0, 2, 1, 0]), one, None)
@@ -223,7 +223,7 @@ def test_building_from_one_value_stays_iso(large):
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 1001])
 @pytest.mark.parametrize("name", ["plus", "hypot", "max"])
-def test_a_fold_of_many_is_a_fold(size, name):
+def test_a_fold_over_many_values_equals_a_sequential_fold(size, name):
     values = np.arange(size, dtype=np.float64)
     folded = do.build_vector(3, np.ones(size, int), values, getattr(binary, name)["FP64"])
     want = (
@@ -238,7 +238,7 @@ def test_a_fold_of_many_is_a_fold(size, name):
 
 
 def joined(a, b, op, left=None, right=None):
-    """The union of two dictionaries."""
+    """Return the union of two dictionaries; `op` combines the values of common keys."""
     both = {p: op(a[p], b[p]) for p in a.keys() & b.keys()}
     only_a = {p: a[p] if right is None else op(a[p], right) for p in a.keys() - b.keys()}
     only_b = {p: b[p] if left is None else op(left, b[p]) for p in b.keys() - a.keys()}
@@ -248,7 +248,7 @@ def joined(a, b, op, left=None, right=None):
 @pytest.mark.parametrize("filled", [False, True])
 @quick
 @given(st.data(), sizes, st.none() | sizes)
-def test_union_and_intersection(filled, data, size, ncols):
+def test_union_and_intersection_agree_with_dictionaries(filled, data, size, ncols):
     a, b = (data.draw(tables(size, ncols=ncols)) for _ in range(2))
     make = (
         (lambda t: vector(size, t, "sorted"))
@@ -267,7 +267,7 @@ def test_union_and_intersection(filled, data, size, ncols):
 
 @quick
 @given(st.data(), sizes, sizes)
-def test_apply_and_select(data, nrows, ncols):
+def test_apply_and_select_agree_with_dictionaries(data, nrows, ncols):
     a, v = data.draw(tables(nrows, ncols=ncols)), data.draw(tables(nrows))
     A = matrix(nrows, ncols, a)
     assert table_of(do.apply(A, unary.ainv["INT64"])) == {p: -x for p, x in a.items()}
@@ -290,7 +290,7 @@ def test_apply_and_select(data, nrows, ncols):
 
 @quick
 @given(st.data(), sizes, sizes, st.sampled_from(["plus", "min", "times", "any"]))
-def test_reductions(data, nrows, ncols, name):
+def test_reductions_agree_with_dictionaries(data, nrows, ncols, name):
     a = data.draw(tables(nrows, ncols=ncols))
     A, fold = matrix(nrows, ncols, a), getattr(monoid, name)["INT64"]
     rows = {i: [x for (k, _), x in a.items() if k == i] for i, _ in a}
@@ -309,7 +309,7 @@ def test_reductions(data, nrows, ncols, name):
 
 @quick
 @given(st.data(), sizes, sizes)
-def test_extract(data, nrows, ncols):
+def test_extract_agrees_with_dictionaries(data, nrows, ncols):
     a, v = data.draw(tables(nrows, ncols=ncols)), data.draw(tables(nrows))
     some = [
         st.lists(st.integers(0, n - 1), max_size=9) if n else st.just([]) for n in (nrows, ncols)
@@ -330,7 +330,7 @@ def test_extract(data, nrows, ncols):
 
 @settings(max_examples=30, deadline=None)
 @given(st.data(), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
-def test_kronecker(data, m, n, p, q):
+def test_kronecker_agrees_with_dictionaries(data, m, n, p, q):
     a, b = data.draw(tables(m, ncols=n)), data.draw(tables(p, ncols=q))
     got = do.kronecker(matrix(m, n, a), matrix(p, q, b), binary.minus["INT64"])
     want = {(i * p + k, j * q + l): x - y for (i, j), x in a.items() for (k, l), y in b.items()}
@@ -353,7 +353,7 @@ def mult(op, x, y, places):
 
 
 def check(got, terms, ring):
-    """Every output folds its terms; `any` is one of them."""
+    """Assert that each output is the fold of its terms, or one of them for `any`."""
     assert got.keys() == terms.keys()
     for place, some in terms.items():
         if ring.monoid.is_any:
@@ -399,7 +399,7 @@ def test_push_and_pull_fold_the_terms_of_each_output(name, data, n, m, side):
 @pytest.mark.parametrize("name", named + picking + truth)
 @settings(max_examples=50, deadline=None)
 @given(st.data(), st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
-def test_mxm_folds_the_terms_of_each_place(name, data, n, m, l):
+def test_mxm_folds_the_terms_of_each_element(name, data, n, m, l):
     chunk, dots = data.draw(st.sampled_from([2, 99])), data.draw(st.booleans())
     dtype = numbers(name)
     ring = getattr(semiring, name)["BOOL" if dtype == np.bool_ else "INT64"]
@@ -422,7 +422,7 @@ def test_mxm_folds_the_terms_of_each_place(name, data, n, m, l):
     assert c.values.dtype == ring.return_type.np_type
 
 
-def test_a_product_of_one_known_value_stays_iso():
+def test_a_product_whose_value_is_known_stays_iso_valued():
     one = np.broadcast_to(np.ones(1, bool), 3)
     A = do.build_matrix(3, 3, np.array([0, 1, 2]), np.array([1, 2, 0]), one, None)
     u = SparseVector(3, np.array([0, 1], np.int32), np.array([7, 8]))
@@ -437,7 +437,7 @@ def test_a_product_of_one_known_value_stays_iso():
 
 
 def written(c, t, allows, accum, replace):
-    """C⟨allows, replace⟩ = accum(C, T), as the standard has it."""
+    """C⟨allows, replace⟩ = accum(C, T), as the standard defines it."""
     z = t if accum is None else joined(c, t, accum)
     kept = {} if replace else {p: x for p, x in c.items() if not allows(p)}
     return kept | {p: x for p, x in z.items() if allows(p)}
@@ -454,7 +454,9 @@ accums = {
 @pytest.mark.parametrize("name", accums)
 @settings(max_examples=150, deadline=None)
 @given(st.data(), sizes, forms, forms, forms, st.booleans())
-def test_writing_a_vector(name, replace, data, size, c_form, t_form, mask_form, complement):
+def test_writing_a_vector_obeys_the_write_rule(
+    name, replace, data, size, c_form, t_form, mask_form, complement
+):
     c, t = data.draw(tables(size, np.int8)), data.draw(tables(size))
     masked = data.draw(st.none() | st.just(t) | tables(size, np.bool_))
     C, T = vector(size, c, c_form, np.int8), vector(size, t, t_form)
@@ -492,7 +494,7 @@ def test_writing_a_vector(name, replace, data, size, c_form, t_form, mask_form, 
 @pytest.mark.parametrize("name", accums)
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(0, 4), st.integers(0, 4), st.booleans())
-def test_writing_a_matrix(name, replace, data, nrows, ncols, complement):
+def test_writing_a_matrix_obeys_the_write_rule(name, replace, data, nrows, ncols, complement):
     c, t = data.draw(tables(nrows, np.int8, ncols)), data.draw(tables(nrows, np.int64, ncols))
     masked = data.draw(st.none() | tables(nrows, np.bool_, ncols))
     C, T = matrix(nrows, ncols, c, np.int8), matrix(nrows, ncols, t)

@@ -1,4 +1,4 @@
-"""No other user can write to the folder of compiled code."""
+"""Test that other users cannot write to the cache folder of compiled code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes are
 root = pytest.mark.skipif(
     os.name == "posix" and os.geteuid() != 0, reason="only root gives files to other users"
 )
-find_folder = cache_folder.__wrapped__  # as at its first call in a process
+find_folder = cache_folder.__wrapped__  # the function without its cache
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def refused(problem: str) -> None:
         assert find_folder() == private_folder()
 
 
-def test_a_folder_that_is_made_is_the_users_alone_and_then_used_again(folder):
+def test_a_new_cache_folder_is_private_to_the_user_and_is_reused(folder):
     assert find_folder() == folder.resolve()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     (folder / "loop.py").write_text("")
@@ -39,14 +39,14 @@ def test_a_folder_that_is_made_is_the_users_alone_and_then_used_again(folder):
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
-def test_a_folder_that_all_may_write_is_not_used(folder, mode):
+def test_a_world_writable_folder_is_not_used(folder, mode):
     folder.mkdir()
     folder.chmod(mode)
     refused("cache is writable by other users")
 
 
 @pytest.mark.parametrize(("mode", "is_safe"), [(0o777, False), (0o1777, True), (0o755, True)])
-def test_a_folder_that_others_could_exchange_is_not_used(folder, mode, is_safe):
+def test_a_folder_that_other_users_could_replace_is_not_used(folder, mode, is_safe):
     folder.mkdir(mode=0o700)
     folder.parent.chmod(mode)
     if is_safe:
@@ -56,7 +56,7 @@ def test_a_folder_that_others_could_exchange_is_not_used(folder, mode, is_safe):
 
 
 @pytest.mark.parametrize("name", ["loop.py", "__pycache__", "__pycache__/loop.nbi"])
-def test_a_folder_with_a_file_that_others_may_write_is_not_used(folder, name):
+def test_a_folder_with_a_file_that_other_users_may_write_is_not_used(folder, name):
     path = folder / name
     path.parent.mkdir(parents=True, mode=0o700)
     path.mkdir() if path.suffix == "" else path.write_text("")
@@ -67,7 +67,7 @@ def test_a_folder_with_a_file_that_others_may_write_is_not_used(folder, name):
 
 @root
 @pytest.mark.parametrize("name", [".", "loop.py", "__pycache__/loop.nbi"])
-def test_a_folder_with_a_file_of_another_user_is_not_used(folder, name):
+def test_a_folder_with_a_file_owned_by_another_user_is_not_used(folder, name):
     (folder / "__pycache__").mkdir(parents=True, mode=0o700)
     (folder / name).touch()
     os.chown(folder / name, 54321, -1)
@@ -75,7 +75,7 @@ def test_a_folder_with_a_file_of_another_user_is_not_used(folder, name):
 
 
 @root
-def test_a_folder_that_a_group_may_write_is_used_only_if_it_is_the_users_own_group(folder):
+def test_a_group_writable_folder_is_used_only_if_the_group_is_the_users_own(folder):
     folder.mkdir()
     folder.chmod(0o770)
     assert find_folder() == folder.resolve()
@@ -83,7 +83,7 @@ def test_a_folder_that_a_group_may_write_is_used_only_if_it_is_the_users_own_gro
     refused("is writable by other users")
 
 
-def test_the_users_own_cache_folder_is_left_without_a_warning(tmp_path, monkeypatch):
+def test_an_unsafe_default_cache_folder_is_replaced_without_a_warning(tmp_path, monkeypatch):
     monkeypatch.delenv("GRAPHLA_CACHE_DIR", raising=False)
     for variable in ("XDG_CACHE_HOME", "HOME"):
         monkeypatch.setenv(variable, str(tmp_path))
@@ -93,6 +93,6 @@ def test_the_users_own_cache_folder_is_left_without_a_warning(tmp_path, monkeypa
     assert find_folder() == private_folder()
 
 
-def test_a_folder_that_cannot_be_made_is_not_used(folder):
+def test_a_folder_that_cannot_be_created_is_not_used(folder):
     folder.write_text("a file")
     assert find_folder() == private_folder()

@@ -1,4 +1,4 @@
-"""The command line: what it prints, writes, refuses, and exits with."""
+"""Test the command line: output, files, error messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ OF_ANY_GRAPH = ("pagerank", "closeness", "eccentricity", "components", "triangle
 
 
 def graphla(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    """`graphla ARGUMENTS`, in this process: what it exits with, and what it prints."""
+    """Run `graphla ARGUMENTS` in this process; return its exit status and output."""
     words = [str(each) for each in arguments]
     out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with redirect_stdout(out), redirect_stderr(error):
         try:
             code = main(words)
-        except SystemExit as done:  # of argparse
+        except SystemExit as done:  # raised by argparse
             code = int(done.code or 0)
     printed = [_text(stream) for stream in (out, error)]
     return subprocess.CompletedProcess(words, code, *printed)
@@ -63,7 +63,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 def launched(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    """`python -m graphla ARGUMENTS`, which finds this source tree from any folder."""
+    """Run `python -m graphla ARGUMENTS` in a process that imports this source tree."""
     return subprocess.run(
         [sys.executable, "-m", "graphla", *map(str, arguments)],
         capture_output=True,
@@ -85,7 +85,7 @@ def succeeds(*arguments: Any) -> str:
 
 
 def refused(*arguments: Any) -> str:
-    """The one line on standard error of a problem with the input."""
+    """Return the single line that the command prints to standard error about wrong input."""
     done = graphla(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("graphla: ")
@@ -109,7 +109,7 @@ def test_help_names_every_command_and_dataset():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_of_a_command_teaches_it(command):
+def test_the_help_of_a_command_explains_its_options_and_gives_examples(command):
     text = succeeds(command, "--help")
     assert f"\n{command}: " in text
     assert "examples:\n  graphla " in text
@@ -117,7 +117,7 @@ def test_the_help_of_a_command_teaches_it(command):
         assert "as algebra:\n  " in text
 
 
-def test_the_examples_of_every_command_are_complete():
+def test_the_examples_of_every_command_are_valid_command_lines():
     grammar = parser()
     for algorithm in ALGORITHMS:
         _, _, examples = succeeds(algorithm.name, "--help").partition("examples:\n")
@@ -127,7 +127,7 @@ def test_the_examples_of_every_command_are_complete():
             assert grammar.parse_args(words).algorithm is algorithm
 
 
-def test_it_is_a_command():
+def test_graphla_can_be_run_as_a_command():
     assert launched("--version").stdout.startswith("graphla ")
     done = launched("bfs", "nothing")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
@@ -135,10 +135,10 @@ def test_it_is_a_command():
     assert (done.returncode, done.stdout[:16]) == (0, "vertex,distance\n")
 
 
-# --- what it finds --------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------
 
 
-def test_bfs_of_a_dataset():
+def test_bfs_of_a_dataset_prints_levels():
     lines = succeeds("bfs", "karate", "--source", 16, "--top", 2).splitlines()
     assert lines[0] == "graph    karate: 34 vertices, 156 entries"
     assert lines[1] == "source   16"
@@ -148,33 +148,33 @@ def test_bfs_of_a_dataset():
     assert [line.split() for line in lines[-3:]] == [["vertex", "level"], ["14", "5"], ["15", "5"]]
 
 
-def test_sssp_follows_weights_unless_told_not_to(edge_list):
+def test_sssp_uses_weights_unless_an_option_ignores_them(edge_list):
     assert "up to 3, " in succeeds("sssp", edge_list)
     assert "up to 1, " in succeeds("sssp", edge_list, "--unweighted")
 
 
-def test_an_edge_leads_one_way_unless_told_otherwise(edge_list):
+def test_edges_are_directed_unless_an_option_makes_them_undirected(edge_list):
     assert "reached  1 vertex, " in succeeds("bfs", edge_list, "--source", 1)
     assert "reached  3 vertices, " in succeeds("bfs", edge_list, "--source", 1, "--undirected")
 
 
-def test_pagerank_components_and_triangles_of_a_dataset():
+def test_pagerank_components_and_triangles_of_a_dataset_are_printed():
     assert "\n      33   0.100919\n" in succeeds("pagerank", "karate", "--tol", 1e-9)
     assert "components  1\n" in succeeds("components", "karate")
     assert "triangles     45\n" in succeeds("triangles", "karate")
 
 
-def test_how_near_and_how_far_the_vertices_of_a_dataset_are():
+def test_distances_between_the_vertices_of_a_dataset_are_printed():
     assert "\n       0   0.568966\n" in succeeds("closeness", "karate")
     assert "diameter          5\n" in succeeds("eccentricity", "karate")
 
 
-def test_triangles_ignore_direction():
+def test_triangles_ignore_edge_directions():
     assert "triangles     5\n" in succeeds("triangles", "ldbc-directed")
 
 
 @pytest.mark.parametrize("command", ["reachable", "widest", "minimax", "reliable"])
-def test_best_paths_in_a_graph_without_weights(command):
+def test_best_path_commands_accept_a_graph_without_weights(command):
     assert "34 vertices" in succeeds(command, "karate", "--source", 3)
 
 
@@ -184,7 +184,7 @@ def test_widest_paths_are_listed_with_their_widths(edge_list):
     assert "\n       1      5\n       2      1\n" in text
 
 
-def test_explain_lists_what_ran():
+def test_explain_lists_the_operations_that_ran():
     done = graphla("bfs", "karate", "--explain", "--no-compile")
     assert done.returncode == 0
     assert "level 1" in done.stderr
@@ -195,7 +195,7 @@ def test_explain_lists_what_ran():
 
 
 def needed(algorithm: Algorithm) -> list[str]:
-    """Options for the parameters that have no default."""
+    """Return options for the parameters without a default."""
     words = {"k": ["--k", "3"], "communities": ["--communities", "0=1,33=2"]}
     words |= {"target": ["--target", "16"], "n": ["--n", "3"]}
     missing = [
@@ -210,7 +210,9 @@ every = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.n
 
 
 @every
-def test_each_algorithm_of_the_table_is_taught_run_and_saved(algorithm, capsys, tmp_path):
+def test_each_algorithm_of_the_table_has_help_runs_and_saves_its_result(
+    algorithm, capsys, tmp_path
+):
     with pytest.raises(SystemExit) as done:
         main([algorithm.name, "--help"])
     text = capsys.readouterr().out
@@ -225,7 +227,7 @@ def test_each_algorithm_of_the_table_is_taught_run_and_saved(algorithm, capsys, 
         words = needed(algorithm)
     path = tmp_path / "found.csv"
     assert main([algorithm.name, "karate", *words, "--output", str(path)]) == int(
-        algorithm.name == "negative-cycle"  # there is none to save
+        algorithm.name == "negative-cycle"  # there is no output file
     )
     if algorithm.name != "negative-cycle":
         assert "graph" in capsys.readouterr().out
@@ -234,7 +236,7 @@ def test_each_algorithm_of_the_table_is_taught_run_and_saved(algorithm, capsys, 
 
 
 @pytest.mark.parametrize(("name", "text"), [("none.mtx", "2 2 0"), ("none.txt", "# nothing")])
-def test_a_graph_without_entries_or_vertices_is_a_graph(tmp_path, capsys, name, text):
+def test_every_algorithm_accepts_graphs_without_edges_or_vertices(tmp_path, capsys, name, text):
     path = tmp_path / name
     head = "%%MatrixMarket matrix coordinate pattern general\n" if name == "none.mtx" else ""
     path.write_text(f"{head}{text}\n")
@@ -248,7 +250,7 @@ def test_a_graph_without_entries_or_vertices_is_a_graph(tmp_path, capsys, name, 
         assert "graph" in capsys.readouterr().out or words == ["info"]
 
 
-def test_options_are_the_parameters_of_the_function(capsys, tmp_path):
+def test_the_options_match_the_parameters_of_the_function(capsys, tmp_path):
     path = tmp_path / "friends.txt"
     path.write_text("ann bob 1\nbob eve 5\nann eve 2\neve joe 1\n")
     friends = [str(path), "--labels", "--undirected", "--output", "-"]
@@ -277,7 +279,7 @@ def test_options_are_the_parameters_of_the_function(capsys, tmp_path):
     assert len(rows("components")) == 5
 
 
-def test_bench_times_each_algorithm_and_says_which_took_too_long(tmp_path):
+def test_bench_times_each_algorithm_and_reports_which_exceeded_the_limit(tmp_path):
     path = tmp_path / "times.csv"
     text = succeeds("bench", "karate", "--no-compile", "--output", path)
     header, *lines = text.splitlines()[2:]
@@ -299,7 +301,7 @@ def test_bench_times_each_algorithm_and_says_which_took_too_long(tmp_path):
     assert "-  would hold 1,118 GB" in text.splitlines()[-2] or "not done" in text
 
 
-def test_bench_refuses_what_is_no_algorithm_and_what_is_no_graph(tmp_path):
+def test_bench_refuses_unknown_algorithms_and_graphs(tmp_path):
     assert "--only has 'bfss', but the algorithms are bfs" in refused(
         "bench", "karate", "--only", "bfss"
     )
@@ -307,7 +309,7 @@ def test_bench_refuses_what_is_no_algorithm_and_what_is_no_graph(tmp_path):
     assert "should end in .csv" in refused("bench", "karate", "--output", "times.txt")
 
 
-def test_bench_runs_from_a_script_that_guards_nothing(tmp_path):
+def test_bench_runs_from_a_script_without_a_main_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from graphla.cli import main\nmain(['bench', 'karate', '--no-compile', '--only', 'bfs'])\n"
@@ -324,13 +326,13 @@ def test_bench_runs_from_a_script_that_guards_nothing(tmp_path):
 # --- info and convert -----------------------------------------------------------------------------
 
 
-def test_info_says_what_is_installed():
+def test_info_reports_what_is_installed():
     text = succeeds("info")
     assert all(word in text for word in ("graphla", "numpy", "numba", "devices", "threads"))
     assert np.__version__ in text
 
 
-def test_info_says_what_a_graph_is_like(edge_list):
+def test_info_describes_a_graph(edge_list):
     facts = dict(line.split(None, 1) for line in succeeds("info", edge_list).splitlines())
     assert facts["vertices"] == "4"
     assert facts["entries"] == "4"
@@ -358,7 +360,7 @@ def test_info_says_what_a_graph_is_like(edge_list):
         ("0 9999\n" + "1 2\n" * 600, "isolated", "9,996 vertices (more than 99.9% of all)"),
     ],
 )
-def test_shares_and_weights_that_are_not_finite_are_shown_in_words(tmp_path, written, name, said):
+def test_nonfinite_shares_and_weights_are_shown_in_words(tmp_path, written, name, said):
     (tmp_path / "a.txt").write_text(written)
     lines = succeeds("info", tmp_path / "a.txt").splitlines()
     assert dict(line.split(None, 1) for line in lines)[name] == said
@@ -370,7 +372,7 @@ def test_convert_keeps_every_entry(tmp_path, name):
     assert gl.io.read(tmp_path / name).isequal(gl.datasets.load("ldbc-directed"))
 
 
-def test_convert_makes_a_graph_undirected_or_unweighted_where_asked(tmp_path, edge_list):
+def test_convert_makes_a_graph_undirected_or_unweighted_on_request(tmp_path, edge_list):
     target = tmp_path / "a.npz"
     assert succeeds("convert", edge_list, target, "--undirected") == ""
     assert gl.io.read(target).to_dicts() == {
@@ -389,7 +391,7 @@ def test_convert_keeps_an_unweighted_graph_unweighted(tmp_path):
     assert " pattern symmetric\n" in (tmp_path / "a.mtx").read_text()
 
 
-def test_convert_takes_vectors_and_matrices_of_any_shape(tmp_path):
+def test_convert_accepts_vectors_and_matrices_of_any_shape(tmp_path):
     for thing in (gl.Vector.from_coo([1], [2.5], size=3), gl.Matrix.from_coo([0], [2], [7])):
         gl.io.write(tmp_path / "a.npz", thing)
         assert succeeds("convert", tmp_path / "a.npz", tmp_path / "a.mtx") == ""
@@ -407,7 +409,7 @@ def rows_of(path: Path, delimiter: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "mark"), [("l.csv", ","), ("l.tsv", "\t"), ("l.csv.gz", ",")])
-def test_text_output_reads_back(tmp_path, name, mark):
+def test_text_output_can_be_read_back(tmp_path, name, mark):
     succeeds("bfs", "karate", "--source", 30, "--output", tmp_path / name)
     rows = rows_of(tmp_path / name, mark)
     levels, parents = gl.algorithms.bfs(gl.datasets.load("karate"), 30)
@@ -416,7 +418,7 @@ def test_text_output_reads_back(tmp_path, name, mark):
     assert rows[30]["parent"] == "30"
 
 
-def test_npz_output_reads_back(tmp_path):
+def test_npz_output_can_be_read_back(tmp_path):
     path = tmp_path / "ranks.npz"
     succeeds("pagerank", "karate", "--output", path)
     with np.load(path) as arrays:
@@ -433,7 +435,7 @@ def test_matrix_market_output_has_a_column_for_each_value(tmp_path, edge_list):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.npz", "t.mtx"])
-def test_a_total_is_a_file_too(tmp_path, name):
+def test_a_scalar_result_can_be_written_to_a_file(tmp_path, name):
     path = tmp_path / name
     succeeds("triangles", "karate", "--output", path)
     if name.endswith(".npz"):
@@ -445,13 +447,13 @@ def test_a_total_is_a_file_too(tmp_path, name):
         assert gl.io.mmread(path)[0, 0].value == 45
 
 
-def test_a_dash_prints_csv_and_the_summary_goes_to_standard_error(edge_list):
+def test_an_output_of_dash_prints_csv_and_sends_the_summary_to_standard_error(edge_list):
     done = graphla("sssp", edge_list, "--output", "-")
     assert done.stdout == "vertex,distance\n0,0\n1,3\n2,1\n"
     assert "reached" in done.stderr
 
 
-def test_labels_name_vertices_in_and_out(tmp_path):
+def test_labels_name_vertices_in_options_and_in_output(tmp_path):
     path = tmp_path / "friends.csv"
     path.write_text('ann,bob\nbob,"carol, junior"\n900719925474,ann\n')
     done = graphla("bfs", path, "--labels", "--source", "bob", "--undirected", "--output", "-")
@@ -473,7 +475,7 @@ def test_convert_keeps_labels_in_an_edge_list(tmp_path):
     assert gl.io.read(tmp_path / "friends.mtx").to_dicts() == {0: {1: 3}, 1: {2: 4}}
 
 
-def test_vertices_may_be_counted_from_one(tmp_path):
+def test_vertices_may_be_numbered_from_one(tmp_path):
     path = tmp_path / "edges.txt"
     path.write_text("1 2\n2 3\n")
     assert "vertices    4\n" in succeeds("info", path)
@@ -484,7 +486,7 @@ def test_vertices_may_be_counted_from_one(tmp_path):
     assert "--base 0" in refused("info", path, "--one-based")
 
 
-def test_a_graph_may_come_from_standard_input(monkeypatch, tmp_path):
+def test_a_graph_can_be_read_from_standard_input(monkeypatch, tmp_path):
     def given(data: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
 
@@ -506,7 +508,7 @@ def test_a_graph_may_come_from_standard_input(monkeypatch, tmp_path):
     assert "standard input: Bad file descriptor" in refused("info", "-", "--format", "el")
 
 
-def test_every_format_is_read_by_its_extension_or_by_its_name(tmp_path):
+def test_every_format_can_be_chosen_by_extension_or_by_name(tmp_path):
     nx = pytest.importorskip("networkx")
     G = nx.Graph([("ann", "bob"), ("bob", "eve")])
     nx.write_graphml(G, tmp_path / "a.graphml")
@@ -527,7 +529,7 @@ def test_every_format_is_read_by_its_extension_or_by_its_name(tmp_path):
     assert "does not write" in problem
 
 
-def test_options_say_whether_the_first_line_is_a_header(tmp_path):
+def test_options_decide_whether_the_first_line_is_a_header(tmp_path):
     path = tmp_path / "friends.csv"
     path.write_text("a,b\n0,1\n1,2\n")
     assert "vertices    3\n" in succeeds("info", path)
@@ -539,10 +541,10 @@ def test_options_say_whether_the_first_line_is_a_header(tmp_path):
     assert "vertices    5\n" in succeeds("info", path, "--labels", "--no-header")
 
 
-# --- what it refuses ------------------------------------------------------------------------------
+# --- error messages -------------------------------------------------------------------------------
 
 
-def test_problems_with_the_input_are_one_line(tmp_path, edge_list):
+def test_problems_with_the_input_are_reported_in_one_line(tmp_path, edge_list):
     broken = tmp_path / "broken.mtx"
     broken.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 3\n")
     wide = tmp_path / "wide.mtx"
@@ -579,7 +581,7 @@ def test_problems_with_the_input_are_one_line(tmp_path, edge_list):
     assert "alpha is 2.0, but" in refused("pagerank", "karate", "--alpha", 2)
 
 
-def test_a_refusal_leaves_no_file(tmp_path, edge_list):
+def test_a_refused_command_creates_no_file(tmp_path, edge_list):
     assert refused("bfs", edge_list, "--source", 9, "--output", tmp_path / "levels.csv")
     assert refused("convert", edge_list, tmp_path / "nowhere" / "graph.mtx")
     assert [path.name for path in tmp_path.iterdir()] == ["edges.txt"]
@@ -600,20 +602,20 @@ def test_a_refusal_leaves_no_file(tmp_path, edge_list):
         ("benchmark", "bench"),
     ],
 )
-def test_an_unknown_command_proposes_what_may_be_meant(word, proposed):
+def test_an_unknown_command_suggests_similar_commands(word, proposed):
     done = graphla(word, "karate")
     assert done.returncode == 2
     assert f"there is no command '{word}'; did you mean {proposed}" in done.stderr
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_an_unknown_command_that_is_like_none_refers_to_the_help():
+def test_an_unknown_command_without_a_similar_one_points_to_the_help():
     done = graphla("xyzzy")
     assert done.returncode == 2
     assert "there is no command 'xyzzy'; `graphla --help` lists them" in done.stderr
 
 
-def test_each_synonym_is_of_a_command_and_is_not_one():
+def test_each_synonym_maps_to_a_command_and_is_not_itself_a_command():
     commands = parser().commands
     assert set(SYNONYMS.values()) <= set(commands)
     assert not set(SYNONYMS) & set(commands)
@@ -632,7 +634,7 @@ def test_each_synonym_is_of_a_command_and_is_not_one():
         ["convert", "karate"],
     ],
 )
-def test_wrong_usage_exits_with_2(arguments):
+def test_wrong_usage_exits_with_status_2(arguments):
     done = graphla(*arguments)
     assert done.returncode == 2
     assert "usage: graphla" in done.stderr
@@ -645,7 +647,7 @@ unix = pytest.mark.skipif(os.name != "posix", reason="signals and pseudo-termina
 
 
 @unix
-def test_a_reader_who_has_seen_enough_is_no_error():
+def test_a_reader_that_closes_the_pipe_early_causes_no_error():
     command = [sys.executable, "-m", "graphla", "bfs", "4elt", "--output", "-"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
@@ -659,7 +661,7 @@ def test_a_reader_who_has_seen_enough_is_no_error():
 
 
 @unix
-def test_closed_streams_are_no_crash(edge_list):
+def test_closed_standard_streams_cause_no_crash(edge_list):
     def run(arguments: str) -> subprocess.CompletedProcess[str]:
         command = f"exec {sys.executable} -m graphla {arguments}"
         return subprocess.run(
@@ -675,16 +677,16 @@ def test_closed_streams_are_no_crash(edge_list):
 
 
 @unix
-def test_an_interrupt_is_one_line(tmp_path):
+def test_an_interrupt_is_reported_in_one_line(tmp_path):
     pipe = tmp_path / "never.txt"
-    os.mkfifo(pipe)  # reading it waits until we interrupt
+    os.mkfifo(pipe)  # a command that reads it blocks until the interrupt
     command = [sys.executable, "-m", "graphla", "bfs", str(pipe)]
     with (
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
         ) as process,
         pipe.open("w"),
-    ):  # opens once the process has: it is now reading
+    ):  # opens only after the process has opened it for reading
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)
@@ -727,7 +729,7 @@ def test_an_interrupted_command_ends_with_one_line_and_status_130(program):
 
 
 @unix
-def test_a_program_that_imports_graphla_keeps_its_handler():
+def test_importing_graphla_keeps_the_programs_signal_handler():
     program = (
         "import signal; before = signal.getsignal(signal.SIGINT); import graphla.cli; "
         "assert signal.getsignal(signal.SIGINT) is before"
@@ -735,7 +737,7 @@ def test_a_program_that_imports_graphla_keeps_its_handler():
     subprocess.run([sys.executable, "-c", program], check=True, env=environment())
 
 
-def test_tqdm_is_not_imported_unless_a_bar_is_shown():
+def test_tqdm_is_imported_only_if_a_progress_bar_is_shown():
     program = (
         "import sys; from graphla.cli import main; main(['closeness', 'karate', '--no-compile']); "
         "assert 'tqdm' not in sys.modules"
@@ -745,7 +747,7 @@ def test_tqdm_is_not_imported_unless_a_bar_is_shown():
 
 
 @unix
-def test_on_a_terminal_a_slow_step_shows_that_it_runs(tmp_path):
+def test_a_slow_step_shows_progress_on_a_terminal(tmp_path):
     import pty
 
     pipe = tmp_path / "slow.txt"

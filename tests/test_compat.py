@@ -1,9 +1,10 @@
-"""python-graphblas as a second witness: the same statements, the same results.
+"""Compare with python-graphblas: the same statements give the same results.
 
-Left out, as documented differences: promotion of mixed dtypes and of Python scalars (NumPy 2's
-here), NaN under min and max (ignored there), -0.0 in a value mask (true
-there), diagindex (its sign there), a division by zero, and BOOL under plus and times (refused
-there). `reposition` is compared by `.new()` alone: there, writing it leaves what lies outside.
+The statements avoid the documented differences. graphla promotes mixed dtypes and Python scalars
+like NumPy 2. python-graphblas ignores NaN under min and max, treats -0.0 in a value mask as true,
+uses the opposite sign in diagindex, and refuses BOOL under plus and times. Division by zero differs
+as well. `reposition` is compared only through `.new()`: in python-graphblas, writing it keeps the
+entries outside the moved matrix.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ NUMBERS = list(map(np.dtype, ["i1", "i2", "i8", "u1", "u4", "u8", "f8"]))
 
 
 def values(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Small whole numbers, zero among them: exact in every dtype and order, and never -0.0."""
+    """Draw small integers, including zero, whose sums are exact in every dtype and order."""
     return st.integers(0 if dtype.kind == "u" else -2, 3).map(
         lambda x: dtype.type(x) + dtype.type(0)
     )
@@ -41,7 +42,7 @@ def values(dtype: np.dtype) -> st.SearchStrategy[Any]:
 
 @st.composite
 def lines(draw: st.DrawFn, n: int) -> str:
-    """One statement in the notation, on matrices A, B, C and vectors u, v, w."""
+    """Draw one statement in the notation, on matrices A, B, C and vectors u, v, w."""
     matrices, vectors = st.sampled_from("ABC"), st.sampled_from("uvw")
     C, A, B = draw(matrices), draw(matrices), draw(matrices)
     w, u, v = draw(vectors), draw(vectors), draw(vectors)
@@ -124,7 +125,7 @@ def lines(draw: st.DrawFn, n: int) -> str:
 
 
 @given(data)
-def test_a_program_gives_what_it_gives_in_python_graphblas(data):
+def test_a_program_gives_the_same_results_as_in_python_graphblas(data):
     n, dtype = data.draw(st.integers(1, 4)), data.draw(st.sampled_from(NUMBERS))
     held = {name: data.draw(tables(st.just((n, n)), dtype, values=values(dtype))) for name in "ABC"}
     held |= {
@@ -133,10 +134,10 @@ def test_a_program_gives_what_it_gives_in_python_graphblas(data):
     program = data.draw(st.lists(lines(n), min_size=1, max_size=5), label="program")
     ours, theirs = ({"lib": lib, **nouns_of(lib, held)} for lib in (gl, gb))
     for text in program:
-        exec(text, ours)  # the text is made by `lines` alone
+        exec(text, ours)  # only `lines` generates the text
         exec(text, theirs)
     results = {name: read(theirs[name]) for name in held}
-    # Beyond 2^50 a sum of floats is rounded, and so depends on its order.
+    # Beyond 2^50 a sum of floats is rounded, so it depends on the order.
     assume(
         dtype.kind != "f"
         or all(abs(x) < 2**50 for t in results.values() for x in t.entries.values())
@@ -159,7 +160,7 @@ def nouns_of(lib: Any, held: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(data)
-def test_a_matrix_and_its_exports_are_those_of_python_graphblas(data):
+def test_a_matrix_and_its_exports_agree_with_python_graphblas(data):
     A = data.draw(tables(st.tuples(sizes.filter(bool), sizes.filter(bool)), data.draw(dtypes)))
     ours, theirs = (nouns_of(lib, {"A": A})["A"] for lib in (gl, gb))
     for form in ("to_coo", "to_csr", "to_csc"):
@@ -170,7 +171,7 @@ def test_a_matrix_and_its_exports_are_those_of_python_graphblas(data):
 
 
 @given(data, st.sampled_from(["lt", "gt"]), st.sampled_from(["rowwise", "columnwise"]))
-def test_what_is_sorted_is_sorted_as_in_python_graphblas(data, op, order):
+def test_sorting_agrees_with_python_graphblas(data, op, order):
     dtype = data.draw(st.sampled_from(NUMBERS))
     shape = st.tuples(sizes.filter(bool), sizes.filter(bool))
     held = {
@@ -189,7 +190,7 @@ def shape_of(noun: Any) -> dict[str, int]:
     return {"size": noun.size} if noun.ndim == 1 else {"nrows": noun.nrows, "ncols": noun.ncols}
 
 
-# --- one line in either library -------------------------------------------------------------------
+# --- one line in each library ---------------------------------------------------------------------
 
 
 def either(text: str, lib: Any) -> Any:
@@ -212,7 +213,7 @@ def written(C: Any, *args: Any, x: Any, **options: Any) -> Any:
 
 
 def composite(lib: Any) -> Any:
-    """Return the aggregator (max + 1.5 min) / count, which is not in the catalogue."""
+    """Return the aggregator (max + 1.5 min) / count, which is not in the catalog."""
 
     def finalize(most, least, count, opts):
         least = lib.binary.times(least, 1.5)
@@ -224,7 +225,7 @@ def composite(lib: Any) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """Return the shape, dtype and entries of a noun or an expression, or an operator's text."""
+    """Return the shape, dtype and entries of an object or expression, or an operator's text."""
     if hasattr(x, "new"):
         x = x.new()
     if not hasattr(x, "ndim"):
@@ -259,16 +260,16 @@ LINES = [
     "v.ewise_add(v, 'PLUS')",
     "A.reduce_rowwise('PLUS')",
     "lib.binary.from_string('GrB_PLUS')",
-    # a Scalar and a number
+    # scalars and numbers
     "lib.binary.minus(s & 2)",
     "lib.binary.minus(s | 2)",
     "lib.binary.plus(2 | s)",
     "A | s",
-    # masks and nouns
+    # masks and matrices
     "(v > 1) & v.S",
     "v.S | (v > 1)",
     "v & v.S",
-    # shapes of what is empty
+    # shapes of empty objects
     "lib.Matrix.from_csr([0], [], [])",
     "lib.Matrix.from_csr([0, 0, 0], [], [])",
     "lib.Matrix.from_csr([0, 0], [], [], int, ncols=3)",
@@ -341,7 +342,7 @@ LINES = [
     "composite(lib)(lib.Vector(int, 3))",
     "composite(lib)[int].return_type",
     "composite(lib).name",
-    # nouns as objects of Python
+    # Python protocols
     "A.T.T is A, A.T is A.T",
     "[weakref.ref(x)() is x for x in (A, v, s)]",
     "[x.__sizeof__() > 0 for x in (A, v, s)]",
@@ -354,7 +355,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("text", LINES)
-def test_a_line_gives_what_it_gives_in_python_graphblas(text):
+def test_a_line_of_code_gives_the_same_result_as_in_python_graphblas(text):
     assert either(text, gl) == either(text, gb)
 
 
@@ -368,7 +369,7 @@ DIFFERENCES = {
 
 
 @pytest.mark.parametrize("text", DIFFERENCES)
-def test_a_documented_difference_is_still_one(text):
+def test_documented_differences_from_python_graphblas_still_exist(text):
     theirs, ours = DIFFERENCES[text]
     assert either(text, gl) == ours
     assert theirs is None or either(text, gb) == theirs

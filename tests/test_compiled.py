@@ -1,4 +1,4 @@
-"""Compiled loops give what NumPy gives, for any number of threads; their cache survives damage."""
+"""Test that compiled loops agree with NumPy for any number of threads, and test their cache."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # rows; more than a word of a bit map has bits
+N = 70  # rows; more than the bits of one bitmap word
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
-    """Small operands reach the ways of large ones: several parts, threads, blocks."""
+    """Lower the thresholds so that small operands use several parts, threads and blocks."""
     with using(PartsTuning(parallel=16), LARGE_PUSH, SpgemmTuning(room=64, places=0)):
         yield
 
@@ -48,14 +48,14 @@ def small_parts() -> Iterator[None]:
 
 
 def values_of(rng: np.random.Generator, size: int, dtype: Any, iso: bool = False) -> np.ndarray:
-    """Small whole numbers, whose float sums are exact."""
+    """Return small integers, whose float sums are exact."""
     if iso:
         return np.broadcast_to(np.ones(1, dtype), size)
     return rng.integers(0, 5, size).astype(dtype)
 
 
 def a_matrix(rng: Any, nrows: int, ncols: int, dtype: Any, iso: bool, wide: bool = False) -> Csr:
-    """Rows of very different lengths, among them empty and full ones."""
+    """Return a matrix with rows of very different lengths, including empty and full rows."""
     density = rng.choice([0, 0.02, 0.2, 1], size=(nrows, 1), p=[0.2, 0.4, 0.3, 0.1])
     present = rng.random((nrows, ncols)) < density
     counts = np.concatenate(([0], np.cumsum(present.sum(1))))
@@ -78,7 +78,7 @@ def a_vector(rng: Any, size: int, dtype: Any, kind: str, iso: bool) -> Any:
 
 
 def vector_masks(rng: Any, size: int) -> list[VectorMask | None]:
-    """Every kind of mask: none, and by list, by bit map or both, complemented or not."""
+    """Return every kind of mask: none, index list, bitmap or both, complemented or not."""
     present = rng.random(size) < 0.4
     listed = rng.permutation(np.flatnonzero(present)).astype(np.int32)
     few = present & (np.arange(size) % 16 == 0)
@@ -100,7 +100,7 @@ def vector_masks(rng: Any, size: int) -> list[VectorMask | None]:
 
 
 def entries_of(x: Any) -> tuple[np.ndarray, ...]:
-    """Where the entries are, in order, and what they hold."""
+    """Return the sorted positions of the entries, and their values."""
     if isinstance(x, Csr):
         assert x.indptr.size == x.nrows + 1 and x.indptr[-1] == x.indices.size == x.values.size
         rows = np.repeat(np.arange(x.nrows), np.diff(x.indptr))
@@ -126,7 +126,7 @@ def agree(got: Any, expected: Any) -> None:
 
 
 def both_ways(call: Callable[[], Any]) -> None:
-    """The same by NumPy, by one thread and by three."""
+    """Assert that NumPy and compiled loops with one and three threads agree."""
     with config.set(compiled=False):
         expected = call()
     for count in (1, 3):
@@ -153,7 +153,7 @@ SEMIRINGS = [
 
 
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-def test_products_with_a_vector(name: str, dtype: str) -> None:
+def test_products_with_a_vector_agree_with_numpy(name: str, dtype: str) -> None:
     rng = np.random.default_rng(1)
     s = typed(name, dtype)
     cases: list[tuple[Side, bool]] = [("mxv", False), ("vxm", False), ("vxm", True)]
@@ -172,11 +172,11 @@ def test_products_with_a_vector(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["any_secondi", "any_pair", "any_first"])
-def test_any_gives_one_of_the_terms(name: str) -> None:
+def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than a block
+    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than one block has
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)
@@ -195,7 +195,7 @@ def test_any_gives_one_of_the_terms(name: str) -> None:
                     assert np.array_equal(places, expected) and within(bound, values).all()
 
 
-def test_matrices_with_offsets_of_64_bits_are_multiplied_like_others() -> None:
+def test_matrices_with_64_bit_offsets_are_multiplied_correctly() -> None:
     rng = np.random.default_rng(3)
     s = typed("plus_times", "INT64")
     a = a_matrix(rng, N, 40, np.int64, False, wide=True)
@@ -211,7 +211,7 @@ def test_matrices_with_offsets_of_64_bits_are_multiplied_like_others() -> None:
 @pytest.mark.parametrize(
     ("dtype", "greatest", "terminal"), [("FP64", np.inf, None), ("INT64", 2**63 - 1, 0)]
 )
-def test_folds_by_an_operator_that_numpy_has_no_ufunc_for(
+def test_a_monoid_without_a_numpy_ufunc_folds_correctly(
     dtype: str, greatest: float, terminal: int | None
 ) -> None:
     rng = np.random.default_rng(5)
@@ -228,9 +228,9 @@ def test_folds_by_an_operator_that_numpy_has_no_ufunc_for(
 
 @pytest.mark.parametrize("accum", [None, "plus", "first"])
 @pytest.mark.parametrize("replace", [False, True])
-def test_writing_into_a_bitmap(accum: str | None, replace: bool) -> None:
+def test_writing_into_a_bitmap_agrees_with_numpy(accum: str | None, replace: bool) -> None:
     rng = np.random.default_rng(7)
-    size = 1001  # no multiple of eight
+    size = 1001  # not a multiple of eight
     op = None if accum is None else binary.from_string(accum)["FP64"]
     for kind in ("bitmap", "full", "sparse"):
         t = a_vector(rng, size, np.float64, kind, False)
@@ -255,7 +255,7 @@ def test_writing_into_a_bitmap(accum: str | None, replace: bool) -> None:
             agree(written[1], written[0])
 
 
-def test_listing_a_bitmap() -> None:
+def test_converting_a_bitmap_to_sparse_form_agrees_with_numpy() -> None:
     rng = np.random.default_rng(8)
     for size in (0, 1, 511, 512, 1500):
         v = a_vector(rng, size, np.int8, "bitmap", False)
@@ -263,7 +263,7 @@ def test_listing_a_bitmap() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0), (4, 4)])
-def test_nothing_to_do(shape: tuple[int, int]) -> None:
+def test_operations_on_operands_without_entries_give_no_entries(shape: tuple[int, int]) -> None:
     nrows, ncols = shape
     s = typed("plus_times", "INT64")
     none = np.empty(0, np.int64)
@@ -279,8 +279,8 @@ def test_nothing_to_do(shape: tuple[int, int]) -> None:
         assert cpu.union(a, Csr(nrows, ncols, a.indptr, none, none), s.binaryop).nvals == 0
 
 
-def test_an_operand_may_be_of_another_dtype() -> None:
-    """Values are cast one by one in the loop."""
+def test_an_operand_may_have_another_dtype_than_the_semiring() -> None:
+    """The loop casts each value separately."""
     s = typed("plus_times", "FP64")
     a = a_matrix(np.random.default_rng(10), N, N, np.int8, False)
     u = FullVector(N, np.arange(N, dtype=np.float32))
@@ -291,7 +291,7 @@ WILD = [np.nan, np.inf, -np.inf, -1.0, -5.5, 3e9, 1e19, 2e19, -1e19, 1e300, 256.
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "INT64", "UINT8", "UINT32", "UINT64"])
-def test_a_float_that_does_not_fit_an_integer_becomes_what_numpy_makes_of_it(dtype: str) -> None:
+def test_a_float_that_does_not_fit_an_integer_is_cast_as_numpy_casts_it(dtype: str) -> None:
     u = gl.Vector.from_dense(np.resize(WILD, N))
     few = gl.Vector.from_coo(range(0, N, 3), np.resize(WILD, (N + 2) // 3), size=N)
     A, some = few.diag(), gl.Vector.from_coo(range(0, N, 2), 1, dtype, size=N)
@@ -337,7 +337,7 @@ def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
     assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
 
 
-# --- which of the two ---------------------------------------------------------------------------
+# --- choosing NumPy or Numba --------------------------------------------------------------------
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -359,7 +359,9 @@ def pulled(size: int = N, op: Any = None) -> Any:
     return cpu.pull(a, FullVector(N, np.ones(N, np.int64)), s, "mxv", None)
 
 
-def test_auto_goes_by_the_size_of_the_operands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loads = count_loads(monkeypatch)
     with config.set(compiled="auto", compile_threshold=10_000):
         pulled()
@@ -369,7 +371,7 @@ def test_auto_goes_by_the_size_of_the_operands(monkeypatch: pytest.MonkeyPatch) 
     assert loads
 
 
-def test_an_operator_without_a_numba_form_runs_in_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operator_without_a_numba_form_runs_on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = count_loads(monkeypatch)
     twice = trace.raw("({0} + {0})", lambda x: x + x, dtype="INT64")
     times = binary.register_anonymous(lambda x, y: twice(x) * y, "twice")
@@ -380,7 +382,9 @@ def test_an_operator_without_a_numba_form_runs_in_numpy(monkeypatch: pytest.Monk
         assert np.array_equal(entries_of(got)[1], 2 * entries_of(pulled())[1])
 
 
-def test_without_numba_auto_runs_in_numpy_and_true_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_numba_auto_uses_numpy_and_true_raises_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loads = count_loads(monkeypatch)
     monkeypatch.setattr(dispatch, "is_installed", lambda: False)
     with config.set(compiled="auto", compile_threshold=1):
@@ -390,7 +394,7 @@ def test_without_numba_auto_runs_in_numpy_and_true_says_so(monkeypatch: pytest.M
         pulled()
 
 
-def test_an_operator_that_does_not_compile_is_named() -> None:
+def test_an_error_names_the_operator_that_does_not_compile() -> None:
     wrong = trace.raw("{0}", lambda x: x, numba="{0}.there_is_no_such_thing", dtype="INT64")
     times = binary.register_anonymous(lambda x, y: wrong(x) * y, "wrong")
     s = semirings.Semiring("plus_wrong", semirings.monoid.plus, times, is_anonymous=True)["INT64"]
@@ -404,14 +408,14 @@ def test_an_operator_that_does_not_compile_is_named() -> None:
 # --- threads and scratch ------------------------------------------------------------------------
 
 
-def test_parts_come_back_in_order_and_the_first_error_is_raised() -> None:
+def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:
     assert threads.run(lambda x: x * x, [(x,) for x in range(50)], 4) == [x * x for x in range(50)]
     assert threads.run(lambda x: x, [], 4) == []
     with pytest.raises(ZeroDivisionError):
         threads.run(lambda x: 1 // x, [(x,) for x in (3, 2, 0, 1)], 3)
 
 
-def test_many_callers_at_once() -> None:
+def test_many_threads_may_call_compiled_loops_at_once() -> None:
     expected = entries_of(pulled())[1]
 
     def call(_: int) -> bool:
@@ -422,7 +426,9 @@ def test_many_callers_at_once() -> None:
         assert all(pool.map(call, range(60)))
 
 
-def test_scratch_that_an_error_left_dirty_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scratch_array_left_dirty_by_an_error_is_not_reused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(13)
     s = typed("plus_times", "INT64")
     a = a_matrix(rng, N, N, np.int64, False)
@@ -443,13 +449,13 @@ def test_scratch_that_an_error_left_dirty_is_forgotten(monkeypatch: pytest.Monke
         agree(cpu.push(a, u, s, "vxm", None), expected)
 
 
-def test_a_large_array_is_not_kept() -> None:
+def test_a_large_scratch_array_is_not_kept() -> None:
     size = scratch.MOST + 8
     scratch.give("test", np.zeros(size, np.uint8))
     assert scratch.take("test", 4, np.dtype(np.uint8)).size == 4
 
 
-# --- the cache, as processes --------------------------------------------------------------------
+# --- the cache, in processes --------------------------------------------------------------------
 
 PROGRAM = """
     import sys
@@ -491,7 +497,7 @@ def ended(process: subprocess.Popen) -> str:
     return out.strip()
 
 
-def test_two_processes_at_once_and_then_a_damaged_cache(tmp_path: Path) -> None:
+def test_two_processes_share_the_cache_and_a_damaged_cache_is_replaced(tmp_path: Path) -> None:
     assert [ended(each) for each in [start(tmp_path), start(tmp_path)]] == [str(tmp_path)] * 2
     (source,) = tmp_path.glob("*.py")
     stored = list((tmp_path / "__pycache__").iterdir())
@@ -530,11 +536,13 @@ INTERRUPTED = """
 """
 
 
-def test_an_interrupt_while_a_loop_is_compiled_is_one(tmp_path: Path) -> None:
+def test_an_interrupt_during_compilation_raises_keyboard_interrupt(tmp_path: Path) -> None:
     assert ended(start(tmp_path, INTERRUPTED)) == "interrupted"
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_created_is_replaced_by_a_temporary_one(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").touch()
     used = ended(start(tmp_path / "file" / "folder"))
     assert used != str(tmp_path) and not Path(used).exists(), "a folder of its own, gone by now"

@@ -1,4 +1,4 @@
-"""Compiled traversals give what NumPy gives, for any number of threads, and hear an interrupt."""
+"""Test that compiled traversals agree with NumPy on any number of threads and can be stopped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEEDS = range(12)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Small graphs reach the ways of large ones: parts of a pull, another thread that runs it."""
+    """Lower the thresholds so that small graphs use several parts and another thread."""
     few = ClosureTuning(small=30, check=3), MultiSearchTuning(together=20)
     with using(BfsTuning(wide=20, apart=50), *few):
         yield
@@ -42,7 +42,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> Csr:
-    """Rows of the entries, each place once; the later value stays."""
+    """Return a CSR matrix of the entries; the last of several equal entries is kept."""
     entries = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), values, strict=True))
     places = sorted(entries)
     counts = np.zeros(n + 1, np.int64 if wide else np.int32)
@@ -54,12 +54,12 @@ def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> 
 
 
 def a_graph(rng: Any, dtype: Any = np.int64, low: int = 0) -> tuple[Csr, Csr]:
-    """Directed or not, sparse or not, self-loops and isolated vertices among it; both forms."""
+    """Return CSR and CSC of a random graph with self-loops, isolated vertices and any density."""
     n = int(rng.integers(1, 150))
     m = int(n * rng.choice([0, 0.5, 1.2, 4]))
     rows, columns = rng.integers(0, n, (2, m))
     wide = bool(rng.random() < 0.3)
-    if rng.random() < 0.3:  # a long path besides
+    if rng.random() < 0.3:  # also a long path
         rows, columns = np.append(rows, np.arange(n - 1)), np.append(columns, np.arange(1, n))
     values = rng.integers(low, 20, rows.size).astype(dtype)
     if rng.random() < 0.4:
@@ -85,7 +85,7 @@ def some_vertices(rng: Any, n: int, most: int = 4) -> np.ndarray:
 
 
 def compiled(call: Callable[[], Any]) -> list[Any]:
-    """What one thread gives, and three."""
+    """Return the results with one thread and with three."""
     results = []
     for count in (1, 3):
         with config.set(compiled=True, threads=count):
@@ -98,7 +98,7 @@ def in_numpy(call: Callable[[], Any]) -> Any:
         return call()
 
 
-# --- breadth first ------------------------------------------------------------------------------
+# --- breadth-first search ------------------------------------------------------------------------
 
 
 def plans_of(out: Csr, into: Csr) -> list[Plan | None]:
@@ -109,7 +109,7 @@ def plans_of(out: Csr, into: Csr) -> list[Plan | None]:
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @pytest.mark.parametrize("parents", [None, "any", "least"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_search_gives_what_numpy_gives(seed: int, parents: Any, direction: Any) -> None:
+def test_a_compiled_search_agrees_with_numpy(seed: int, parents: Any, direction: Any) -> None:
     rng = np.random.default_rng(seed)
     out, into = a_graph(rng)
     starts = some_vertices(rng, out.nrows, most=int(rng.choice([3, 100])))
@@ -157,7 +157,7 @@ def path(n: int) -> Csr:
     return csr_of(n, np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
 
 
-def test_levels_of_one_byte_go_up_to_254() -> None:
+def test_one_byte_levels_overflow_beyond_254() -> None:
     options: Any = {"mask": None, "limit": FOREVER, "levels": np.dtype(np.uint8)}
     start = np.zeros(1, np.int32)
 
@@ -173,7 +173,7 @@ def test_levels_of_one_byte_go_up_to_254() -> None:
                 levels_of_many(path(256), None, start, np.uint8)
 
 
-def test_a_plan_says_who_has_no_edge_and_one_neighbour_of_each() -> None:
+def test_a_plan_marks_idle_vertices_and_stores_an_in_neighbor_of_each_vertex_that_has_one() -> None:
     for seed in SEEDS:
         out, into = a_graph(np.random.default_rng(seed))
         degrees = np.diff(into.indptr)
@@ -203,7 +203,7 @@ def levels_of_many(
 
 @pytest.mark.parametrize("deep", [0, 1000])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_many_searches_are_those_one_by_one(seed: int, deep: int) -> None:
+def test_a_batch_of_searches_agrees_with_single_searches(seed: int, deep: int) -> None:
     rng = np.random.default_rng(seed)
     out, into = a_graph(rng)
     starts = rng.integers(0, out.nrows, int(rng.choice([1, 19, 20, 70]))).astype(np.int32)
@@ -228,7 +228,7 @@ def test_many_searches_are_those_one_by_one(seed: int, deep: int) -> None:
             assert np.array_equal(found, [there.sum(1), sums.sum(1), sums.max(1)])
 
 
-def test_a_whole_word_of_searches() -> None:
+def test_a_batch_of_searches_may_fill_a_whole_word() -> None:
     out, into = a_graph(np.random.default_rng(7))
     starts = (np.arange(130) % out.nrows).astype(np.int32)
 
@@ -330,14 +330,14 @@ def parents_lead_to_starts(found: Any, out: Csr, op: Any, x: SparseVector) -> No
 
 @pytest.mark.parametrize("delta", [None, 0.75, 5.0, 1e300])
 @pytest.mark.parametrize(("name", "dtype"), NEAR_FAR)
-def test_near_before_far_gives_what_numpy_gives(name: str, dtype: str, delta: Any) -> None:
+def test_a_near_far_closure_agrees_with_numpy(name: str, dtype: str, delta: Any) -> None:
     for seed in range(4):
         closed_alike(name, dtype, "near_far", seed, delta=delta)
 
 
 @pytest.mark.parametrize("name", ["min_plus", "min_max", "max_min", "max_times"])
-def test_what_was_near_goes_back_where_it_is_multiplied_too_often(name: str) -> None:
-    """A ring, where long ways around are found first and improved again and again."""
+def test_a_near_far_closure_is_correct_when_entries_improve_many_times(name: str) -> None:
+    """Use a ring, in which the search first finds long paths and then improves them many times."""
     rng = np.random.default_rng(3)
     n = 400
     rows = np.concatenate([np.arange(n), rng.integers(0, n, 2 * n)])
@@ -359,18 +359,18 @@ def test_what_was_near_goes_back_where_it_is_multiplied_too_often(name: str) -> 
 
 @pytest.mark.parametrize("how", ["improving", "rounds"])
 @pytest.mark.parametrize(("name", "dtype"), NEAR_FAR[:3] + OTHERS)
-def test_rounds_give_what_numpy_gives(name: Any, dtype: str, how: str) -> None:
+def test_a_closure_by_rounds_agrees_with_numpy(name: Any, dtype: str, how: str) -> None:
     for seed in range(4):
         closed_alike(name, dtype, how, seed)
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 5])
-def test_so_many_rounds_are_so_many_products(limit: int) -> None:
+def test_a_closure_of_k_rounds_computes_k_products(limit: int) -> None:
     for seed in SEEDS:
         closed_alike("min_plus", "INT64", "rounds", seed, limit=limit)
 
 
-def test_no_entry_of_nan_is_improved_again() -> None:
+def test_an_entry_that_is_nan_is_not_improved_again() -> None:
     n = 3
     values = np.array([np.nan, 1.0, 1.0, 1.0])
     ring = csr_of(n, np.array([0, 1, 2, 2]), np.array([1, 2, 1, 0]), values)
@@ -383,7 +383,7 @@ def test_no_entry_of_nan_is_improved_again() -> None:
 
 
 @pytest.mark.parametrize("setting", [True, False])
-def test_a_cycle_that_improves_is_seen_among_the_parents(setting: bool) -> None:
+def test_an_improving_cycle_is_detected_from_the_parents(setting: bool) -> None:
     ring = csr_of(4, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 1]), np.array([1, -2, 1, 0]))
     x = SparseVector(4, np.zeros(1, np.int32), np.zeros(1, np.int64))
     op = semiring.min_plus["INT64"]
@@ -395,7 +395,7 @@ def test_a_cycle_that_improves_is_seen_among_the_parents(setting: bool) -> None:
 
 
 @pytest.mark.parametrize("setting", [True, False])
-def test_a_product_that_does_not_fit_is_left_out_and_told(setting: bool) -> None:
+def test_an_overflowing_product_is_left_out_and_reported(setting: bool) -> None:
     a = csr_of(3, np.array([0, 0]), np.array([1, 2]), np.array([100, 5], np.int8))
     x = SparseVector(3, np.zeros(1, np.int32), np.array([100], np.int8))
     for how in ("improving", "near_far"):
@@ -422,7 +422,7 @@ def interrupted(call: Callable[[], Any], after: float = 0.05) -> bool:
     return False
 
 
-def test_an_interrupt_waits_for_the_loop_to_stop() -> None:
+def test_an_interrupt_waits_until_the_loop_has_stopped() -> None:
     stop, seen = np.zeros(1, np.int64), []
 
     def loop() -> None:
@@ -434,7 +434,7 @@ def test_an_interrupt_waits_for_the_loop_to_stop() -> None:
     assert seen == [True]
 
 
-def test_what_goes_wrong_apart_is_raised_here() -> None:
+def test_an_error_in_the_other_thread_is_raised_in_the_caller() -> None:
     def fails() -> None:
         raise ValueError("no")
 
@@ -442,7 +442,7 @@ def test_what_goes_wrong_apart_is_raised_here() -> None:
         threads.apart(fails, np.zeros(1, np.int64), 1)
 
 
-def test_apart_is_a_plain_call_where_no_interrupt_comes() -> None:
+def test_apart_outside_the_main_thread_calls_the_function_directly() -> None:
     names: list[str] = []
     stop = np.zeros(1, np.int64)
     here = Thread(
@@ -453,7 +453,7 @@ def test_apart_is_a_plain_call_where_no_interrupt_comes() -> None:
     assert names == ["ran"]
 
 
-def test_a_closure_is_interrupted_and_the_next_search_works() -> None:
+def test_a_search_works_after_an_interrupted_closure() -> None:
     A = gl.generators.kronecker(10, 16, seed=1)
     start = np.zeros(1, np.int32)
     out = A._store.csr

@@ -1,4 +1,4 @@
-"""Constructors and exporters, round and round, and what they refuse."""
+"""Test round trips through constructors and exporters, and their error messages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def line() -> gl.Vector:
 
 # --- constructors and exporters ----------------------------------------------------------------
 @given(data)
-def test_coo_goes_in_and_comes_out_sorted(data):
+def test_coordinates_are_read_in_any_order_and_returned_sorted(data):
     A = data.draw(tables())
     C = matrix(A, "backwards")
     rows, cols, values = C.to_coo()
@@ -44,7 +44,7 @@ def test_coo_goes_in_and_comes_out_sorted(data):
 
 
 @given(data)
-def test_dense_arrays_go_in_and_come_out(data):
+def test_dense_arrays_survive_a_round_trip(data):
     A = data.draw(tables())
     dense = np.zeros(A.shape, A.dtype)
     for key, x in A.entries.items():
@@ -57,7 +57,7 @@ def test_dense_arrays_go_in_and_come_out(data):
     same(gl.Matrix.from_dense(dense, missing_value=0), Table(A.shape, A.dtype, there))
 
 
-def test_dense_needs_a_fill_value_where_entries_lack():
+def test_to_dense_needs_a_fill_value_if_entries_are_missing():
     with pytest.raises(TypeError, match="fill_value"):
         small().to_dense()
     with pytest.raises(TypeError, match="fill_value"):
@@ -65,7 +65,7 @@ def test_dense_needs_a_fill_value_where_entries_lack():
 
 
 @given(data)
-def test_dicts_and_edgelists_go_in_and_come_out(data):
+def test_dicts_and_edge_lists_survive_a_round_trip(data):
     A = data.draw(tables(dtype=INT))
     C, shape = matrix(A), dict(zip(("nrows", "ncols"), A.shape, strict=True))
     same(gl.Matrix.from_dicts(C.to_dicts(), INT, **shape), A)
@@ -88,7 +88,7 @@ def test_sizes_are_inferred_from_the_largest_index():
     assert gl.Matrix.from_edgelist([(0, 3), (2, 1)]).shape == (3, 4)
 
 
-def test_a_scalar_value_makes_an_iso_valued_matrix():
+def test_a_scalar_value_gives_an_iso_valued_matrix():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 2.5)
     assert A.dtype == "FP64" and A.to_coo()[2].tolist() == [2.5, 2.5, 2.5]
     assert gl.Matrix.from_coo([0], [1]).dtype == "FP64"
@@ -96,7 +96,7 @@ def test_a_scalar_value_makes_an_iso_valued_matrix():
     assert gl.Matrix.from_scalar(1, 2, 2, "INT8").nvals == 4
 
 
-def test_dtypes_are_inferred_as_numpy_does_and_may_be_named_in_many_ways():
+def test_dtypes_are_inferred_as_in_numpy_and_may_be_named_in_many_ways():
     assert gl.Vector.from_coo([0], [1]).dtype == gl.dtypes.INT64
     assert gl.Vector.from_coo([0], [True]).dtype == bool
     for dtype in (gl.dtypes.FP32, "FP32", "float32", np.float32, np.dtype("f4")):
@@ -108,7 +108,7 @@ def test_dtypes_are_inferred_as_numpy_does_and_may_be_named_in_many_ways():
         gl.Vector.from_coo([0], [1j])
 
 
-def test_the_first_duplicate_is_named():
+def test_the_error_names_the_first_duplicate():
     with pytest.raises(ValueError, match=r"1.*2") as caught:
         gl.Matrix.from_coo([0, 1, 1, 1], [0, 2, 3, 2], [1, 2, 3, 4])
     assert isinstance(caught.value, gl.exceptions.GraphblasException)
@@ -118,7 +118,7 @@ def test_the_first_duplicate_is_named():
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op="plus").to_dict() == {1: 1, 3: 2}
 
 
-def test_build_refuses_a_noun_with_entries_unless_told_to_clear():
+def test_build_refuses_a_nonempty_matrix_or_vector_unless_clear_is_set():
     A, w = small(), line()
     with pytest.raises(gl.exceptions.OutputNotEmpty):
         A.build([0], [0], [1])
@@ -130,7 +130,7 @@ def test_build_refuses_a_noun_with_entries_unless_told_to_clear():
 
 
 @pytest.mark.parametrize("bad", [[-1], [3]])
-def test_an_index_outside_is_refused_in_a_constructor(bad):
+def test_a_constructor_refuses_an_index_out_of_range(bad):
     with pytest.raises((IndexError, ValueError)):
         gl.Vector.from_coo(bad, [1], size=3)
     with pytest.raises((IndexError, ValueError)):
@@ -141,7 +141,7 @@ def test_an_index_outside_is_refused_in_a_constructor(bad):
         gl.Vector(int, 3).build(bad, [1])
 
 
-def test_arrays_that_do_not_fit_each_other_are_refused():
+def test_arrays_of_inconsistent_sizes_are_refused():
     with pytest.raises(ValueError):
         gl.Matrix.from_coo([0, 1], [0], [1, 2])
     with pytest.raises(ValueError):
@@ -159,12 +159,12 @@ def test_arrays_that_do_not_fit_each_other_are_refused():
 
 
 @pytest.mark.parametrize("edges", [[(1,)], [(1, 2, 3, 4)], [(0, 1), (1, 2, 3)], np.zeros((2, 4))])
-def test_an_edge_of_the_wrong_width_is_refused(edges):
+def test_an_edge_with_the_wrong_number_of_elements_is_refused(edges):
     with pytest.raises(ValueError, match=r"2 (or 3 )?(parts|columns)"):
         gl.Matrix.from_edgelist(edges)
 
 
-def test_indices_may_be_of_any_integer_dtype_and_are_not_kept():
+def test_indices_may_have_any_integer_dtype_and_are_copied():
     for dtype in INTEGERS:
         rows = np.array([0, 2], dtype)
         A = gl.Matrix.from_coo(rows, rows, np.array([1, 2]))
@@ -172,7 +172,7 @@ def test_indices_may_be_of_any_integer_dtype_and_are_not_kept():
         assert A.to_dicts() == {0: {0: 1}, 2: {2: 2}}
 
 
-def test_writing_into_an_array_given_or_taken_leaves_the_noun_as_it_was():
+def test_writing_into_an_imported_or_exported_array_does_not_change_the_matrix():
     values, indptr, indices = np.array([1.0, 2.0]), np.array([0, 1, 2]), np.array([0, 1])
     A, v = gl.Matrix.from_csr(indptr, indices, values), gl.Vector.from_dense(values)
     for array in (values, indptr, indices):
@@ -186,7 +186,7 @@ def test_writing_into_an_array_given_or_taken_leaves_the_noun_as_it_was():
 
 # --- sizes and values that do not fit ----------------------------------------------------------
 @pytest.mark.parametrize("size", [2**31, 2**40, -1])
-def test_a_dimension_that_does_not_fit_is_refused_by_name(size):
+def test_the_error_names_a_dimension_that_is_out_of_range(size):
     for make in (
         lambda: gl.Vector(int, size),
         lambda: gl.Vector.from_coo([0], [1], size=size),
@@ -204,7 +204,7 @@ def test_a_dimension_that_does_not_fit_is_refused_by_name(size):
         gl.Matrix(int, 1, size)
 
 
-def test_the_largest_vector_holds_few_entries_cheaply():
+def test_a_huge_vector_with_few_entries_uses_little_memory():
     n = 2**31 - 1
     u = gl.Vector(int, n)
     u[n - 1] = 5
@@ -223,7 +223,7 @@ def test_the_largest_vector_holds_few_entries_cheaply():
     assert u.select("valuegt", 2).new().nvals == 1
 
 
-def test_a_wide_matrix_holds_few_entries_cheaply():
+def test_a_wide_matrix_with_few_entries_uses_little_memory():
     n = 2**31 - 1
     A = gl.Matrix.from_coo([0, 1], [n - 1, 3], [4, 5], nrows=2, ncols=n)
     assert A.reduce_rowwise().new().to_dict() == {0: 4, 1: 5}
@@ -259,7 +259,7 @@ def test_a_python_int_that_does_not_fit_the_dtype_is_refused(dtype):
 @pytest.mark.parametrize(
     "x", [10**39, -(10**39), 10**400, 1e39, np.float64(1e39)], ids=lambda x: f"{len(str(x))} digits"
 )
-def test_a_scalar_beyond_a_floating_dtype_is_refused_and_not_taken_for_infinity(x):
+def test_a_scalar_out_of_range_of_a_floating_dtype_is_refused_instead_of_becoming_infinity(x):
     u = gl.Vector("FP32", 2)
     with pytest.raises(OverflowError, match="does not fit FP32"):
         u[0] = x
@@ -267,9 +267,9 @@ def test_a_scalar_beyond_a_floating_dtype_is_refused_and_not_taken_for_infinity(
     assert u.nvals == 1
 
 
-def test_arrays_of_other_classes_are_taken_as_arrays_and_masked_ones_refused():
+def test_array_subclasses_are_accepted_except_masked_arrays():
     class Named(np.ndarray):
-        """An array that behaves otherwise in places, as np.matrix does."""
+        """An array subclass with its own indexing, like np.matrix."""
 
         def __getitem__(self, key):
             raise RuntimeError
@@ -283,13 +283,13 @@ def test_arrays_of_other_classes_are_taken_as_arrays_and_masked_ones_refused():
     assert u[np.array(1)].new() == 6
 
 
-def test_a_list_of_dicts_has_as_many_rows_as_it_is_long():
+def test_a_list_of_dicts_gives_one_row_per_dict():
     assert gl.Matrix.from_dicts([{0: 1}, {}]).shape == (2, 1)
     assert gl.Matrix.from_dicts([{0: 1}, {}], order="columnwise").shape == (1, 2)
     assert gl.Matrix.from_dicts([{0: 1}, {}], nrows=3).shape == (3, 1)
 
 
-def test_what_a_constructor_cannot_read_is_refused_by_name():
+def test_the_error_names_an_argument_that_a_constructor_cannot_read():
     for name, refused in {
         "indices": lambda: gl.Vector.from_coo(0, 1),
         "but size is 0": lambda: gl.Vector.from_dict({-1: 2}),
@@ -303,13 +303,13 @@ def test_what_a_constructor_cannot_read_is_refused_by_name():
             refused()
 
 
-def test_a_mapping_is_no_list_of_edges():
+def test_a_mapping_is_refused_as_an_edge_list():
     with pytest.raises(TypeError, match=r"list\(d.values\(\)\)"):
         gl.Matrix.from_edgelist({(0, 1): 3})
 
 
 @pytest.mark.parametrize("big", [1 << 63, (1 << 63) + 1, (1 << 64) - 1])
-def test_integers_of_64_bits_are_kept_exactly_and_called_integers(big):
+def test_large_64_bit_integers_are_kept_exactly_with_an_integer_dtype(big):
     for make in (
         lambda x: gl.Vector.from_coo([0, 1], [big, x]),
         lambda x: gl.Vector.from_dense([big, x]),
@@ -327,7 +327,7 @@ def test_integers_of_64_bits_are_kept_exactly_and_called_integers(big):
 
 
 @pytest.mark.parametrize("big", [1 << 63, (1 << 64) - 1, 1 << 64])
-def test_an_index_of_64_bits_is_out_of_range_and_no_float(big):
+def test_a_64_bit_index_is_reported_as_out_of_range_and_not_as_a_float(big):
     v, A = gl.Vector(int, 4), gl.Matrix(int, 4, 4)
     for use in (
         lambda: v[[big, 1]],

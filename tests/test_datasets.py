@@ -1,4 +1,4 @@
-"""The graphs that come with the library are what their table says."""
+"""Test that the graphs shipped with the library match the table of datasets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(datasets.__file__).parent
 
 
 @pytest.mark.parametrize("name", datasets.names())
-def test_a_dataset_has_the_counts_of_its_table(name):
+def test_each_dataset_has_the_counts_listed_in_the_table(name):
     about, A = datasets.info(name), datasets.load(name)
     assert A.shape == (about.vertices, about.vertices)
     assert A.nvals == (about.edges if about.directed else 2 * about.edges)
@@ -25,7 +25,7 @@ def test_a_dataset_has_the_counts_of_its_table(name):
     assert about.source
 
 
-def test_every_file_has_its_license_in_the_folder():
+def test_every_data_file_has_its_license_in_the_same_folder():
     told = (FOLDER / "LICENSES.md").read_text(encoding="utf-8")
     shipped = {path.name for path in FOLDER.iterdir() if path.suffix in (".npz", ".mtx")}
     assert shipped == {datasets.info(name).file for name in datasets.names()}
@@ -35,11 +35,11 @@ def test_every_file_has_its_license_in_the_folder():
 
 @needs_data
 @pytest.mark.parametrize("file", ["road-NY.npz", "ak2010.npz", "4elt.npz"])
-def test_the_shipped_files_are_the_originals(file):
+def test_the_shipped_files_are_unchanged_originals(file):
     digests = [hashlib.sha256((folder / file).read_bytes()).digest() for folder in (FOLDER, DATA)]
     assert digests[0] == digests[1]
 
 
-def test_an_unknown_name_is_refused_with_the_known_ones():
+def test_an_unknown_dataset_is_refused_and_the_known_names_are_listed():
     with pytest.raises(gl.exceptions.InvalidValue, match=r"name is 'road', but .* road-NY"):
         datasets.load("road")

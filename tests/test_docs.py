@@ -1,4 +1,4 @@
-"""Run the Python blocks of all pages, check the syntax of their shell blocks, and follow links."""
+"""Run the Python blocks of all pages, check the syntax of shell blocks, and check links."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from graphla import algorithms, ladder
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-# `make docs` runs the notebooks and makes the pages in reference/generated.
+# `make docs` runs the notebooks and generates the pages in reference/generated.
 MADE = (DOCS / "notebooks", DOCS / "reference" / "generated")
 PAGES = sorted(
     page
     for page in [*ROOT.glob("*.md"), *DOCS.glob("**/*.md"), ROOT / "examples" / "README.md"]
     if page.parent not in MADE
 )
-# These pages hold on every device: `make test` also runs them on a simulated card.
+# These pages apply to every device, so `make test` also runs them on a simulated GPU.
 ON_ANY_DEVICE = {
     "docs/concepts/closure.md",
     "docs/concepts/graph.md",
@@ -40,7 +40,7 @@ def name(page: Path) -> str:
 
 
 def blocks(page: Path, language: str = "python") -> list[tuple[int, str, bool]]:
-    """Return the blocks of a page in this language: line, text, and whether it needs a card."""
+    """Return the page's blocks in this language: line, text, and whether the block needs a GPU."""
     text = page.read_text(encoding="utf-8")
     found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [
@@ -54,7 +54,7 @@ def blocks(page: Path, language: str = "python") -> list[tuple[int, str, bool]]:
 
 
 def run(page: Path, *, on_card: bool) -> dict[str, Any]:
-    """Run the blocks of a page in order, those that need a card only if `on_card`."""
+    """Run the blocks of a page in order; skip those that need a GPU unless `on_card`."""
     names: dict[str, Any] = {}
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
@@ -75,13 +75,13 @@ WITH_PYTHON = [name(page) for page in PAGES if blocks(page)]
 
 
 @pytest.mark.parametrize("page", sorted(ON_ANY_DEVICE))
-def test_the_examples_of_a_page_print_what_it_shows_on_every_device(page: str):
+def test_the_examples_of_a_page_print_the_shown_output_on_every_device(page: str):
     run(ROOT / page, on_card=has_card())
 
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("page", sorted(set(WITH_PYTHON) - ON_ANY_DEVICE))
-def test_the_examples_of_a_page_print_what_it_shows(page: str):
+def test_the_examples_of_a_page_print_the_shown_output(page: str):
     pytest.importorskip("networkx")
     run(ROOT / page, on_card=False)
 
@@ -90,13 +90,13 @@ def test_the_examples_of_a_page_print_what_it_shows(page: str):
 @pytest.mark.parametrize(
     "page", [name(page) for page in PAGES if any(block[2] for block in blocks(page))]
 )
-def test_the_examples_that_need_a_card_print_what_the_page_shows(page: str):
+def test_the_examples_that_need_a_gpu_print_the_shown_output(page: str):
     run(ROOT / page, on_card=True)
 
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("page", [name(page) for page in PAGES if blocks(page, "bash")])
-def test_shell_blocks_have_no_syntax_error(page: str):
+def test_shell_blocks_have_no_syntax_errors(page: str):
     for _, block, _ in blocks(ROOT / page, "bash"):
         result = subprocess.run(["bash", "-n"], input=block, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
@@ -112,14 +112,14 @@ def test_every_code_block_names_its_language():
 
 
 @pytest.mark.cpu
-def test_the_version_is_written_in_one_place():
+def test_pyproject_reads_the_version_dynamically_and_the_changelog_lists_it():
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {graphla.__version__}" in changelog
 
 
 @pytest.mark.cpu
-def test_the_table_of_algorithms_has_each_of_them():
+def test_the_table_of_algorithms_lists_every_algorithm():
     text = (DOCS / "reference" / "algorithms.md").read_text(encoding="utf-8")
     functions = {name for name in algorithms.__all__ if not name[0].isupper()}
     assert functions == {name for name in functions if f"`{name}`" in text}
@@ -127,7 +127,7 @@ def test_the_table_of_algorithms_has_each_of_them():
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_links_lead_somewhere(page: Path):
+def test_every_internal_link_has_a_target(page: Path):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         path, _, anchor = link.partition("#")
         if path.startswith("http"):
@@ -138,14 +138,14 @@ def test_links_lead_somewhere(page: Path):
 
 
 def anchors(page: Path) -> set[str]:
-    """What the headings of a page are linked by."""
+    """Return the link anchors of a page's headings."""
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
 @pytest.mark.cpu
-def test_each_decision_is_listed():
+def test_the_index_lists_every_decision():
     folder = ROOT / "docs" / "decisions"
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert [
@@ -154,13 +154,13 @@ def test_each_decision_is_listed():
 
 
 @pytest.mark.cpu
-def test_the_search_of_the_readme_reaches_every_crossing():
+def test_the_search_in_the_readme_reaches_every_crossing():
     names = run(ROOT / "README.md", on_card=False)
     assert names["levels"].nvals == names["parent"].nvals == 264_346
 
 
 @pytest.mark.cpu
-def test_each_rung_of_the_ladder_is_told_in_the_tutorial_and_at_the_head_of_its_kernel():
+def test_each_rung_of_the_ladder_is_described_in_the_tutorial_and_above_its_kernel():
     assert ladder.STRATEGIES.keys() <= anchors(ROOT / "docs" / "ladder.md")
     for name, strategy in ladder.STRATEGIES.items():
         module = (strategy.cuda or strategy.cpu).partition(".")[0]

@@ -1,7 +1,7 @@
-"""Public docstrings have the Google sections, and these agree with the code.
+"""Test that public docstrings have the Google sections and agree with the code.
 
-`PUBLIC` lists the objects; each test below holds for every one of them. Sections are read as
-napoleon reads them: a heading at the left margin, and indented entries `name: text`.
+`PUBLIC` lists the objects, and each test runs on every one of them. Sections are parsed as in
+napoleon: a heading at the left margin, and indented entries `name: text`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def members(room: Any, prefix: str) -> dict[str, Any]:
 
 
 def parts(*classes: type) -> dict[str, Any]:
-    """Return the classes, and their public methods and properties, inherited ones once."""
+    """Return the classes with their public methods and properties, inherited ones only once."""
     found: dict[str, Any] = {}
     seen: set[Any] = set()
     for each in classes:
@@ -53,7 +53,7 @@ def parts(*classes: type) -> dict[str, Any]:
 
 
 def vars_of(cls: type) -> dict[str, Any]:
-    """Return what a class and its bases define, before descriptors are applied."""
+    """Return the raw attributes of a class and its bases, without applying descriptors."""
     return {name: thing for base in reversed(cls.__mro__) for name, thing in vars(base).items()}
 
 
@@ -103,32 +103,32 @@ PUBLIC: dict[str, Any] = {
     "ladder.Paths.sssp": ladder.Paths.sssp,
     "ladder.Prepared.bfs": ladder.Prepared.bfs,
 }
-"""Functions, methods, properties and classes by the name that users know."""
+"""Public functions, methods, properties and classes by their public names."""
 
 ANY = re.compile(
-    # a Python number of the dtype of the entries, or a default of any type
+    # a Python number of the entries' dtype, or a default value of any type
     r"(Matrix|Vector|Scalar)(Expression)?\.get"
-    # a Matrix or a Vector: the file or the array decides
+    # a Matrix or a Vector, depending on the file or array
     r"|io\.(read|read_npz|from_\w+_sparse)"
-    # objects of other libraries, which have no types
+    # objects of other libraries without type information
     r"|io\.to_\w+"
-    # typed and untyped operators of many classes; functions that make operators from parameters
+    # typed and untyped operators of many classes; functions that create operators from parameters
     r"|semirings\.\w+\.(from_string|register_\w+)|agg\.\w+"
-    # an array of NumPy or of CuPy
+    # a NumPy or CuPy array
     r"|Vector\.to_dense"
-    # labels, or arguments with labels, of any type
+    # labels of any type, or arguments that contain labels
     r"|Labels\.(vertices|pairs|number_keys|of)|Labelled\w+\.to"
 )
-"""Functions that may be annotated Any, each with its reason."""
+"""Functions whose return annotation may be Any, each with its reason."""
 
 WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
-"""Objects that the examples of others show."""
+"""Objects that need no example because the examples of other objects show them."""
 
 UNREACHABLE = {name: {"DuplicateEntry"} for name in ("Updater.update", "InputMasked.update")}
 """Errors of shared helpers that these functions cannot raise: they assign to all indices."""
 
 NEED_EXAMPLES = ("algorithms.", "closure", "draw", "spy", "direction", "Graph.from_")
-"""The names of objects that must have examples; classes have them for their methods."""
+"""Prefixes of objects that must have examples; the example of a class covers its methods."""
 
 HELPERS = (
     "graphla.algorithms",
@@ -155,13 +155,13 @@ def sections(thing: Any) -> dict[str, str]:
 
 
 def entries(text: str) -> dict[str, str]:
-    """Return the entries `name: text` of a section, continuation lines included."""
+    """Return the entries `name: text` of a section, including continuation lines."""
     found = re.findall(r"^(\*{0,2}[\w.]+)(?: \([^)]*\))?:((?:.*\n?)(?:^ +.*\n?)*)", text, re.M)
     return {name: " ".join(words.split()) for name, words in found}
 
 
 def parameters(thing: Any) -> list[str]:
-    """Return the names of the parameters as Args writes them, without self."""
+    """Return the parameter names as they are written in the Args section, without self."""
     marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     listed = inspect.signature(plain(thing)).parameters.values()
     return [marks.get(each.kind, "") + each.name for each in listed if each.name not in _SELF]
@@ -186,7 +186,7 @@ def errors(thing: Any) -> set[type[BaseException]]:
     """Return the errors in the `raise` statements of a function and of its helpers."""
     found: set[type[BaseException]] = set()
     options = getattr(thing, "graph_options", None)
-    if options is not None:  # the decorator of algorithms checks the graph and the labels
+    if options is not None:  # the decorator of the algorithms checks the graph and the labels
         found |= {TypeError, gl.exceptions.DimensionMismatch}
         found |= {gl.exceptions.InvalidValue} if options.undirected or options.lengths else set()
         found |= {gl.exceptions.IndexOutOfBound} if options.vertices or options.pairs else set()
@@ -217,7 +217,7 @@ def _caught(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _raised(node: ast.expr, function: Any) -> set[type[BaseException]]:
-    """Return the class of a raised error; a call may build it, as its annotation says."""
+    """Return the class of a raised error; if a function builds it, use its return annotation."""
     thing = _resolve(node.func if isinstance(node, ast.Call) else node, function)
     if inspect.isfunction(thing):
         thing = thing.__globals__.get(str(thing.__annotations__.get("return")))
@@ -225,7 +225,7 @@ def _raised(node: ast.expr, function: Any) -> set[type[BaseException]]:
 
 
 def _resolve(node: ast.expr, function: Any) -> Any:
-    """Return what a name, or an attribute of a module, means inside a function."""
+    """Return the object that a name or module attribute refers to inside a function."""
     if isinstance(node, ast.Name):
         return function.__globals__.get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -235,7 +235,7 @@ def _resolve(node: ast.expr, function: Any) -> Any:
 
 
 def _is_helper(called: Any, function: Any) -> bool:
-    """Return whether a called function is a part of the caller and not public by itself."""
+    """Return whether a called function is a private helper of the caller."""
     if any(called is thing or called is plain(thing) for thing in PUBLIC.values()):
         return False
     if called.__name__ == "definition":
@@ -284,14 +284,14 @@ def test_sections_are_in_the_order_of_the_guide(name):
 
 
 @public(is_function)
-def test_a_function_says_what_it_returns(name):
+def test_a_function_that_returns_a_value_has_a_returns_section(name):
     returned = inspect.signature(plain(PUBLIC[name])).return_annotation
     if returned not in (None, "None"):
         assert sections(PUBLIC[name]).keys() & {"Returns", "Yields"}
 
 
 @public(is_function)
-def test_the_return_annotation_is_a_type(name):
+def test_the_return_annotation_is_a_specific_type(name):
     thing = plain(PUBLIC[name])
     for each in get_overloads(thing) or [thing]:
         returned = inspect.signature(each).return_annotation
@@ -300,7 +300,7 @@ def test_the_return_annotation_is_a_type(name):
 
 
 @public(is_function)
-def test_errors_are_described(name):
+def test_the_raises_section_lists_the_errors_that_the_code_raises(name):
     thing = PUBLIC[name]
     described = entries(sections(thing).get("Raises", ""))
     unknown = [each for each in described if error_class(each) is None]
@@ -311,7 +311,7 @@ def test_errors_are_described(name):
 
 
 def graphs() -> Iterator[Any]:
-    """Yield graphs of four vertices, and others, that some algorithms refuse."""
+    """Yield graphs of four vertices, and graphs that some algorithms refuse."""
     i, j = [0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]
     for value in (1, 0, -1, 5, 0.5, np.nan, -np.inf, np.inf, 1e308, 2**62, True):
         yield gl.Matrix.from_coo(i, j, value, nrows=4, ncols=4)
@@ -329,7 +329,7 @@ WRONG: tuple[Any, ...] = (-1, 99, 0.5, "least", [0, 99], {0: 1.0}, gl.Vector(boo
 
 
 def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield a graph and arguments: right ones for each graph, and each of them wrong in turn."""
+    """Yield a graph and valid arguments, then the same call with each argument wrong in turn."""
     _, *others = inspect.signature(thing).parameters.values()
     needed = {each.name: RIGHT[each.name] for each in others if each.default is each.empty}
     for A in graphs():
@@ -342,7 +342,7 @@ def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 @public(lambda thing: hasattr(thing, "graph_options"))
-def test_every_error_of_wrong_input_is_described(name):
+def test_every_error_that_wrong_input_raises_is_described(name):
     thing = PUBLIC[name]
     described = entries(sections(thing)["Raises"])
     expected = tuple(error_class(each) for each in described)
@@ -352,13 +352,13 @@ def test_every_error_of_wrong_input_is_described(name):
 
 
 @public(lambda thing: hasattr(thing, "_fields"))
-def test_fields_are_described(name):
+def test_every_field_is_described(name):
     thing = PUBLIC[name]
     assert list(entries(sections(thing).get("Attributes", ""))) == list(thing._fields)
 
 
 @public(is_function)
-def test_examples_are_what_comes_out(name):
+def test_examples_show_the_actual_output(name):
     text = sections(PUBLIC[name]).get("Examples", "")
     assert ">>>" in text or name in WITHOUT_EXAMPLES or not name.startswith(NEED_EXAMPLES)
     for library in ("networkx", "pandas", "scipy"):
@@ -371,7 +371,7 @@ def test_examples_are_what_comes_out(name):
 
 
 @public(is_function)
-def test_no_docstring_refers_to_another_instead_of_saying_it(name):
+def test_no_docstring_only_refers_to_another(name):
     text = docstring(PUBLIC[name])
     found = re.findall(r"[Aa]s `\w+` otherwise|[Oo]therwise as `\w+`|[Ee]lse as `\w+`", text)
     assert not found
@@ -397,7 +397,7 @@ def sample(x: int, *rest: int, **more: int) -> int:
     return x
 
 
-def test_sections_and_entries_are_read_as_napoleon_reads_them():
+def test_sections_and_entries_are_parsed_as_napoleon_parses_them():
     assert list(sections(sample)) == ["Args", "Returns"]
     args = entries(sections(sample)["Args"])
     assert args == {"x": "a number.", "*rest": "more numbers, on two lines.", "**more": "options."}

@@ -1,4 +1,4 @@
-"""`gl.draw` and `gl.spy`: the pictures show what is in the graph and the matrix."""
+"""Test that the pictures of `gl.draw` and `gl.spy` show the contents of the graph or matrix."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def chain() -> gl.Graph:
     st.integers(1, 20),
     st.sampled_from([1, 7, 1 << 24]),
 )
-def test_the_counts_in_bins_equal_scipys(nrows, ncols, nvals, bins, entries):
+def test_bin_counts_equal_those_of_scipy(nrows, ncols, nvals, bins, entries):
     A = random_matrix(nrows, ncols, nvals, nvals + bins)
     rows, columns = min(bins, nrows), min(bins, ncols)
     edges = [np.arange(k + 1) * n // k for n, k in ((nrows, rows), (ncols, columns))]
@@ -81,7 +81,7 @@ def test_spy_of_a_small_matrix_has_one_bin_per_element():
     assert found == set(A.to_dict())
 
 
-def test_spy_takes_graphs_expressions_and_axes():
+def test_spy_accepts_graphs_expressions_and_axes():
     G = chain()
     _, ax = pyplot.subplots()
     assert gl.spy(G, ax=ax) is ax
@@ -89,7 +89,7 @@ def test_spy_takes_graphs_expressions_and_axes():
     assert gl.spy(G.matrix.T).images and gl.spy(gl.Matrix(int, 3, 4)).images
 
 
-def test_spy_refuses_what_it_cannot_draw():
+def test_spy_refuses_arguments_that_it_cannot_draw():
     with pytest.raises(InvalidValue, match="bins must be an int from 1 to 4096, not 0"):
         gl.spy(gl.Matrix(int, 3, 3), bins=0)
     with pytest.raises(InvalidValue, match="A is 0 x 3, so there is nothing to draw"):
@@ -107,7 +107,7 @@ def dots(ax: Any) -> Any:
     return ax.collections[-1]
 
 
-def test_draw_shows_each_vertex_edge_label_and_weight_once():
+def test_draw_shows_each_vertex_edge_label_and_weight_exactly_once():
     ax = gl.draw(chain())
     assert dots(ax).get_offsets().shape == (4, 2)
     (lines,) = [each for each in ax.collections if isinstance(each, LineCollection)]
@@ -116,14 +116,14 @@ def test_draw_shows_each_vertex_edge_label_and_weight_once():
     assert not gl.draw(chain(), labels=False, weights=False).texts
 
 
-def test_draw_shows_a_directed_edge_as_an_arrow_and_a_loop_as_a_circle():
+def test_draw_shows_directed_edges_as_arrows_and_self_loops_as_circles():
     G = gl.Graph.from_edges([("a", "b"), ("b", "a"), ("b", "b")], directed=True)
     patches = gl.draw(G).patches
     arrows = [each for each in patches if isinstance(each, FancyArrowPatch)]
     assert len(arrows) == 2 and len(patches) == 3
 
 
-def test_numbers_are_drawn_in_the_colors_of_the_map_and_vertices_without_one_in_gray():
+def test_numbers_are_drawn_in_colormap_colors_and_missing_values_in_gray():
     G = chain()
     ax = gl.draw(G, color={"a": 0, "b": 5, "c": 10})
     faces = dots(ax).get_facecolors()
@@ -134,7 +134,7 @@ def test_numbers_are_drawn_in_the_colors_of_the_map_and_vertices_without_one_in_
     assert np.array_equal(one.get_facecolors(), other.get_facecolors())
 
 
-def test_categories_are_equal_in_color_where_they_are_equal():
+def test_vertices_of_the_same_category_have_the_same_color():
     G = chain()
     ax = gl.draw(G, color=["x", "y", "x", "z"])
     faces = [tuple(face) for face in dots(ax).get_facecolors()]
@@ -147,14 +147,14 @@ def test_categories_are_equal_in_color_where_they_are_equal():
     assert gl.draw(many, color=louvain(many)).collections
 
 
-def test_given_positions_are_used():
+def test_draw_uses_the_given_positions():
     points = {"a": (0, 0), "b": (1, 2), "c": (5, 1), "d": (3, 3)}
     for positions in (points, list(points.values())):
         shown = dots(gl.draw(chain(), positions=positions)).get_offsets()
         assert np.array_equal(shown, list(points.values()))
 
 
-def test_draw_refuses_what_it_cannot_draw():
+def test_draw_refuses_arguments_that_it_cannot_draw():
     G, large = chain(), gl.Graph(gl.generators.path(2000))
     with pytest.raises(InvalidValue, match="G has 2,000 vertices and 1,999 edges, but draw shows"):
         gl.draw(large)
@@ -178,7 +178,7 @@ def test_draw_refuses_what_it_cannot_draw():
         gl.draw([1])  # pyright: ignore[reportArgumentType]
 
 
-def test_draw_takes_graphs_of_no_vertex_and_of_one():
+def test_draw_accepts_graphs_with_zero_vertices_or_one():
     assert not gl.draw(gl.Graph(gl.Matrix(int, 0, 0))).collections
     assert len(dots(gl.draw(gl.Graph(gl.Matrix(int, 1, 1)))).get_offsets()) == 1
 
@@ -186,14 +186,14 @@ def test_draw_takes_graphs_of_no_vertex_and_of_one():
 # --- layout ---------------------------------------------------------------------------------------
 
 
-def test_a_path_is_laid_out_on_a_line_and_distances_are_kept():
+def test_a_path_is_laid_out_on_a_line_and_keeps_its_distances():
     wanted = abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
     points = minimize_stress(wanted)
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
     assert np.allclose(apart, wanted, atol=0.2)
 
 
-def test_the_layout_is_deterministic_and_keeps_components_apart():
+def test_the_layout_is_deterministic_and_separates_components():
     A = gl.io.to_scipy_sparse(gl.generators.uniform(40, 30, seed=3).to("cpu"))
     points = place(A)
     assert np.array_equal(points, place(A)) and np.isfinite(points).all()
@@ -202,7 +202,7 @@ def test_the_layout_is_deterministic_and_keeps_components_apart():
     assert apart[component[:, None] != component[None]].min() > 0.5
 
 
-def test_importing_graphla_imports_no_matplotlib():
+def test_importing_graphla_does_not_import_matplotlib():
     code = "import graphla, sys; graphla.draw; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -1,4 +1,4 @@
-"""The tables of what `make test` runs name tests that exist, and choose cases as they promise."""
+"""Test that the tables of `make test` name existing tests, and that cases are chosen correctly."""
 
 from pathlib import Path
 
@@ -11,20 +11,20 @@ TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize("prefix", sorted({*EXAMPLES, *CASES} - {""}))
-def test_each_prefix_names_tests(prefix):
+def test_each_prefix_matches_at_least_one_test(prefix):
     file, _, function = prefix.partition("::")
     assert (TESTS / file).exists()
     assert not function or f"\ndef {function}" in (TESTS / file).read_text()
 
 
-def test_the_longest_prefix_counts():
+def test_the_longest_matching_prefix_wins():
     assert number_of_examples("tests/test_plan.py::test_x") == EXAMPLES[""]
     assert number_of_examples("tests/ladder/test_plan.py::test_x") == EXAMPLES["ladder/"]
     assert number_of_cases("tests/test_plan.py::test_x[1]") is None
 
 
 @given(st.dictionaries(st.text(max_size=4), st.lists(st.integers(0, 4))), st.integers(0, 30))
-def test_chosen_cases_hold_as_many_values_as_any_choice_needs(cases, most):
+def test_the_chosen_cases_cover_every_parameter_value_if_enough_are_chosen(cases, most):
     chosen = choose_cases(cases, most)
     assert chosen <= cases.keys() and len(chosen) == min(most, len(cases))
     held = {value for name in chosen for value in cases[name]}

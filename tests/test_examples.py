@@ -1,4 +1,4 @@
-"""The example scripts as processes: each runs, and finds what it should."""
+"""Run each example script as a process, and check its output."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ def run(script: str, *arguments: Any, cwd: Path) -> str:
     return done.stdout
 
 
-def test_bfs_as_algebra(tmp_path):
+def test_the_bfs_example_prints_correct_levels(tmp_path):
     text = run("bfs_as_algebra.py", cwd=tmp_path)
     assert "264,346 of 264,346 crossings are reached from 0, in 620 levels" in text
     assert "from 1000 back to 0 it is 19 roads" in text
 
 
-def test_own_semiring(tmp_path):
+def test_the_semiring_example_prints_correct_results(tmp_path):
     text = run("own_semiring.py", cwd=tmp_path)
     assert text.count("holds on [0, 1]") == 2
     assert "Finn  believes it to 0.675, by Eve" in text
 
 
-def test_routes(tmp_path):
+def test_the_routes_example_prints_correct_routes(tmp_path):
     text = run("routes.py", cwd=tmp_path)
     assert "shortest          800 m  by depot - market - bridge - harbour" in text
     assert "most reliable  0.9411    by depot - mill - school - harbour" in text
     assert text.count("if it must not be by the market") == 4
 
 
-# Each script, what it says, and the name of its picture.
+# Each script, the lines that it prints, and the name of its picture.
 SCRIPTS = [
     ("arbitrage.py", ["no way round is worth it", "1,000 SEK have become 1,003.99"], None),
     ("cheapest_network.py", ["10,531 km join all 32"], "cheapest_network"),
@@ -91,14 +91,14 @@ SCRIPTS = [
 @pytest.mark.parametrize(
     ("script", "said", "picture"), SCRIPTS, ids=[script for script, _, _ in SCRIPTS]
 )
-def test_a_script_answers_its_question(tmp_path, script, said, picture):
+def test_each_script_prints_its_answer(tmp_path, script, said, picture):
     text = run(script, cwd=tmp_path)
     assert all(line in text for line in said), text
     if picture and find_spec("matplotlib"):
         assert (tmp_path / "out" / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_every_script_is_run():
+def test_every_script_has_a_test():
     named = (ROOT / "tests" / "test_examples.py").read_text(encoding="utf-8")
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")} - {"picture.py"}
     assert all(f'"{script}"' in named for script in scripts)
@@ -123,14 +123,14 @@ def test_the_demo_searches_a_graph_with_many_levels_and_draws_a_map(tmp_path):
 
 
 @pytest.mark.parametrize("edges", ["0 0\n", "0 1\n", "0 1\n1 0\n2 3\n", "0 1\n1 2\n2 0\n3 0\n"])
-def test_the_demo_takes_tiny_graphs(tmp_path, edges):
+def test_the_demo_accepts_tiny_graphs(tmp_path, edges):
     pytest.importorskip("matplotlib")
     (tmp_path / "tiny.txt").write_text(edges)
     text = run("demo.py", "tiny.txt", cwd=tmp_path)
     assert "out-edges reached" in text or "undirected edges" in text
 
 
-def test_the_demo_refuses_what_is_no_graph(tmp_path):
+def test_the_demo_refuses_input_that_is_not_a_graph(tmp_path):
     for name, content in (("wide.mtx", "1 2 1\n1 1\n"), ("none.mtx", "2 2 0\n")):
         head = "%%MatrixMarket matrix coordinate pattern general\n"
         (tmp_path / name).write_text(head + content)

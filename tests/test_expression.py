@@ -1,4 +1,4 @@
-"""Expressions: when they run, what they hold, which way products go, and what refusals say."""
+"""Test expressions: when they run, which operands they keep, push and pull, and error messages."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ def ran(recorder: Recorder) -> list[str]:
 
 
 # --- when they run ------------------------------------------------------------------------------
-def test_nothing_runs_until_a_value_is_asked_for_and_then_once():
+def test_an_expression_runs_once_when_its_value_is_first_needed():
     A = small()
     with Recorder() as recorder:
         product = A.mxm(A)
@@ -32,7 +32,7 @@ def test_nothing_runs_until_a_value_is_asked_for_and_then_once():
     assert ran(recorder) == ["mxm"]
 
 
-def test_an_expression_used_as_an_operand_computes_itself_once():
+def test_an_expression_used_as_an_operand_is_computed_once():
     A, u = small(), Vector.from_dense([1, 1])
     v = A @ u
     with Recorder() as recorder:
@@ -41,7 +41,7 @@ def test_an_expression_used_as_an_operand_computes_itself_once():
     assert ran(recorder).count("mxv") == 2
 
 
-def test_an_expression_is_written_under_a_mask_of_its_own_entries():
+def test_an_expression_can_be_written_under_a_mask_made_from_itself():
     u = Vector.from_coo([0, 2], [-1, 7], size=4)
     x = u + 1
     w = Vector.from_coo([0, 1], [5, 6], size=4)
@@ -65,7 +65,7 @@ def test_a_product_is_computed_under_the_mask_of_its_statement():
     assert C.to_dicts() == {0: {0: 1}} and recorder.events[0].nvals_out == 1
 
 
-def test_expressions_hold_their_operands_as_they_were():
+def test_expressions_use_their_operands_as_they_were_when_written():
     A, u = small(), Vector.from_dense([1, 2])
     written = {
         "mxv": A.mxv(u),
@@ -86,7 +86,7 @@ def test_expressions_hold_their_operands_as_they_were():
     assert written["total"] == 3 and written["element"] == 1
 
 
-def test_an_expression_outlives_an_in_place_write_to_its_operand():
+def test_an_in_place_write_to_an_operand_does_not_change_an_expression():
     v = Vector.from_dense(np.arange(100))
     doubled, dense = v + v, v.to_dense()
     v[3] = 1000
@@ -94,8 +94,8 @@ def test_an_expression_outlives_an_in_place_write_to_its_operand():
     assert doubled.to_dense().tolist() == (2 * dense).tolist()
 
 
-# --- infix that waits ---------------------------------------------------------------------------
-def test_an_infix_waits_for_its_operator_and_tells_so():
+# --- infix expressions that need an operator ----------------------------------------------------
+def test_an_infix_expression_without_an_operator_reports_that_it_needs_one():
     A = small()
     assert "waiting" in repr(A & A) and "op(A & B)" in repr(A & A)
     assert binary.plus(A & A).to_dicts() == {0: {0: 2, 1: 4}, 1: {1: 6}}
@@ -106,7 +106,7 @@ def test_an_infix_waits_for_its_operator_and_tells_so():
         binary.plus(A, A)
 
 
-def test_a_chain_of_one_symbol_takes_one_operator():
+def test_one_operator_applies_to_a_whole_chain_of_the_same_symbol():
     u = Vector.from_coo([0], [2], size=2)
     w = Vector.from_dense([5, 6])
     assert monoid.plus(u | w | u).to_dict() == {0: 9, 1: 6}
@@ -114,7 +114,7 @@ def test_a_chain_of_one_symbol_takes_one_operator():
     assert binary.minus(u | w, left_default=10, right_default=0).to_dict() == {0: -3, 1: 4}
 
 
-def test_a_logical_infix_on_bool_needs_no_operator():
+def test_logical_infix_expressions_on_bool_need_no_operator():
     b = Vector.from_dense([True, False, True])
     c = Vector.from_coo([0, 1], [True, True], size=3)
     assert (b & c).to_dict() == {0: True, 1: False} and (b | c).nvals == 3
@@ -137,7 +137,7 @@ def test_a_direction_can_be_forced(way):
     assert (recorder.events[0].direction, recorder.events[0].reason) == (way, "forced")
 
 
-def test_a_small_frontier_is_pushed_and_a_large_one_pulled():
+def test_products_push_a_small_frontier_and_pull_a_large_one():
     n = 5000
     A = ring(n)
     few, all_ = Vector.from_coo([3], [1], size=n), Vector.from_scalar(1, n)
@@ -149,7 +149,7 @@ def test_a_small_frontier_is_pushed_and_a_large_one_pulled():
     assert all(event.reason for event in recorder.events)
 
 
-def test_a_pull_that_needs_the_columns_waits_until_they_have_paid():
+def test_products_build_the_columns_for_a_pull_only_once_that_pays():
     n = 2000
     rows = np.repeat(np.arange(n), 8)
     columns = (rows + np.tile(np.arange(8), n)) % n
@@ -163,7 +163,7 @@ def test_a_pull_that_needs_the_columns_waits_until_they_have_paid():
 
 
 @pytest.mark.cpu
-def test_push_cost_moves_the_choice():
+def test_the_push_cost_setting_changes_the_choice_between_push_and_pull():
     n = 5000
     A, u = ring(n), Vector.from_coo(np.arange(0, n, 4), 1, size=n)
     ways = []
@@ -174,7 +174,7 @@ def test_push_cost_moves_the_choice():
     assert ways == ["push", "pull"]
 
 
-def test_a_traversal_tells_what_ran():
+def test_a_traversal_records_the_operations_that_ran():
     A = ring(64)
     parent, frontier = Vector(int, 64), Vector(int, 64)
     parent[0] = frontier[0] = 0
@@ -188,7 +188,7 @@ def test_a_traversal_tells_what_ran():
 
 
 # --- statements ---------------------------------------------------------------------------------
-def test_an_output_may_be_its_own_operand_and_mask():
+def test_an_output_may_also_be_an_operand_and_the_mask():
     v = Vector.from_coo([0, 2], [3, 0], size=4)
     v(~v.S) << 1
     assert v.to_dict() == {0: 3, 1: 1, 2: 0, 3: 1}
@@ -200,7 +200,7 @@ def test_an_output_may_be_its_own_operand_and_mask():
 
 
 @pytest.mark.cpu
-def test_a_scalar_statement_costs_what_its_mask_lists():
+def test_assigning_a_scalar_under_a_sparse_mask_writes_in_place():
     levels = Vector(int, 1 << 20)
     levels[5] = 0
     levels._read().bitmap()
@@ -213,7 +213,7 @@ def test_a_scalar_statement_costs_what_its_mask_lists():
     assert len(places) == 1  # written in place
 
 
-def test_a_region_expression_reads_or_is_assigned_to_and_not_both():
+def test_a_region_expression_is_either_read_or_assigned_to():
     A = small()
     row = A[0, :]
     row << Vector.from_coo([1], [9], size=2)
@@ -226,7 +226,7 @@ def test_a_region_expression_reads_or_is_assigned_to_and_not_both():
         (A + A)(A.S) << A
 
 
-def test_updates_compare_to_nothing_and_are_neither_true_nor_false():
+def test_updaters_refuse_comparison_and_conversion_to_bool():
     A = small()
     for thing in (A(A.S), A(A.S)[:, :], A.S):
         with pytest.raises(TypeError):
@@ -256,11 +256,11 @@ def test_updates_compare_to_nothing_and_are_neither_true_nor_false():
         pytest.param(
             lambda A, u: A.kronecker(Matrix(int, 2**30, 1)),
             r"number of rows.*2\^31",
-            marks=pytest.mark.cpu,  # its offsets alone are 4 GB
+            marks=pytest.mark.cpu,  # the offsets alone take 4 GB
         ),
     ],
 )
-def test_shapes_are_refused_in_one_sentence_with_both_sizes(statement, words):
+def test_mismatched_shapes_are_refused_in_one_sentence_with_both_sizes(statement, words):
     A, u = Matrix(int, 3, 5), Vector(int, 7)
     with pytest.raises(ValueError, match=words) as caught:
         statement(A, u)
@@ -305,7 +305,7 @@ def test_shapes_are_refused_in_one_sentence_with_both_sizes(statement, words):
         (lambda A, u: lor_land(A | A), "op must be"),
     ],
 )
-def test_kinds_are_refused_with_the_way_to_do_it(statement, words):
+def test_operands_of_the_wrong_kind_are_refused_with_advice(statement, words):
     A, u = small(), Vector.from_dense([1, 2])
     with pytest.raises(TypeError, match=words) as caught:
         statement(A, u)
@@ -313,7 +313,7 @@ def test_kinds_are_refused_with_the_way_to_do_it(statement, words):
     assert A.nvals == 3 and u.to_dict() == {0: 1, 1: 2}
 
 
-def test_an_index_out_of_range_is_named():
+def test_the_error_names_an_index_out_of_range():
     A, u = small(), Vector.from_dense([1, 2])
     for statement in (lambda: u[5], lambda: A[0, -3], lambda: u[[0, 7]], lambda: u.get(2)):
         with pytest.raises(IndexError, match="out of range: the size is 2"):
@@ -322,7 +322,7 @@ def test_an_index_out_of_range_is_named():
         A[[1, 0, 1], :] << 5
 
 
-def test_an_empty_scalar_refuses_to_be_a_number():
+def test_an_empty_scalar_cannot_be_converted_to_a_number():
     for convert in (int, float, complex, [1, 2].__getitem__):
         with pytest.raises(ValueError, match="empty Scalar"):
             convert(Scalar(int))
@@ -331,7 +331,7 @@ def test_an_empty_scalar_refuses_to_be_a_number():
 
 
 @pytest.mark.cpu
-def test_an_operation_too_large_says_so_and_leaves_its_operands():
+def test_an_operation_that_is_too_large_raises_an_error_and_leaves_its_operands_unchanged():
     u = Vector.from_scalar(1, 1 << 21)
     with pytest.raises(gl.exceptions.OutOfMemory, match=r"outer ran out of memory.*allocate"):
         u.outer(u).new()
@@ -339,7 +339,7 @@ def test_an_operation_too_large_says_so_and_leaves_its_operands():
 
 
 # --- config.autocompute -------------------------------------------------------------------------
-def test_without_autocompute_an_expression_computes_itself_only_where_that_is_written():
+def test_without_autocompute_an_expression_is_computed_only_on_request():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4])
     v = gl.Vector.from_coo([0, 1], [1, 2])
     with gl.config.set(autocompute=False):
@@ -376,7 +376,7 @@ def test_without_autocompute_an_expression_computes_itself_only_where_that_is_wr
     assert (A + A).nvals == 2
 
 
-def test_without_autocompute_a_comparison_selects_entries_of_its_own_operand():
+def test_without_autocompute_select_accepts_a_comparison_of_its_own_operand():
     A = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
     B = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
     with gl.config.set(autocompute=False):

@@ -1,4 +1,4 @@
-"""The file formats DIMACS, METIS, edge tables, and those read with NetworkX."""
+"""Test the file formats DIMACS, METIS, edge tables, and those that are read with NetworkX."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def by_lines(read: Any, lines: list[str], **options: Any) -> gl.Matrix:
 
 # --- DIMACS ---------------------------------------------------------------------------------------
 @given(tables(SQUARE, np.dtype(np.int64)), COMMENTS, st.sampled_from([10, 1 << 20]))
-def test_a_dimacs_graph_of_arcs_has_each_arc_with_its_length(table: Table, comments, block):
+def test_a_dimacs_file_of_arcs_gives_each_arc_with_its_length(table: Table, comments, block):
     n = table.shape[0]
     lines = [f"a {u + 1} {v + 1} {w}" for (u, v), w in table.entries.items()]
     problem = f"p sp {n} {len(lines)}"
@@ -46,7 +46,7 @@ def test_a_dimacs_graph_of_arcs_has_each_arc_with_its_length(table: Table, comme
 
 
 @given(symmetric(np.dtype(np.int64)), st.sampled_from(["edge", "col"]), st.booleans())
-def test_a_dimacs_graph_of_edges_has_each_edge_both_ways(table: Table, kind, is_twice):
+def test_a_dimacs_file_of_edges_gives_each_edge_in_both_directions(table: Table, kind, is_twice):
     n = table.shape[0]
     lines = [f"e {u + 1} {v + 1}" for u, v in table.entries if is_twice or u <= v]
     lines = [f"n {v + 1} 3" for v in range(n)] + lines
@@ -56,7 +56,7 @@ def test_a_dimacs_graph_of_edges_has_each_edge_both_ways(table: Table, kind, is_
     assert A._store.is_symmetric
 
 
-def test_dimacs_takes_real_lengths_and_joins_arcs_listed_twice():
+def test_dimacs_files_may_have_real_lengths_and_duplicate_arcs():
     lines = ["p sp 2 2", "a 1 2 1.5", "a 1 2 0.5"]
     assert by_lines(gio.read_dimacs, lines, dup_op="min").to_dicts() == {0: {1: 0.5}}
     assert by_lines(gio.read_dimacs, [*lines[:2], "a 2 1 3"], dtype="FP32").dtype == "FP32"
@@ -82,7 +82,7 @@ def test_dimacs_takes_real_lengths_and_joins_arcs_listed_twice():
         ("p sp 3 1\na 1 2 far\n", 2, "weight is 'far'"),
     ],
 )
-def test_the_line_of_a_dimacs_file_that_is_wrong_is_named(written, line, problem):
+def test_the_error_names_the_wrong_line_of_a_dimacs_file(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_dimacs(io.StringIO(written))
     assert problem in str(caught.value)
@@ -93,7 +93,7 @@ def test_the_line_of_a_dimacs_file_that_is_wrong_is_named(written, line, problem
 # --- METIS ----------------------------------------------------------------------------------------
 @st.composite
 def metis_files(draw: st.DrawFn) -> tuple[list[str], Table, bool]:
-    """The lines of a METIS file, the graph, and whether its edges have weights."""
+    """Draw the lines of a METIS file, its graph, and whether its edges have weights."""
     table = draw(symmetric(np.dtype(np.int64)))
     n = table.shape[0]
     entries = {place: w for place, w in table.entries.items() if place[0] != place[1]}
@@ -113,7 +113,7 @@ def metis_files(draw: st.DrawFn) -> tuple[list[str], Table, bool]:
 
 
 @given(metis_files(), st.sampled_from([10, 1 << 20]))
-def test_a_metis_graph_has_each_edge_both_ways_with_its_weight(file, block):
+def test_a_metis_file_gives_each_edge_in_both_directions_with_its_weight(file, block):
     lines, table, is_weighted = file
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(io_files, "BLOCK", block)
@@ -147,14 +147,14 @@ def test_a_metis_graph_has_each_edge_both_ways_with_its_weight(file, block):
         ("2 2 1\n2 5 2 5\n1 5 1 5\n", None, "vertex 1 has the neighbor 2 twice"),
     ],
 )
-def test_the_line_of_a_metis_file_that_is_wrong_is_named(written, line, problem):
+def test_the_error_names_the_wrong_line_of_a_metis_file(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_metis(io.StringIO(written))
     assert problem in str(caught.value)
     assert caught.value.line in (line, 3 if line is None else line)
 
 
-def test_metis_counts_neighbors_where_empty_lines_at_the_end_are_lost():
+def test_a_metis_file_may_lack_empty_lines_at_its_end():
     assert by_lines(gio.read_metis, ["4 1", "2", "1"]).to_dict() == {(0, 1): True, (1, 0): True}
 
 
@@ -182,7 +182,7 @@ NETWORKX = ["graphml", "gexf", "gml", "json"]
 
 @st.composite
 def named_graphs(draw: st.DrawFn) -> nx.Graph:
-    """Graphs of NetworkX with names for nodes, with weights or without, without parallel edges."""
+    """Draw NetworkX graphs with named nodes, with or without weights, without parallel edges."""
     G = draw(st.sampled_from([nx.Graph, nx.DiGraph]))()
     nodes = draw(st.lists(st.sampled_from(["ann", "bob", "a b", "Čeněk", "x,y", "7"]), unique=True))
     G.add_nodes_from(nodes)
@@ -196,7 +196,7 @@ def named_graphs(draw: st.DrawFn) -> nx.Graph:
 
 
 @given(named_graphs(), st.sampled_from(NETWORKX))
-def test_a_file_of_networkx_has_its_nodes_for_labels_and_its_edges(G, format):
+def test_a_file_written_by_networkx_keeps_its_edges_and_uses_its_nodes_as_labels(G, format):
     file = io.BytesIO(write_networkx(G, format))
     A, labels = gio.read_labelled(file, format=format)
     assert labels == list(G)
@@ -213,7 +213,7 @@ def test_a_file_of_networkx_has_its_nodes_for_labels_and_its_edges(G, format):
 
 
 @pytest.mark.parametrize("format", NETWORKX)
-def test_parallel_edges_of_a_file_are_refused_unless_they_are_joined(format, tmp_path):
+def test_parallel_edges_in_a_file_are_refused_unless_they_are_combined(format, tmp_path):
     G = nx.MultiGraph([("a", "b", {"weight": 3}), ("a", "b", {"weight": 5})])
     path = tmp_path / f"a.{format}.gz"
     path.write_bytes(gzip.compress(write_networkx(G, format)))
@@ -240,7 +240,7 @@ def test_parallel_edges_of_a_file_are_refused_unless_they_are_joined(format, tmp
         ("json", '{"nodes": 3, "links": []}', None),
     ],
 )
-def test_a_file_that_networkx_cannot_read_is_refused_by_name(format, written, line, tmp_path):
+def test_the_error_names_a_file_that_networkx_cannot_read(format, written, line, tmp_path):
     path = tmp_path / f"a.{format}"
     path.write_text(written)
     with pytest.raises(ParseError, match=f"this is not a {format} file of a graph") as caught:
@@ -248,7 +248,7 @@ def test_a_file_that_networkx_cannot_read_is_refused_by_name(format, written, li
     assert (caught.value.file, caught.value.line) == (str(path), line)
 
 
-def test_weights_of_a_file_have_to_be_numbers(tmp_path):
+def test_weights_in_a_file_must_be_numbers(tmp_path):
     G = nx.Graph([("a", "b", {"weight": "much", "cost": 2})])
     path = tmp_path / "a.graphml"
     path.write_bytes(write_networkx(G, "graphml"))
@@ -257,7 +257,7 @@ def test_weights_of_a_file_have_to_be_numbers(tmp_path):
     assert gl.Graph.read(path, weight="cost").matrix.to_dict() == {(0, 1): 2, (1, 0): 2}
 
 
-def test_gml_nodes_without_labels_and_json_with_edges_are_read():
+def test_gml_without_node_labels_and_json_with_an_edges_key_can_be_read():
     file = io.StringIO("graph [\nnode [ id 4 ]\nnode [ id 7 ]\nedge [ source 4 target 7 ]\n]\n")
     assert gio.read_labelled(file, format="gml")[1] == [4, 7]
     written = json.dumps(node_link(nx.path_graph(3), "edges"))
@@ -273,9 +273,7 @@ def test_gml_nodes_without_labels_and_json_with_edges_are_read():
         ("a.feather", "pyarrow", "tables"),
     ],
 )
-def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(
-    name, package, extra, monkeypatch
-):
+def test_the_error_names_a_missing_package_and_how_to_install_it(name, package, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(gio.PackageMissing, match=rf"needs {package}: pip .*graphla\[{extra}\]"):
         gl.Graph.read(name)
@@ -283,10 +281,10 @@ def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(
 
 # --- tables ---------------------------------------------------------------------------------------
 def table_file(columns: dict[str, Any], format: str) -> io.BytesIO:
-    """A Parquet or Feather file of these columns."""
+    """Return a Parquet or Feather file with these columns."""
     pa = pytest.importorskip("pyarrow")
     file = io.BytesIO()
-    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns where it looks for pandas
+    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns when it looks for pandas
         patch.delenv("PYTHONWARNINGS", raising=False)
         table = pa.table(columns)
         if format == "parquet":
@@ -305,7 +303,7 @@ TABLES = ["parquet", "feather"]
 
 
 @given(tables(SQUARE), st.sampled_from(TABLES), st.booleans(), st.integers(0, 1))
-def test_an_edge_table_gives_back_every_entry(table: Table, format, is_extended, base):
+def test_an_edge_table_round_trip_keeps_every_entry(table: Table, format, is_extended, base):
     u = np.array([u + base for u, _ in table.entries], np.int64)
     v = np.array([v + base for _, v in table.entries], np.uint32)
     columns: dict[str, Any] = {
@@ -328,7 +326,7 @@ def test_an_edge_table_gives_back_every_entry(table: Table, format, is_extended,
     st.sampled_from(TABLES),
     st.booleans(),
 )
-def test_a_labelled_edge_table_numbers_its_labels_as_they_appear(pairs, format, are_numbers):
+def test_an_edge_table_with_labels_numbers_them_in_order_of_appearance(pairs, format, are_numbers):
     known: dict[Any, Any] = {"ann": 10**12, "bob": -7, "x,y": 3, "eve": 2**63 - 1}
     pairs = [(known[u], known[v]) for u, v in pairs] if are_numbers else pairs
     kind = np.int64 if are_numbers else np.str_
@@ -342,7 +340,7 @@ def test_a_labelled_edge_table_numbers_its_labels_as_they_appear(pairs, format, 
     assert (G.nedges, G.directed) == (len(pairs), True)
 
 
-def test_an_edge_table_may_be_undirected_and_may_hold_categories():
+def test_an_edge_table_may_be_undirected_and_may_contain_categories():
     pa = pytest.importorskip("pyarrow")
     names = pa.array(["a", "b", "a"]).dictionary_encode()
     file = table_file({"from": names, "to": pa.array(["b", "c", "c"])}, "parquet")
@@ -376,20 +374,22 @@ def test_an_edge_table_may_be_undirected_and_may_hold_categories():
     ],
 )
 @pytest.mark.parametrize("format", TABLES)
-def test_an_edge_table_that_is_wrong_says_what_and_where(columns, options, problem, format):
+def test_the_error_about_a_wrong_edge_table_states_the_problem_and_its_location(
+    columns, options, problem, format
+):
     file = table_file(columns, format)
     with pytest.raises(gl.exceptions.InvalidValue, match=problem):
         gio.read(file, format=format, **options)
 
 
-def test_labels_of_an_edge_table_have_one_type():
+def test_the_labels_of_an_edge_table_must_have_one_type():
     with pytest.raises(ParseError, match="type string and int64, but labels are texts or integers"):
         gio.read_labelled(table_file({"a": ["x"], "b": [1]}, "parquet"), format="parquet")
 
 
 @pytest.mark.parametrize("format", TABLES)
 @pytest.mark.parametrize("data", [b"", b"0 1\n", b"PAR1", b"ARROW1\0\0"])
-def test_bytes_that_are_not_a_table_are_refused_by_name(data, format, tmp_path):
+def test_the_error_names_a_file_that_is_not_a_table(data, format, tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / f"a.{format}"
     path.write_bytes(data)
@@ -405,15 +405,15 @@ def test_bytes_that_are_not_a_table_are_refused_by_name(data, format, tmp_path):
 @pytest.mark.parametrize(
     "name", ["by_extension", "dimacs", "edge_table", "metis", "networkx_files"]
 )
-def test_the_example_of_a_reader_gives_what_it_shows(name):
+def test_the_example_of_each_reader_prints_the_shown_output(name):
     if name == "edge_table":
         pytest.importorskip("pyarrow")
     found = doctest.testmod(import_module(f"graphla.io.{name}"))
     assert found.attempted > 0 and found.failed == 0
 
 
-# --- which format ---------------------------------------------------------------------------------
-def test_a_format_may_be_named_for_any_file(tmp_path):
+# --- choosing the format --------------------------------------------------------------------------
+def test_the_format_argument_overrides_the_file_extension(tmp_path):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.5, 2.5, -1.0])
     for format in ("edgelist", "csv", "tsv", "txt", "mtx", "npz", ".npz"):
         gio.write(tmp_path / "data.bin", A, format=format)
@@ -433,10 +433,10 @@ def test_a_format_may_be_named_for_any_file(tmp_path):
 
 @pytest.mark.parametrize("damage", [b"\xff", b"\x7f"])
 @pytest.mark.parametrize("format", TABLES)
-def test_a_table_with_one_damaged_byte_is_read_or_refused(format, damage):
+def test_a_table_with_one_damaged_byte_is_either_read_or_refused(format, damage):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1, 2]})
-    if format == "feather":  # without compression, so that damage is not found while it is undone
+    if format == "feather":  # without compression, because decompression would detect the damage
         file = io.BytesIO()
         import_module("pyarrow.feather").write_feather(table, file, compression="uncompressed")
         whole = file.getvalue()
@@ -452,7 +452,7 @@ def test_a_table_with_one_damaged_byte_is_read_or_refused(format, damage):
 
 
 @pytest.mark.parametrize("extension", ["graphml", "gexf", "gml", "json", "parquet", "gr", "metis"])
-def test_a_format_that_is_only_read_says_so_when_it_is_to_be_written(extension, tmp_path):
+def test_writing_a_format_that_can_only_be_read_is_refused(extension, tmp_path):
     path = tmp_path / f"a.{extension}"
     with pytest.raises(gl.exceptions.InvalidValue, match=r"does not write them; it writes \.mtx"):
         gio.write(path, gl.generators.path(3))
@@ -460,12 +460,12 @@ def test_a_format_that_is_only_read_says_so_when_it_is_to_be_written(extension, 
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.npz", "a.gr", "a.metis"])
-def test_labels_of_a_format_without_labels_are_refused(name):
+def test_labels_are_refused_for_a_format_without_labels(name):
     with pytest.raises(gl.exceptions.InvalidValue, match="has no labels"):
         gl.Graph.read(name, named=True)
 
 
-def test_a_file_of_an_unknown_extension_is_read_as_an_edge_list_if_its_vertices_are_named(tmp_path):
+def test_a_file_with_an_unknown_extension_is_read_as_an_edge_list_if_labels_are_given(tmp_path):
     (tmp_path / "a.friends").write_text("ann bob\n")
     G = gl.Graph.read(tmp_path / "a.friends", named=True, directed=False)
     assert (G.labels, G.matrix.nvals) == (("ann", "bob"), 2)

@@ -1,4 +1,4 @@
-"""Forms are made once, say the same, and are written in place only when nobody could see it."""
+"""Test that storage forms are built once, agree, and are written in place only if unshared."""
 
 import sys
 import threading
@@ -28,7 +28,7 @@ needs_counts = pytest.mark.skipif(
 
 
 class Noun:
-    """Holds forms as a vector does."""
+    """A holder of storage forms, like a Vector."""
 
     def __init__(self, forms):
         self._store = forms
@@ -50,7 +50,7 @@ def sparse(size, indices, values, is_sorted=True):
 # --- forms --------------------------------------------------------------------------------------
 
 
-def test_a_form_is_made_once():
+def test_each_form_is_built_once():
     v = VectorStore("cpu", INT64, sparse(4, [3, 1], [30, 10], False))
     assert v.sparse(sorted=False).indices.tolist() == [3, 1]
     assert v.sparse().indices.tolist() == [1, 3]
@@ -60,7 +60,7 @@ def test_a_form_is_made_once():
     assert (v.size, v.nvals) == (4, 2)
 
 
-def test_a_vector_with_every_entry_is_full_alone():
+def test_a_vector_with_every_entry_has_only_the_full_form():
     v = VectorStore("cpu", INT64, sparse(3, [2, 0, 1], [2, 0, 1], False))
     full = v.dense()
     assert isinstance(full, FullVector)
@@ -72,7 +72,7 @@ def test_a_vector_with_every_entry_is_full_alone():
 
 
 @pytest.mark.parametrize("size", [0, 3])
-def test_empty_vectors(size):
+def test_an_empty_vector_has_no_entries_in_any_form(size):
     v = VectorStore.empty("cpu", INT64, size)
     assert (v.size, v.nvals, v.bitmap().nvals) == (size, 0, 0)
     assert (v.full() is None) == (size > 0)
@@ -86,7 +86,7 @@ def test_empty_vectors(size):
 @pytest.mark.parametrize("how", ["sparse", "unsorted", "bitmap", "full", "both"])
 @pytest.mark.parametrize("values", [[1, 0, 2], [0, 0, 0], [1, 1, 1]])
 @pytest.mark.parametrize("iso", [False, True])
-def test_masks_say_where(how, structural, complement, values, iso):
+def test_a_mask_selects_the_expected_indices(how, structural, complement, values, iso):
     size, indices = (3, [0, 1, 2]) if how == "full" else (5, [0, 2, 4])
     values = np.array(values)
     values = np.broadcast_to(values[:1], 3) if iso else values
@@ -124,7 +124,7 @@ def csr():
     return Csr(2, 3, indptr, indices, np.array([5, 0]))
 
 
-def test_a_matrix_and_its_transpose_share_what_either_makes():
+def test_a_matrix_and_its_transpose_share_the_forms_that_either_builds():
     A = MatrixStore("cpu", INT64, csr())
     B = A.T
     assert (B.nrows, B.ncols, B.nvals) == (3, 2, 2)
@@ -137,28 +137,28 @@ def test_a_matrix_and_its_transpose_share_what_either_makes():
     assert not A.is_symmetric
 
 
-def test_a_symmetric_matrix_holds_one_form():
+def test_a_symmetric_matrix_stores_only_one_format():
     a = Csr(1, 1, np.array([0, 1], np.int32), np.array([0], np.int32), np.array([1]))
     A = MatrixStore("cpu", INT64, a, a)
     assert A.is_symmetric
     assert A.T.csr is a
 
 
-def test_a_matrix_mask_of_values_drops_the_false():
+def test_a_value_mask_of_a_matrix_drops_false_entries():
     A = MatrixStore("cpu", INT64, csr())
     assert A.mask(True, False).pattern is A.csr
     assert A.mask(False, True).pattern.indices.tolist() == [0]
     assert A.mask(False, True).complement
 
 
-def test_empty_matrix_and_scalar():
+def test_an_empty_matrix_and_an_empty_scalar_have_no_entries():
     A = MatrixStore.empty("cpu", INT64, 0, 3)
     assert (A.nrows, A.ncols, A.nvals, A.csc.nrows) == (0, 3, 0, 3)
     assert ScalarStore("cpu", BOOL).nvals == 0
     assert ScalarStore("cpu", BOOL, np.False_).nvals == 1
 
 
-def test_threads_make_a_form_once():
+def test_several_threads_build_a_form_only_once():
     a = backend("cpu").transpose(csr())
     A = MatrixStore("cpu", INT64, None, a)
     start, made = threading.Barrier(4), []
@@ -180,7 +180,7 @@ def test_threads_make_a_form_once():
 
 @needs_counts
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
-def test_a_vector_nobody_else_sees_is_taken(make):
+def test_a_vector_without_other_references_is_written_in_place(make):
     noun = make()
     taken = take_in_place(noun)
     assert taken is not None
@@ -188,7 +188,7 @@ def test_a_vector_nobody_else_sees_is_taken(make):
 
 
 @needs_counts
-def test_it_is_taken_again_after_its_other_forms_were_used():
+def test_a_vector_is_written_in_place_after_its_other_forms_were_released():
     noun = bitmap_noun()
     noun._store.sparse()
     noun._store.mask(True, True)
@@ -238,21 +238,21 @@ seen_by = {
 
 @pytest.mark.parametrize("make", [bitmap_noun, full_noun])
 @pytest.mark.parametrize("who", seen_by)
-def test_a_vector_that_someone_sees_is_not_taken(make, who):
+def test_a_vector_that_is_referenced_elsewhere_is_not_written_in_place(make, who):
     noun = make()
     holder = seen_by[who](noun)
     assert take_in_place(noun) is None
     del holder
 
 
-def test_a_bitmap_that_a_mask_sees_is_not_taken():
+def test_a_bitmap_that_a_mask_uses_is_not_written_in_place():
     noun = bitmap_noun()
     mask = noun._store.mask(True, True)
     assert isinstance(mask, VectorMask)
     assert take_in_place(noun) is None
 
 
-def test_an_imported_array_is_not_taken_while_its_giver_holds_it():
+def test_an_imported_array_is_not_overwritten_while_the_caller_holds_it():
     given = np.arange(4)
     noun = Noun(VectorStore("cpu", INT64, FullVector(4, given)))
     assert take_in_place(noun) is None
@@ -263,18 +263,18 @@ def test_an_imported_array_is_not_taken_while_its_giver_holds_it():
     [np.arange(8)[:4], np.broadcast_to(np.array([1]), 4), np.frombuffer(bytes(32), np.int64)],
     ids=["a view", "iso", "a buffer of another"],
 )
-def test_an_array_without_memory_of_its_own_is_not_taken(values):
+def test_an_array_that_does_not_own_its_memory_is_not_overwritten(values):
     storage = FullVector(4, values.view())
     assert take_in_place(Noun(VectorStore("cpu", INT64, storage))) is None
 
 
-def test_a_read_only_array_is_not_taken():
+def test_a_read_only_array_is_not_overwritten():
     noun = full_noun()
     noun._store.at_hand.values.flags.writeable = False
     assert take_in_place(noun) is None
 
 
-def test_a_vector_that_another_thread_reads_is_not_taken():
+def test_a_vector_that_another_thread_reads_is_not_written_in_place():
     noun, reading, done = bitmap_noun(), threading.Event(), threading.Event()
 
     def read():
@@ -291,25 +291,25 @@ def test_a_vector_that_another_thread_reads_is_not_taken():
     thread.join()
 
 
-def test_a_sparse_vector_is_not_taken():
+def test_a_sparse_vector_is_not_written_in_place():
     assert take_in_place(Noun(VectorStore("cpu", INT64, sparse(4, [1], [2])))) is None
 
 
 @needs_counts
-def test_a_write_that_stops_midway_leaves_a_consistent_vector():
+def test_a_write_that_is_interrupted_leaves_a_consistent_vector():
     noun = bitmap_noun()
     noun._store.sparse()
     taken = take_in_place(noun)
     assert isinstance(taken, BitmapVector)
     taken.values[1] = 9
     taken.present[1] = True
-    # Here an interrupt strikes, and the noun is never given its new forms.
+    # An interrupt at this point means that the vector never gets its new forms.
     assert noun._store.nvals == 3
     assert noun._store.sparse().indices.tolist() == [0, 1, 2]
     assert noun._store.at_hand.nvals == 3
 
 
-def test_merging_pays_for_going_dense():
+def test_repeated_merges_into_a_sparse_vector_make_it_dense():
     size = 1000
     noun = Noun(VectorStore.empty("cpu", INT64, size))
     do, went_dense = backend("cpu"), None
@@ -332,14 +332,14 @@ def test_a_huge_empty_vector_stays_sparse():
     assert isinstance(v.base_for_write(1 << 31), SparseVector)
 
 
-def test_iso_values_survive_forms():
+def test_conversions_between_forms_keep_iso_values():
     values = np.broadcast_to(np.array([7]), 2)
     v = VectorStore("cpu", INT64, SparseVector(4, np.array([3, 1], np.int32), values, False))
     assert is_iso(v.sparse().values)
     assert is_iso(v.bitmap().values)
 
 
-def test_what_is_known_about_a_matrix_is_found_once_and_freed_with_it():
+def test_remembered_facts_about_a_matrix_are_computed_once_and_freed_with_it():
     def matrix() -> Csr:
         return Csr(1, 1, *np.zeros((3, 2), np.int32))
 

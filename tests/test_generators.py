@@ -1,4 +1,4 @@
-"""Made graphs: their counts, their structure by NetworkX, and the same from the same seed."""
+"""Test generated graphs: their counts, their structure against NetworkX, and their seeds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_one_value(A: gl.Matrix) -> bool:
 
 @pytest.mark.parametrize("name", FIXED)
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 7, 12])
-def test_fixed_graphs_are_those_of_networkx(name, n):
+def test_fixed_graphs_equal_those_of_networkx(name, n):
     ours, theirs = FIXED[name]
     if name == "cycle" and n < 3:
         with pytest.raises(gl.exceptions.InvalidValue, match="3 vertices or more"):
@@ -52,7 +52,7 @@ def test_fixed_graphs_are_those_of_networkx(name, n):
 
 @pytest.mark.parametrize("spine", [0, 1, 2, 5])
 @pytest.mark.parametrize("leaves", [0, 1, 3])
-def test_a_caterpillar_is_a_path_of_networkx_with_leaves(spine, leaves):
+def test_a_caterpillar_is_a_path_with_leaves(spine, leaves):
     G = nx.path_graph(spine)
     for v in range(spine):
         nx.add_star(G, [v, *range(spine + v * leaves, spine + (v + 1) * leaves)])
@@ -77,17 +77,17 @@ def test_small_world_graphs_have_n_k_over_2_edges_and_no_loops(n, p, symmetric, 
         assert {(j, i) for i, j in edges} == edges
     else:
         out = np.bincount([i for i, _ in edges], minlength=n)
-        assert (out == k // 2).all()  # only the far end of an edge moves
+        assert (out == k // 2).all()  # rewiring moves only the target of an edge
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 0), (3, 2), (8, 4), (9, 8), (20, 6)])
-def test_a_small_world_graph_without_rewiring_is_the_ring_of_networkx(n, k):
+def test_a_small_world_graph_without_rewiring_equals_the_ring_of_networkx(n, k):
     assert places(made.watts_strogatz(n, k, 0)) == set(
         nx.watts_strogatz_graph(n, k, 0).to_directed().edges
     )
 
 
-def test_a_small_world_graph_rewires_as_large_a_share_as_networkx():
+def test_a_small_world_graph_rewires_the_same_share_of_edges_as_networkx():
     n, k, p = 2000, 8, 0.3
     ring = places(made.watts_strogatz(n, k, 0))
     ours = made.watts_strogatz(n, k, p, seed=1)
@@ -101,12 +101,12 @@ def test_a_small_world_graph_rewires_as_large_a_share_as_networkx():
     assert degree.min() >= k // 2
 
 
-def test_an_edge_that_no_draw_can_move_remains():
+def test_rewiring_a_complete_graph_changes_nothing():
     assert places(made.watts_strogatz(9, 8, 1)) == places(made.complete(9))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (1, 1), (3, 4), (4, 1), (2, 3, 4), (0, 3)])
-def test_grids_are_those_of_networkx(shape):
+def test_grids_equal_those_of_networkx(shape):
     A = made.grid(*shape)
     n = int(np.prod(shape, dtype=int))
     expected = nx.grid_graph(list(reversed(shape))) if shape and n else nx.empty_graph(n)
@@ -116,7 +116,7 @@ def test_grids_are_those_of_networkx(shape):
     assert places(A) == edges
 
 
-def test_edges_of_a_grid_are_dropped_with_the_probability_asked_for():
+def test_edges_of_a_grid_are_dropped_with_the_given_probability():
     whole, part = made.grid(200, 200), made.grid(200, 200, drop=0.15, seed=3)
     assert places(part) < places(whole)
     assert abs(part.nvals / whole.nvals - 0.85) < 0.01
@@ -124,7 +124,9 @@ def test_edges_of_a_grid_are_dropped_with_the_probability_asked_for():
 
 
 @given(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 5), st.data())
-def test_uniform_graphs_have_just_the_edges_asked_for(n, symmetric, self_loops, seed, data):
+def test_uniform_graphs_have_exactly_the_requested_number_of_edges(
+    n, symmetric, self_loops, seed, data
+):
     possible = (n * (n - 1) // 2 if symmetric else n * (n - 1)) + n * self_loops
     m = data.draw(st.integers(0, possible))
     A = made.uniform(n, m, seed=seed, symmetric=symmetric, self_loops=self_loops)
@@ -140,7 +142,7 @@ def test_uniform_graphs_have_just_the_edges_asked_for(n, symmetric, self_loops, 
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("self_loops", [True, False])
 @pytest.mark.parametrize("m", [2, 5])
-def test_uniform_graphs_are_uniform(symmetric, self_loops, m):
+def test_uniform_graphs_contain_every_edge_equally_often(symmetric, self_loops, m):
     seeds, n = 1500, 4
     count = np.zeros((n, n))
     for seed in range(seeds):
@@ -156,7 +158,7 @@ def test_uniform_graphs_are_uniform(symmetric, self_loops, m):
     assert np.abs(found - expected).max() < 5 * np.sqrt(expected)
 
 
-def test_kronecker_graphs_have_the_size_and_skew_of_graph500():
+def test_kronecker_graphs_have_the_size_and_degree_skew_of_graph500():
     A = made.kronecker(12, seed=1)
     n = 1 << 12
     degree = np.bincount(A.to_coo()[0], minlength=n)
@@ -168,12 +170,12 @@ def test_kronecker_graphs_have_the_size_and_skew_of_graph500():
     assert all(i != j for i, j in places(A))
     assert 0.7 * 16 * n < A.nvals / 2 <= 16 * n
     assert degree.max() > 20 * degree.mean()  # hubs
-    assert (degree == 0).sum() > n // 20  # and vertices that no edge drew
+    assert (degree == 0).sum() > n // 20  # and isolated vertices
     even = np.bincount(made.kronecker(12, A=0.25, B=0.25, C=0.25).to_coo()[0], minlength=n)
     assert even.max() < 3 * even.mean()
 
 
-def test_kronecker_draws_each_quadrant_with_its_probability():
+def test_kronecker_edges_fall_into_each_quadrant_with_its_probability():
     directed = made.kronecker(
         1, 100_000, 0.5, 0.3, 0.15, symmetric=False, self_loops=True, dtype=int
     )
@@ -185,8 +187,8 @@ def test_kronecker_draws_each_quadrant_with_its_probability():
     assert np.abs(share - [0.5, 0.3, 0.15, 0.05]).max() < 0.005
 
 
-def test_an_asymmetric_kronecker_graph_has_the_skew_of_each_side():
-    # A source has a bit 1 with probability 0.1, a target with 0.45.
+def test_an_asymmetric_kronecker_graph_has_different_skews_of_sources_and_targets():
+    # Each bit of a source is 1 with probability 0.1, each bit of a target with 0.45.
     A = made.kronecker(10, 4, 0.5, 0.4, 0.05, symmetric=False, seed=2)
     rows, columns, _ = A.to_coo()
     out, into = np.bincount(rows, minlength=1024), np.bincount(columns, minlength=1024)
@@ -197,7 +199,7 @@ def test_an_asymmetric_kronecker_graph_has_the_skew_of_each_side():
     assert nx.overall_reciprocity(G) < 0.1
 
 
-def test_kronecker_keeps_loops_and_direction_where_asked():
+def test_kronecker_keeps_self_loops_and_directions_on_request():
     A = made.kronecker(8, symmetric=False, self_loops=True)
     assert any(i == j for i, j in places(A))
     assert {(j, i) for i, j in places(A)} != places(A)
@@ -216,7 +218,7 @@ def test_kronecker_keeps_loops_and_direction_where_asked():
         lambda **o: made.watts_strogatz(30, 4, 0.2, **o),
     ],
 )
-def test_weights_are_drawn_per_edge_from_the_seed(make):
+def test_the_seed_determines_the_weight_of_each_edge(make):
     A = make(weights=(1, 64), seed=5)
     rows, columns, values = A.to_coo()
     assert A.dtype == "INT64"
@@ -254,7 +256,7 @@ EXPECTED = {
 }
 
 
-def test_bounds_of_weights_may_be_numbers_of_numpy():
+def test_bounds_of_weights_may_be_numpy_numbers():
     low, high = anything(np.int64(1)), anything(np.int64(9))
     A = made.path(9, weights=(low, high))
     assert A.dtype == "INT64"
@@ -262,7 +264,7 @@ def test_bounds_of_weights_may_be_numbers_of_numpy():
 
 
 def anything(x: Any) -> Any:
-    """x, whose type is not to be looked at before the test runs."""
+    """Return x without a static type, so that the type checker accepts wrong arguments."""
     return x
 
 

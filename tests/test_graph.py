@@ -1,4 +1,4 @@
-"""The Graph: what it is, and that each algorithm on it is that on its Matrix, under the labels."""
+"""Test Graph, and test that each algorithm gives the same results on a Graph as on its Matrix."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ labels = st.one_of(
 
 
 @st.composite
-def labelled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
-    """A graph of 1 to 7 vertices with labels of any kind, and its matrix."""
+def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
+    """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix."""
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed
     pairs = [(i, j) for i in range(n) for j in range(n) if is_directed or i <= j]
@@ -48,10 +48,10 @@ def labelled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, g
     return Graph(A, directed=is_directed, labels=names), A
 
 
-# --- what a Graph is ------------------------------------------------------------------------------
+# --- properties of a Graph------------------------------------------------------------------------
 
 
-def test_a_graph_of_edges_has_its_vertices_in_the_order_in_which_they_come():
+def test_a_graph_from_edges_lists_its_vertices_in_order_of_appearance():
     G = Graph.from_edges(FRIENDS, labels=["zoe"])
     assert G.labels == ("zoe", "ann", "bob", "eve", "joe", (1, 2))
     assert list(G) == list(G.labels) and len(G) == G.nvertices == 6
@@ -62,7 +62,7 @@ def test_a_graph_of_edges_has_its_vertices_in_the_order_in_which_they_come():
     assert repr(G).startswith("Graph of 6 vertices, 4 undirected edges, BOOL")
 
 
-def test_vertices_that_are_numbers_from_0_are_their_own_labels():
+def test_vertices_numbered_from_zero_are_their_own_labels():
     G = Graph.from_edges([(2, 0, 1.5), (0, 1, 2)], directed=True)
     assert G.labels == range(3) and not G.has_names
     assert G.matrix.to_dicts() == {0: {1: 2.0}, 2: {0: 1.5}}
@@ -74,14 +74,14 @@ def test_vertices_that_are_numbers_from_0_are_their_own_labels():
     assert 2 in G and 3 not in G and True not in G and "0" not in G
 
 
-def test_of_an_edge_that_comes_twice_the_last_counts_unless_they_are_joined():
+def test_the_last_of_several_equal_edges_counts_unless_duplicates_are_combined():
     edges = [("a", "b", 3), ("b", "a", 1), ("a", "b", 2)]
     assert Graph.from_edges(edges).matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
     assert Graph.from_edges(edges, directed=True).matrix.to_dicts() == {0: {1: 2}, 1: {0: 1}}
     assert Graph.from_edges(edges, dup_op="plus", dtype=float).matrix[0, 1].value == 6.0
 
 
-def test_whether_edges_have_a_direction_is_found_out():
+def test_a_graph_detects_whether_its_edges_are_directed():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1, 2], nrows=3, ncols=3)
     assert not Graph(A).directed and Graph(A, directed=True).directed
     B = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
@@ -93,7 +93,7 @@ def test_whether_edges_have_a_direction_is_found_out():
     assert Graph(A, directed=True).to_undirected().matrix.to_dicts() == {0: {1: 1}, 1: {0: 1}}
 
 
-def test_what_is_no_graph_is_refused():
+def test_arguments_that_do_not_describe_a_graph_are_refused():
     A = gl.Matrix(int, 2, 2)
     with pytest.raises(TypeError, match=r"matrix must be a graphla\.Matrix, not a list"):
         Graph([[0]])
@@ -129,7 +129,7 @@ def foreign_graphs() -> list[tuple[Any, str]]:
     ]
 
 
-def test_a_graph_of_another_library_is_refused_by_how_to_convert_it():
+def test_a_graph_of_another_library_is_refused_with_advice_on_how_to_convert_it():
     for foreign, convert in foreign_graphs():
         name = type(foreign).__name__
         problem = rf"A must be .* not a \w+\.{name}; convert it by {convert}\(A\)"
@@ -145,7 +145,7 @@ def test_a_graph_of_another_library_is_refused_by_how_to_convert_it():
         algorithms.pagerank(pandas.DataFrame({"source": [0], "target": [1]}))
 
 
-def test_a_graph_does_not_change():
+def test_a_graph_is_immutable():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1, 1], nrows=2, ncols=2)
     G = Graph(A)
     A[0, 0] = 7
@@ -157,8 +157,8 @@ def test_a_graph_does_not_change():
         G.directed = True  # pyright: ignore[reportAttributeAccessIssue]
 
 
-@given(labelled())
-def test_degrees_are_those_of_networkx_and_it_goes_there_and_back(drawn):
+@given(labeled())
+def test_degrees_agree_with_networkx_and_a_round_trip_keeps_the_graph(drawn):
     nx = pytest.importorskip("networkx")
     G, A = drawn
     there = G.to_networkx()
@@ -179,7 +179,7 @@ def test_degrees_are_those_of_networkx_and_it_goes_there_and_back(drawn):
     )
 
 
-def test_a_graph_may_be_pickled_copied_moved_and_read(tmp_path):
+def test_a_graph_survives_pickling_copying_moving_and_a_file(tmp_path):
     G = Graph.from_edges(FRIENDS)
     for same in (pickle.loads(pickle.dumps(G)), copy.copy(G), copy.deepcopy(G), G.to("cpu")):
         assert same.labels == G.labels and same.matrix.to_dict() == G.matrix.to_dict()
@@ -197,7 +197,7 @@ def test_a_graph_may_be_pickled_copied_moved_and_read(tmp_path):
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("name", ["plain.txt", "plain.csv", "plain.edges.gz"])
-def test_a_text_edge_list_is_read_with_directions_unless_it_has_none(tmp_path, name, named):
+def test_a_text_edge_list_is_directed_unless_it_is_declared_undirected(tmp_path, name, named):
     path = tmp_path / name
     gl.io.write(path, gl.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=3, ncols=3))
     labels = ["0", "1", "2"] if named else [0, 1, 2]
@@ -211,7 +211,7 @@ def test_a_text_edge_list_is_read_with_directions_unless_it_has_none(tmp_path, n
         assert G.matrix.isequal(expected.matrix)
 
 
-def test_the_header_of_a_file_decides_on_directions(tmp_path):
+def test_the_header_of_a_file_decides_whether_edges_are_directed(tmp_path):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [5, 6], nrows=3, ncols=3)
     both = gl.binary.any(A | A.T).new()
     for name in ("a.mtx", "a.npz"):
@@ -226,16 +226,16 @@ def test_the_header_of_a_file_decides_on_directions(tmp_path):
             assert G.directed == bool(directed) and G.matrix.isequal(both)
 
 
-def test_symmetry_is_found_once_for_all_who_ask_the_same_matrix():
+def test_symmetry_is_detected_once_per_matrix():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
     algorithms.triangle_count(A)
     assert A._store.is_symmetric and A.T.new()._store.is_symmetric
 
 
-# --- labels in, labels out ------------------------------------------------------------------------
+# --- labels ---------------------------------------------------------------------------------------
 
 
-def test_results_keep_their_labels_when_copied_and_are_plain_when_computed_with():
+def test_copied_results_keep_their_labels_and_computed_results_have_none():
     G = Graph.from_edges(FRIENDS)
     found = algorithms.connected_components(G)
     expected = {"ann": "ann", "bob": "ann", "eve": "ann", "joe": "ann", (1, 2): (1, 2)}
@@ -253,7 +253,7 @@ def test_results_keep_their_labels_when_copied_and_are_plain_when_computed_with(
     assert pickle.loads(pickle.dumps(pairs)).to_dict() == pairs.to_dict()
 
 
-def test_a_label_may_look_like_a_list_of_labels():
+def test_a_label_may_be_a_tuple_of_other_labels():
     G = Graph.from_edges([(0, (0, 1)), ((0, 1), 1)])
     assert algorithms.reachable(G, (0, 1), cutoff=0).to_dict() == {(0, 1): True}
     assert algorithms.reachable(G, [0, 1], cutoff=0).to_dict() == {0: True, 1: True}
@@ -262,7 +262,7 @@ def test_a_label_may_look_like_a_list_of_labels():
     assert algorithms.jaccard(G, [((0, 1), 1)]).to_dict() == {((0, 1), 1): 0.0}
 
 
-def test_labels_that_are_none_are_refused_by_name():
+def test_the_error_names_an_unknown_label():
     G = Graph.from_edges(FRIENDS)
     for wrong in ("zoe", ["ann", "zoe"], 0):
         with pytest.raises(IndexOutOfBound, match=r"source has ('zoe'|0), which is not a label"):
@@ -275,14 +275,14 @@ def test_labels_that_are_none_are_refused_by_name():
         algorithms.bfs(G, "ann", depth=3)  # pyright: ignore[reportCallIssue]
 
 
-def test_a_directed_graph_is_refused_where_edges_lead_both_ways():
+def test_algorithms_for_undirected_graphs_refuse_a_directed_graph():
     G = Graph.from_edges(FRIENDS, directed=True)
     with pytest.raises(InvalidValue, match="A is a directed Graph, but triangle_count needs an"):
         algorithms.triangle_count(G)
     assert algorithms.triangle_count(G.to_undirected()) == 0
 
 
-def test_what_depends_on_directions_asks_the_graph():
+def test_algorithms_use_the_directedness_of_the_graph():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1, nrows=3, ncols=3)
     once = algorithms.betweenness(Graph(A), normalized=False).to_dict()
     twice = algorithms.betweenness(Graph(A, directed=True), normalized=False).to_dict()
@@ -294,7 +294,7 @@ def test_what_depends_on_directions_asks_the_graph():
 
 @st.composite
 def dense(draw: st.DrawFn) -> np.ndarray:
-    """Square arrays of up to 5 rows, most elements 0, of floats with NaN, integers or booleans."""
+    """Draw square arrays of up to 5 rows, mostly 0, of floats with NaN, integers or booleans."""
     n, kind = draw(st.integers(0, 5)), draw(st.sampled_from(["f8", "i4", "?"]))
     some = st.sampled_from([0, 0, 0, 1, -2, 0.5, -0.0, float("nan")] if kind == "f8" else [0, 0, 1])
     return np.array(draw(st.lists(some, min_size=n * n, max_size=n * n)), kind).reshape(n, n)
@@ -306,7 +306,7 @@ def known(edges: Any) -> list[Any]:
 
 
 @given(dense(), st.data())
-def test_a_graph_of_a_dense_array_is_that_of_networkx(array, data):
+def test_a_graph_from_a_dense_array_equals_that_of_networkx(array, data):
     nx = pytest.importorskip("networkx")
     names = [f"v{k}" for k in range(len(array))]
     G = Graph.from_numpy(array, directed=True, labels=names)
@@ -323,7 +323,7 @@ def test_a_graph_of_a_dense_array_is_that_of_networkx(array, data):
 
 
 @given(dense(), st.sampled_from(["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]))
-def test_the_stored_entries_of_a_sparse_array_are_edges(array, format):
+def test_every_stored_entry_of_a_sparse_array_is_an_edge(array, format):
     sparse = pytest.importorskip("scipy.sparse")
     i, j = (array != 0).nonzero()
     S = sparse.coo_array((array[i, j] * 0, (i, j)), shape=array.shape)  # zeros are stored
@@ -338,7 +338,7 @@ def test_the_stored_entries_of_a_sparse_array_are_edges(array, format):
     )
 
 
-def test_a_graph_of_a_sparse_array_does_not_change_with_it():
+def test_changing_a_sparse_array_does_not_change_the_graph_made_from_it():
     sparse = pytest.importorskip("scipy.sparse")
     S = sparse.csr_array(np.array([[0.0, 1], [2, 0]]))
     G = Graph.from_scipy(S, labels="ab")
@@ -364,7 +364,7 @@ mixed = st.one_of(st.integers(0, 4), st.sampled_from(["a", "b"]))
 
 
 @given(st.data(), st.booleans(), st.booleans())
-def test_a_graph_of_an_edge_table_is_that_of_networkx(data, directed, weighted):
+def test_a_graph_from_an_edge_table_equals_that_of_networkx(data, directed, weighted):
     nx, pd = pytest.importorskip("networkx"), pytest.importorskip("pandas")
     ends = st.sampled_from([st.integers(0, 4), st.sampled_from("abc"), mixed])
     sources, targets = data.draw(ends), data.draw(ends)
@@ -384,7 +384,7 @@ def test_a_graph_of_an_edge_table_is_that_of_networkx(data, directed, weighted):
     )
 
 
-def test_what_is_no_edge_table_is_refused():
+def test_tables_that_do_not_describe_edges_are_refused():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"source": [1, 2], "target": ["a", None], "w": ["x", "y"]})
     with pytest.raises(InvalidValue, match="source is 'from', but the columns of the table are 's"):
@@ -409,12 +409,12 @@ def test_what_is_no_edge_table_is_refused():
 
 
 def pairs_of(G: Graph, there: Any) -> set[Any]:
-    """Edges as NetworkX compares them: those of an undirected graph have no direction."""
+    """Return edges for a comparison with NetworkX; undirected edges become unordered pairs."""
     return {(u, v) if G.directed else frozenset((u, v)) for u, v in there}
 
 
-@given(labelled())
-def test_vertices_and_edges_are_those_of_networkx(drawn):
+@given(labeled())
+def test_vertices_and_edges_equal_those_of_networkx(drawn):
     nx = pytest.importorskip("networkx")
     G, A = drawn
     there = (nx.DiGraph if G.directed else nx.Graph)()
@@ -439,7 +439,7 @@ def test_vertices_and_edges_are_those_of_networkx(drawn):
         assert G.neighbors(v) == sorted(G.neighbors(v), key=G.vertex)
 
 
-def test_views_of_a_graph_are_sets():
+def test_the_views_of_a_graph_behave_like_sets():
     G = Graph.from_edges(FRIENDS)
     assert G.nodes & {"ann", "zoe"} == {"ann"} and G.nodes - {"ann"} == {
         "bob",
@@ -462,7 +462,7 @@ def test_views_of_a_graph_are_sets():
     assert list(empty.nodes) == list(empty.edges) == [] and len(empty.edges) == 0
 
 
-def test_edges_of_a_long_list_come_part_by_part(monkeypatch):
+def test_long_lists_of_edges_are_produced_in_parts(monkeypatch):
     import graphla.graph.views as views
 
     monkeypatch.setattr(views, "PART", 3)
@@ -472,7 +472,7 @@ def test_edges_of_a_long_list_come_part_by_part(monkeypatch):
     assert sorted(Graph.from_edges(edges).edges) == sorted((*sorted(e[:2]),) for e in edges)
 
 
-# --- graphs made of graphs ------------------------------------------------------------------------
+# --- graphs made from graphs ----------------------------------------------------------------------
 
 
 def same_as_networkx(G: Graph, there: Any) -> None:
@@ -485,8 +485,8 @@ def same_as_networkx(G: Graph, there: Any) -> None:
         assert G.matrix.isequal(G.matrix.T.new())
 
 
-@given(labelled(), st.data())
-def test_a_subgraph_is_that_of_networkx(drawn, data):
+@given(labeled(), st.data())
+def test_a_subgraph_equals_that_of_networkx(drawn, data):
     pytest.importorskip("networkx")
     G, _ = drawn
     chosen = data.draw(st.lists(st.sampled_from(G.labels), max_size=8))
@@ -497,8 +497,8 @@ def test_a_subgraph_is_that_of_networkx(drawn, data):
     assert whole.labels == G.labels and whole.matrix.isequal(G.matrix)
 
 
-@given(labelled(), st.data(), st.booleans())
-def test_a_graph_with_more_edges_is_that_of_networkx(drawn, data, weighted):
+@given(labeled(), st.data(), st.booleans())
+def test_adding_edges_gives_the_same_graph_as_networkx(drawn, data, weighted):
     pytest.importorskip("networkx")
     G, before = drawn
     ends = st.sampled_from([*G.labels, "new", ("n", "e", "w")])
@@ -517,8 +517,8 @@ def test_a_graph_with_more_edges_is_that_of_networkx(drawn, data, weighted):
     same_as_networkx(H, there)
 
 
-@given(labelled(), st.data())
-def test_a_graph_with_fewer_edges_is_that_of_networkx(drawn, data):
+@given(labeled(), st.data())
+def test_removing_edges_gives_the_same_graph_as_networkx(drawn, data):
     pytest.importorskip("networkx")
     G, before = drawn
     there = G.to_networkx()
@@ -531,7 +531,7 @@ def test_a_graph_with_fewer_edges_is_that_of_networkx(drawn, data):
     same_as_networkx(H, there)
 
 
-def test_a_graph_made_of_another_keeps_what_it_is():
+def test_a_graph_made_from_another_keeps_its_labels_and_properties():
     G = Graph.from_edges([(0, 1), (1, 2)], directed=True)
     assert G.subgraph([1, 2]).labels == (1, 2) and G.subgraph(2).labels == (2,)
     assert G.subgraph([]).labels == range(0) and G.subgraph(np.array([0, 1])).labels == range(2)
@@ -550,7 +550,7 @@ def test_a_graph_made_of_another_keeps_what_it_is():
         assert made.multigraph_weight == "sum"
 
 
-def test_edges_and_vertices_that_are_not_there_are_refused():
+def test_missing_edges_and_vertices_are_refused():
     G = Graph.from_edges(FRIENDS, directed=True)
     with pytest.raises(IndexOutOfBound, match="labels has 'zoe', which is not a label"):
         G.subgraph(["ann", "zoe"])
@@ -566,7 +566,7 @@ def test_edges_and_vertices_that_are_not_there_are_refused():
         G.add_edges([("a", ["b"])])
 
 
-def test_a_graph_shows_itself_as_a_table_under_its_labels():
+def test_a_graph_is_displayed_as_a_table_with_its_labels():
     G = Graph.from_edges([("<a>", "b", 3)])
     shown = G._repr_html_()
     assert shown.startswith("<div>Graph of 2 vertices, 1 undirected edge, INT64")
@@ -582,7 +582,7 @@ DOCUMENTED = {"Graph": Graph.__doc__} | {
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_the_example_of_a_method_is_what_comes_out(name):
+def test_the_example_of_each_method_prints_the_shown_output(name):
     text = DOCUMENTED[name] or ""
     for library in ("networkx", "pandas", "scipy"):
         if f"import {library}" in text or f"from {library}" in text:
@@ -619,7 +619,7 @@ def has_parallel_edges(G: Any) -> bool:
 
 
 @given(st.data(), st.sampled_from(["sum", "min", "max"]))
-def test_parallel_edges_are_joined_as_asked_and_the_graph_remembers_how(data, how):
+def test_parallel_edges_are_combined_as_requested_and_the_graph_records_how(data, how):
     nx = pytest.importorskip("networkx")
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight=how)
@@ -632,7 +632,7 @@ def test_parallel_edges_are_joined_as_asked_and_the_graph_remembers_how(data, ho
 
 
 @given(st.data())
-def test_paths_over_the_least_of_parallel_edges_are_those_of_networkx(data):
+def test_paths_over_the_smallest_parallel_edge_agree_with_networkx(data):
     nx = pytest.importorskip("networkx")
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight="min")
@@ -648,7 +648,7 @@ def test_paths_over_the_least_of_parallel_edges_are_those_of_networkx(data):
     assert algorithms.sssp(G, "a", weight=None).distances.to_dict() == levels
 
 
-def test_a_graph_of_summed_parallel_edges_stays_one():
+def test_derived_graphs_remember_that_parallel_edges_were_summed():
     nx = pytest.importorskip("networkx")
     edges = [("a", "b", 3), ("a", "b", 5), ("b", "c", 1)]
     there = nx.MultiDiGraph()
@@ -672,7 +672,7 @@ def test_a_graph_of_summed_parallel_edges_stays_one():
     assert Paths(G, weight=None).sssp(0).nvals == 3
 
 
-PATHS_NEED = {  # the arguments of a call that reads the weights along a path or a tree
+PATHS_NEED = {  # the arguments with which an algorithm reads the weights along a path or a tree
     "all_pairs_lengths": {"weight": "weight"},
     "average_path_length": {"weight": "weight"},
     "bellman_ford": {"source": "a"},
@@ -699,7 +699,7 @@ PATHS_NEED = {  # the arguments of a call that reads the weights along a path or
 
 
 @pytest.mark.parametrize("name", PATHS_NEED)
-def test_an_algorithm_of_paths_needs_the_weight_of_one_edge(name):
+def test_path_algorithms_refuse_summed_parallel_edges(name):
     nx = pytest.importorskip("networkx")
     there, find = nx.MultiGraph(), getattr(algorithms, name)
     there.add_weighted_edges_from([("a", "b", 0.25), ("a", "b", 0.5)])
@@ -715,7 +715,7 @@ def test_an_algorithm_of_paths_needs_the_weight_of_one_edge(name):
         assert "needs the weight of one edge" not in str(error)
 
 
-def test_every_algorithm_that_reads_lengths_is_known_to_need_one_edge():
+def test_every_algorithm_that_reads_lengths_is_tested_with_parallel_edges():
     for name in algorithms.__all__:
         told = getattr(getattr(algorithms, name), "graph_options", None)
         assert (told is not None and bool(told.lengths)) == (name in PATHS_NEED), name
@@ -724,7 +724,7 @@ def test_every_algorithm_that_reads_lengths_is_known_to_need_one_edge():
 # --- every algorithm ------------------------------------------------------------------------------
 
 
-def test_the_table_has_a_line_for_each_algorithm_and_words_for_each_option():
+def test_the_table_lists_each_algorithm_and_describes_each_option():
     from graphla.cli.options import words_of
 
     functions = [
@@ -739,8 +739,8 @@ def test_the_table_has_a_line_for_each_algorithm_and_words_for_each_option():
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.function)
 @settings(max_examples=12)
 @given(data=st.data())
-def test_an_algorithm_of_a_graph_is_that_of_its_matrix_under_the_labels(algorithm, data):
-    G, A = data.draw(labelled(directed=False if algorithm.told.undirected else None))
+def test_algorithms_return_the_same_results_for_a_graph_as_for_its_matrix(algorithm, data):
+    G, A = data.draw(labeled(directed=False if algorithm.told.undirected else None))
     numbered, named = _arguments(data.draw, algorithm, G)
     expected, problem = _tried(algorithm, A, numbered | _direction(algorithm, G))
     found, other = _tried(algorithm, G, named)
@@ -756,7 +756,7 @@ def _direction(algorithm: Algorithm, G: Graph) -> dict[str, Any]:
 
 
 def _arguments(draw: Any, algorithm: Algorithm, G: Graph) -> tuple[dict, dict]:
-    """What is asked, by the numbers of vertices and by their labels."""
+    """Return the arguments of an algorithm, with vertex numbers and with labels."""
     numbered, named = dict(algorithm.fixed), dict(algorithm.fixed)
     vertices = st.integers(0, len(G) - 1)
     for name, parameter in algorithm.parameters.items():
@@ -799,7 +799,7 @@ def _tried(algorithm: Algorithm, graph: Any, options: dict[str, Any]) -> tuple[A
 
 
 def _under(labels: Any, found: Any, gives: tuple[str, ...], rows: Any) -> Any:
-    """The dicts that a result of the Matrix is under the labels."""
+    """Return a result on the Matrix as dicts whose keys are labels."""
     if isinstance(found, tuple):
         fields = getattr(found, "_fields", [str(k) for k in range(len(found))])
         return [
@@ -828,7 +828,7 @@ def _read(found: Any) -> Any:
         found = found.to_dict()
     if isinstance(found, dict):
         return {key: _read(value) for key, value in found.items()}
-    return "nan" if found != found else found  # one NaN equals another
+    return "nan" if found != found else found  # NaN equals NaN
 
 
 WITHOUT_CUPY = """
@@ -842,7 +842,7 @@ print(G.to_undirected().nedges, G.transpose.nedges, gl.algorithms.bfs(G, "a").le
 """
 
 
-def test_a_graph_on_the_cpu_needs_no_cupy():
+def test_a_graph_on_the_cpu_does_not_import_cupy():
     ran = subprocess.run([sys.executable, "-c", WITHOUT_CUPY], capture_output=True, text=True)
     assert ran.stdout.strip() == "2 2 {'a': 0, 'b': 1, 'c': 2}", ran.stderr
 

@@ -1,4 +1,4 @@
-"""No argument is ignored: `sort`, `how`, `lazy` and `is_udt` are honored or refused."""
+"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or refused."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from semirings.exceptions import InvalidValue, NotImplementedException, UdfParse
 
 
 def by_columns() -> Matrix:
-    """Return a matrix that is stored by columns alone."""
+    """Return a matrix that is stored only by columns."""
     return Matrix.from_csc([0, 2, 3], [0, 2, 1], [5, 6, 7], nrows=3)
 
 
-def test_to_coo_without_sort_uses_the_format_that_exists():
+def test_to_coo_without_sort_uses_the_format_already_stored():
     A = by_columns()
     rows, columns, values = A.to_coo(sort=False)
     assert not A._store.has_csr
@@ -53,7 +53,7 @@ def test_a_lazy_operator_is_traced_when_it_is_first_used(kind):
         assert getattr(module, f"lazy_{kind}") is op
         with pytest.raises(UdfParseError):
             op["INT64"]
-    finally:  # other tests look at all operators of a module
+    finally:  # other tests inspect all operators of a module
         for each in (module, indexunary):
             vars(each).pop(f"lazy_{kind}", None)
 
@@ -67,21 +67,21 @@ def test_operators_on_user_defined_dtypes_are_refused(kind):
         module.register_anonymous(lambda *args: args[0], is_udt=True)
 
 
-def test_monoids_and_semirings_refuse_to_be_made_later():
+def test_monoids_and_semirings_refuse_lazy_creation():
     with pytest.raises(NotImplementedException, match="a monoid looks up its parts at once"):
         monoid.register_new("lazy_monoid", "plus", 0, lazy=True)
     with pytest.raises(NotImplementedException, match="a semiring looks up its parts at once"):
         semiring.register_new("lazy_semiring", "plus", "times", lazy=True)
 
 
-def test_wait_returns_what_it_waits_for():
+def test_wait_returns_the_object_itself():
     v = gl.Vector.from_dense([1, 2])
     for x in (v, v + v, v.reduce(), by_columns()):
         assert x.wait() is x is x.wait("complete")
 
 
 @pytest.mark.parametrize("x", [gl.Scalar.from_value(3), gl.Vector.from_dense([1]).reduce()])
-def test_scalars_masks_and_recorders_show_themselves_in_a_notebook(x):
+def test_scalars_masks_and_recorders_have_a_notebook_representation(x):
     assert "3" in x._repr_html_() or "INT64" in x._repr_html_()
     mask = gl.Vector.from_dense([1, 2]).S
     assert "&lt;mask Vector.S, size 2&gt;" in mask._repr_html_()

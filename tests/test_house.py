@@ -1,4 +1,4 @@
-"""The backends: one stem per family on both devices, and functions of readable size."""
+"""Test that both backends use one file stem per family, and that functions have limited size."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHARED = {
 SHARED |= {"hashed_random", "merge_path", "persistent", "rows"}
 """CUDA sources that serve several families."""
 ONE_DEVICE = {CUDA: {"hot_columns"}, CPU: set()}
-"""Families of which the other device has no use."""
+"""Families that exist on this device only."""
 
 
 def families(folder: Path) -> set[str]:
@@ -43,7 +43,7 @@ def families(folder: Path) -> set[str]:
 
 
 def belongs(stem: str, known: set[str]) -> bool:
-    """Return whether a stem is a family, or a family and a part, such as spgemm_masked."""
+    """Return whether a stem is a family name, optionally with a suffix, such as spgemm_masked."""
     return any(stem == family or stem.startswith(family + "_") for family in known)
 
 
@@ -53,7 +53,7 @@ def test_each_family_has_one_stem_on_both_devices() -> None:
     assert {stem for stem in cpu if not belongs(stem, cuda)} == ONE_DEVICE[CPU]
 
 
-def test_each_cuda_source_and_each_loop_bears_the_stem_of_a_family() -> None:
+def test_each_cuda_source_and_each_loop_has_the_stem_of_a_family() -> None:
     sources = {path.stem for path in CUDA.iterdir() if path.suffix in (".cu", ".cuh")}
     assert {stem for stem in sources if not belongs(stem, families(CUDA))} == SHARED
     assert {stem for stem in families(LOOPS) if not belongs(stem, families(CPU))} == set()
@@ -63,7 +63,7 @@ def test_each_cuda_source_and_each_loop_bears_the_stem_of_a_family() -> None:
 
 
 def without_comments(text: str) -> str:
-    """Return CUDA source with comments and strings blanked; lines and columns stay."""
+    """Return CUDA source with blanks instead of comments and strings; positions do not change."""
     blanked = (
         r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|^[ \t]*#(?:[^\n\\]|\\.)*"
     )
@@ -73,7 +73,7 @@ def without_comments(text: str) -> str:
 
 
 def closing(text: str, start: int, pair: str = "()") -> int:
-    """Return the place of the bracket that closes the one at `start`."""
+    """Return the index of the bracket that closes the one at `start`."""
     depth = 0
     for place in range(start, len(text)):
         depth += (text[place] == pair[0]) - (text[place] == pair[1])
@@ -171,6 +171,8 @@ EXAMPLES = (
 
 
 @pytest.mark.parametrize(("text", "expected"), EXAMPLES)
-def test_functions_are_found(text: str, expected: tuple[str, int, int], tmp_path: Path) -> None:
+def test_the_checks_find_all_functions(
+    text: str, expected: tuple[str, int, int], tmp_path: Path
+) -> None:
     (tmp_path / "x.cu").write_text(text)
     assert list(cuda_functions(tmp_path / "x.cu")) == [expected]

@@ -1,4 +1,4 @@
-"""What must hold between operations, whatever they compute: push is pull, masks partition, ..."""
+"""Test identities between operations: push equals pull, masks partition a result, and others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FLIPPED |= {"firstj": "secondi", "firsti": "secondj", "secondj": "firsti"}
 
 
 def flipped(semiring: str) -> Any:
-    """The semiring whose multiply takes its arguments in the other order."""
+    """Return the semiring with the arguments of its multiply operator exchanged."""
     add, mult = semiring.split("_")
     if mult == "minus":
         op = getattr(gl.monoid, add), gl.binary.rminus
@@ -48,7 +48,7 @@ def is_deterministic(semiring: str) -> bool:
 
 
 @given(data)
-def test_push_equals_pull(data):
+def test_push_and_pull_give_the_same_result(data):
     A, u, semiring = data.draw(factors(sizes, sizes, st.just(1)))
     assume(is_deterministic(semiring))
     mask = data.draw(masks((A.shape[0], 1)))
@@ -65,7 +65,7 @@ def test_push_equals_pull(data):
 
 
 @given(data)
-def test_vxm_is_mxv_of_the_transpose_with_the_multiply_flipped(data):
+def test_vxm_equals_mxv_of_the_transpose_with_the_multiply_operator_flipped(data):
     A, u, semiring = data.draw(factors(sizes, sizes, st.just(1)))
     assume(is_deterministic(semiring) and semiring != "any_firsti")
     op, v, B = getattr(gl.semiring, semiring), vector(u), matrix(A)
@@ -74,7 +74,7 @@ def test_vxm_is_mxv_of_the_transpose_with_the_multiply_flipped(data):
 
 
 @given(data)
-def test_a_product_transposed_is_the_product_of_the_transposes(data):
+def test_the_transpose_of_a_product_is_the_reversed_product_of_the_transposes(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     assume(is_deterministic(semiring) and semiring != "any_firsti")
     C, D = matrix(A), matrix(B)
@@ -83,7 +83,7 @@ def test_a_product_transposed_is_the_product_of_the_transposes(data):
 
 
 @given(data)
-def test_a_mask_restricts_and_its_complement_has_the_rest(data):
+def test_a_mask_and_its_complement_partition_the_result(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     assume(is_deterministic(semiring))
     mask = data.draw(masks((A.shape[0], B.shape[1])).filter(lambda mask: mask is not None))
@@ -98,7 +98,7 @@ def test_a_mask_restricts_and_its_complement_has_the_rest(data):
 
 
 @given(data)
-def test_complementing_a_mask_twice_gives_the_mask(data):
+def test_complementing_a_mask_twice_changes_nothing(data):
     C = matrix(data.draw(tables()))
     for view in (C.S, C.V):
         once = C.dup(mask=~view)
@@ -137,7 +137,7 @@ def test_a_product_with_the_identity_matrix_changes_nothing(data):
 
 
 @given(data)
-def test_reducing_rows_is_a_product_with_ones(data):
+def test_reducing_rows_equals_a_product_with_a_vector_of_ones(data):
     A = data.draw(tables(dtype=data.draw(integers)))
     ones = gl.Vector.from_scalar(1, A.shape[1], A.dtype)
     expected = gl.semiring.plus_times(matrix(A) @ ones).new()
@@ -146,7 +146,7 @@ def test_reducing_rows_is_a_product_with_ones(data):
 
 @pytest.mark.parametrize("form", ["coo", "csr", "csc", "dcsr", "dcsc", "transpose", "pickle"])
 @given(data)
-def test_a_matrix_goes_through_each_form_and_back(form, data):
+def test_a_matrix_survives_conversion_to_each_format_and_back(form, data):
     import pickle
 
     A = data.draw(tables())
@@ -169,7 +169,7 @@ def test_a_matrix_goes_through_each_form_and_back(form, data):
 
 
 @given(data)
-def test_a_vector_goes_through_sparse_and_dense_and_back(data):
+def test_a_vector_survives_conversion_to_sparse_and_dense_and_back(data):
     u = data.draw(columns())
     v = vector(u, "assigned")
     same(gl.Vector.from_coo(*v.to_coo(), u.dtype, size=u.shape[0]), u)
@@ -187,7 +187,7 @@ def permutation(draw: Any, n: int) -> list[int]:
 
 
 @given(data)
-def test_relabelling_commutes_with_products(data):
+def test_relabeling_commutes_with_products(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     assume(semiring.split("_")[0] != "any" and not semiring.endswith(("i", "j")))
     P = permutation(data.draw, A.shape[0])
@@ -199,7 +199,7 @@ def test_relabelling_commutes_with_products(data):
 
 
 @given(data)
-def test_relabelling_commutes_with_entrywise_operations_and_reductions(data):
+def test_relabeling_commutes_with_entrywise_operations_and_reductions(data):
     dtype = data.draw(integers)
     A = data.draw(tables(dtype=dtype))
     B = data.draw(tables(st.just(A.shape), dtype))
@@ -215,7 +215,7 @@ def test_relabelling_commutes_with_entrywise_operations_and_reductions(data):
 
 
 @given(data)
-def test_running_twice_gives_the_same(data):
+def test_running_an_operation_twice_gives_the_same_result(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     op, C, D = getattr(gl.semiring, semiring), matrix(A), matrix(B)
     expression = op(C @ D)
@@ -225,7 +225,7 @@ def test_running_twice_gives_the_same(data):
 
 
 @given(data)
-def test_a_structural_mask_is_a_value_mask_of_ones(data):
+def test_a_structural_mask_equals_a_value_mask_of_ones(data):
     A = data.draw(tables())
     pattern = data.draw(tables(st.just(A.shape)))
     ones = matrix(pattern).apply(gl.unary.one).new(bool)
@@ -244,14 +244,14 @@ def test_transposing_twice_changes_nothing(data):
 
 
 @given(data)
-def test_casting_goes_value_by_value(data):
+def test_casting_converts_each_value_separately(data):
     A, dtype = data.draw(tables()), data.draw(dtypes)
     expected = {key: oracle.cast(x, dtype) for key, x in A.entries.items()}
     same(matrix(A).dup(dtype), Table(A.shape, np.dtype(dtype), expected))
 
 
 @given(data)
-def test_a_symmetric_matrix_gives_what_any_other_gives(data):
+def test_declaring_a_matrix_symmetric_does_not_change_results(data):
     n, dtype = data.draw(st.integers(2, 5)), data.draw(integers)
     draws = [data.draw(tables(st.just((n, n)), dtype)) for _ in range(2)]
     mirrored = []

@@ -1,4 +1,4 @@
-"""SciPy, NetworkX, edge lists, .npz and pickle: all comes back, and what is wrong says so."""
+"""Test round trips and error messages of SciPy, NetworkX, edge lists, .npz and pickle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FORMATS = ["bsr", "csr", "csc", "coo", "lil", "dia", "dok"]
 
 
 def exactly(A, B) -> None:
-    """Same shape, dtype, places, and the same bits in every value."""
+    """Assert that shape, dtype, indices and the bits of every value are equal."""
     assert type(A) is type(B)
     assert (A.shape, A.dtype) == (B.shape, B.dtype)
     for one, other in zip(A.to_coo(), B.to_coo(), strict=True):
@@ -46,7 +46,7 @@ def is_iso(A) -> bool:
 
 # --- SciPy --------------------------------------------------------------------------------------
 @given(tables(), st.sampled_from(["csr", "csc", "coo"]))
-def test_scipy_gives_back_every_entry(table: Table, form: str):
+def test_a_scipy_round_trip_keeps_every_entry(table: Table, form: str):
     A = matrix(table)
     S = gio.to_scipy_sparse(A, form)
     assert S.format == form
@@ -57,7 +57,7 @@ def test_scipy_gives_back_every_entry(table: Table, form: str):
 
 
 @given(tables(), st.sampled_from(FORMATS))
-def test_every_format_of_scipy_holds_the_same_numbers(table: Table, form: str):
+def test_every_scipy_format_gives_the_same_entries(table: Table, form: str):
     assume(0 not in table.shape)
     S = gio.to_scipy_sparse(matrix(table), form)
     assert S.format == form
@@ -71,7 +71,7 @@ def test_every_format_of_scipy_holds_the_same_numbers(table: Table, form: str):
 
 
 @given(columns())
-def test_a_vector_is_a_row_or_in_csc_a_column(table: Table):
+def test_a_vector_exports_as_a_row_or_in_csc_as_a_column(table: Table):
     v = vector(table)
     n = table.shape[0]
     assert gio.to_scipy_sparse(v).shape == (1, n)
@@ -98,7 +98,7 @@ def test_sorted_int32_arrays_are_not_copied(form):
     assert (back != S).nnz == 0
 
 
-def test_unsorted_arrays_are_sorted_in_a_copy():
+def test_unsorted_arrays_are_copied_before_they_are_sorted():
     S = sp.csr_array((np.array([1.0, 2.0]), np.array([3, 1]), np.array([0, 2])), shape=(1, 4))
     A = gio.from_scipy_sparse(S)
     assert A.to_dicts() == {0: {1: 2.0, 3: 1.0}}
@@ -106,7 +106,7 @@ def test_unsorted_arrays_are_sorted_in_a_copy():
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_duplicates_of_scipy_are_joined_by_dup_op_and_else_refused(form):
+def test_scipy_duplicates_are_refused_unless_dup_op_combines_them(form):
     S = {
         "csr": sp.csr_array((np.array([1, 2]), np.array([1, 1]), np.array([0, 2, 2])), (2, 2)),
         "csc": sp.csc_array((np.array([1, 2]), np.array([0, 0]), np.array([0, 0, 2])), (2, 2)),
@@ -118,7 +118,7 @@ def test_duplicates_of_scipy_are_joined_by_dup_op_and_else_refused(form):
     assert S.nnz == 2
 
 
-def test_only_scipys_arrays_of_known_dtypes_are_taken():
+def test_only_scipy_arrays_with_known_dtypes_are_accepted():
     with pytest.raises(gl.exceptions.InvalidValue, match="A is a ndarray"):
         gio.from_scipy_sparse(np.eye(3))
     with pytest.raises((TypeError, ValueError)):
@@ -130,7 +130,7 @@ def test_only_scipys_arrays_of_known_dtypes_are_taken():
             gio.to_scipy_sparse(gl.generators.path(3), format)  # pyright: ignore
 
 
-# --- what all writers take ----------------------------------------------------------------------
+# --- arguments of all writers -------------------------------------------------------------------
 WRITERS = {
     "scipy": lambda A, path: gio.to_scipy_sparse(A),
     "mtx": lambda A, path: gio.write(path / "a.mtx", A),
@@ -142,14 +142,16 @@ WRITERS = {
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("thing", [None, np.eye(2), gl.Scalar(int), sp.eye_array(2)])
-def test_what_is_no_matrix_is_refused_by_every_writer_and_leaves_no_file(write, thing, tmp_path):
+def test_every_writer_refuses_objects_other_than_matrices_and_creates_no_file(
+    write, thing, tmp_path
+):
     with pytest.raises(gl.exceptions.InvalidValue, match=r"(A|m) is a .*, but should be a Matrix"):
         write(thing, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
-def test_an_expression_is_written_as_what_it_computes(write, tmp_path):
+def test_writing_an_expression_writes_its_result(write, tmp_path):
     v = gl.Vector.from_coo([0, 2], [1.5, 2.5], size=4)
     A = v.diag()
     for expression in (v + v, A @ A, A.T):
@@ -174,7 +176,7 @@ def random_graph(kind, seed: int):
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 @pytest.mark.parametrize("seed", range(5))
-def test_networkx_graphs_become_the_matrix_that_networkx_itself_makes(kind, seed):
+def test_networkx_graphs_become_the_adjacency_matrix_of_networkx(kind, seed):
     G = random_graph(kind, seed)
     for nodelist in (None, list("gfedcba"), list("ace")):
         A = gio.from_networkx(G, nodelist)
@@ -187,7 +189,7 @@ def test_networkx_graphs_become_the_matrix_that_networkx_itself_makes(kind, seed
 
 
 @given(tables(st.integers(0, 5).map(lambda n: (n, n))))
-def test_to_networkx_and_back(table: Table):
+def test_a_networkx_round_trip_keeps_every_entry(table: Table):
     A = matrix(table)
     G = gio.to_networkx(A)
     assert isinstance(G, nx.DiGraph)
@@ -198,7 +200,7 @@ def test_to_networkx_and_back(table: Table):
 
 
 @given(symmetric())
-def test_to_networkx_undirected(table: Table):
+def test_an_undirected_networkx_round_trip_keeps_every_entry(table: Table):
     A = matrix(table)
     G = gio.to_networkx(A, directed=False)
     assert not G.is_directed()
@@ -206,7 +208,7 @@ def test_to_networkx_undirected(table: Table):
     same(gio.from_networkx(G, range(A.nrows), A.dtype), table)
 
 
-def test_networkx_refusals_and_names():
+def test_networkx_conversions_use_given_names_and_refuse_wrong_arguments():
     A = gl.Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
     G = gio.to_networkx(A, "cost", nodelist=["x", "y"])
     assert list(G.edges(data=True)) == [("x", "y", {"cost": 2.5})]
@@ -259,7 +261,7 @@ def listed(A, **options) -> str:
     st.booleans(),
     st.integers(0, 1),
 )
-def test_an_edge_list_gives_back_every_entry(table, separator, header, base):
+def test_an_edge_list_round_trip_keeps_every_entry(table, separator, header, base):
     A = matrix(table)
     written = listed(A, separator=separator, header=header, base=base, weights=True)
     n, dtype = A.nrows, A.dtype
@@ -270,7 +272,7 @@ def test_an_edge_list_gives_back_every_entry(table, separator, header, base):
 
 
 @given(symmetric(np.dtype(np.int32)))
-def test_an_undirected_edge_list_has_each_edge_once(table):
+def test_an_undirected_edge_list_contains_each_edge_once(table):
     A = matrix(table)
     written = listed(A, directed=False, weights=True)
     assert written.count("\n") == sum(i <= j for i, j in table.entries)
@@ -288,14 +290,14 @@ def test_an_undirected_edge_list_has_each_edge_once(table):
         "\ufeff0,1,5\r\n1,2,-3\r\n",
     ],
 )
-def test_separators_headers_and_comments_are_seen(written):
+def test_separators_headers_and_comments_are_recognized(written):
     A = edges(written)
     assert A.shape == (3, 3)
     assert A.dtype == "INT64"
     assert A.to_dicts() == {0: {1: 5}, 1: {2: -3}}
 
 
-def test_columns_base_size_and_types_can_be_said():
+def test_columns_base_size_and_dtype_can_be_given():
     written = "1 x 2 0.5\n2 y 3 1.5\n"
     A = edges(written, columns=(2, 0, 3), base=1, n=5)
     assert A.shape == (5, 5)
@@ -308,7 +310,7 @@ def test_columns_base_size_and_types_can_be_said():
     assert edges("", n=3).shape == (3, 3)
 
 
-def test_unweighted_edges_listed_twice_count_once_or_are_counted():
+def test_duplicate_unweighted_edges_are_merged_or_counted():
     A = edges("0 1\n0 1\n1 2\n")
     assert A.dtype == "BOOL"
     assert A.nvals == 2
@@ -342,7 +344,7 @@ def test_unweighted_edges_listed_twice_count_once_or_are_counted():
         ("0 1 18446744073709551615\n", {}, 1, "outside int64"),
     ],
 )
-def test_the_line_of_an_edge_list_that_is_wrong_is_named(written, options, line, problem):
+def test_the_error_names_the_wrong_line_of_an_edge_list(written, options, line, problem):
     with pytest.raises(ParseError) as caught:
         edges(written, **options)
     assert problem in caught.value.problem
@@ -362,7 +364,7 @@ def test_the_line_of_an_edge_list_that_is_wrong_is_named(written, options, line,
         ("0 1 0.5\nann 1 2\n", 2, "source is 'ann'"),
     ],
 )
-def test_vertex_numbers_that_are_not_indices_are_refused_and_labels_are_proposed(
+def test_vertex_numbers_that_are_not_indices_are_refused_with_the_advice_to_use_labels(
     written, line, problem, tmp_path, capsys
 ):
     path = tmp_path / "edges.txt"
@@ -391,7 +393,9 @@ def test_vertex_numbers_that_are_not_indices_are_refused_and_labels_are_proposed
         ("1 2\n2 4\n", {"n": 3, "base": 1}, "outside of 1 to 3"),
     ],
 )
-def test_a_vertex_just_outside_proposes_to_count_from_the_other_number(written, options, advice):
+def test_the_error_about_a_vertex_just_out_of_range_suggests_the_other_base(
+    written, options, advice
+):
     with pytest.raises(ParseError) as caught:
         edges(written, **options)
     assert str(caught.value).endswith(advice)
@@ -439,7 +443,7 @@ def test_wrong_options_of_an_edge_list_are_refused(options, name):
         edges("0 1\n", **options)
 
 
-def test_labels_are_numbered_as_they_appear():
+def test_labels_are_numbered_in_order_of_appearance():
     written = "# friends\nAda Bob 2\nBob Čeněk 3\nAda Čeněk 0.5\n"
     A, labels = gio.read_labelled_edgelist(io.StringIO(written))
     assert labels == ["Ada", "Bob", "Čeněk"]
@@ -464,14 +468,14 @@ def test_labels_are_numbered_as_they_appear():
         ('a,b\nb,"c"d\nd,e\n', 2, "cannot be split"),
     ],
 )
-def test_the_line_of_a_labelled_edge_list_that_is_wrong_is_named(written, line, problem):
+def test_the_error_names_the_wrong_line_of_an_edge_list_with_labels(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_labelled_edgelist(io.StringIO(written))
     assert problem in caught.value.problem
     assert caught.value.line == line
 
 
-def test_bytes_that_are_no_text_are_refused():
+def test_bytes_that_are_not_text_are_refused():
     with pytest.raises(ParseError, match="line 2: the line is not UTF-8"):
         gio.read_labelled_edgelist(io.BytesIO(b"a b\nc \xff\n"))
 
@@ -512,7 +516,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize("header", HEADERS)
-def test_the_header_of_a_labelled_edge_list_is_seen(header):
+def test_the_header_of_an_edge_list_with_labels_is_recognized(header):
     separator = next((mark for mark in "\t;," if mark in header), " ")
     weight = separator + "2" if header.count(separator) == 2 or header.startswith("x,") else ""
     written = f"# friends\n{header}\nann{separator}bob{weight}\nbob{separator}eve{weight}\n"
@@ -528,20 +532,23 @@ def test_the_header_of_a_labelled_edge_list_is_seen(header):
     ("first", "labels"),
     [
         ("ann,bob", ["ann", "bob", "c"]),
-        ("node1,node2", ["node1", "node2", "c"]),  # they are vertices: one comes again below
+        (
+            "node1,node2",
+            ["node1", "node2", "c"],
+        ),  # these words are vertices, since one of them occurs again below
         ("source,ann", ["source", "ann", "node2", "c"]),
         ("ann,bob,3", ["ann", "bob", "c"]),
         ("ann,bob,nan", ["ann", "bob", "c"]),
     ],
 )
-def test_the_first_edge_of_a_labelled_edge_list_is_not_taken_for_a_header(first, labels):
+def test_the_first_edge_of_an_edge_list_with_labels_is_not_mistaken_for_a_header(first, labels):
     weight = ",1" * (first.count(",") - 1)
     second = "bob" if "bob" in first else "node2"
     written = f"{first}\n{second},c{weight}\n"
     assert gio.read_labelled_edgelist(io.StringIO(written))[1] == labels
 
 
-def test_header_says_whether_the_first_line_is_one():
+def test_the_header_argument_decides_whether_the_first_line_is_a_header():
     written = "source,target\nann,bob\n"
     assert gio.read_labelled_edgelist(io.StringIO(written), header=False)[1][0] == "source"
     written = "ann,bob\nbob,eve\n"
@@ -561,7 +568,7 @@ NAMES = st.one_of(
 
 
 @st.composite
-def labelled_graphs(draw):
+def labeled_graphs(draw):
     """Draw labeled edges as a matrix without isolated vertices, which an edge list cannot store."""
     labels = draw(st.lists(NAMES, min_size=1, max_size=5, unique=True))
     ends = st.integers(0, len(labels) - 1)
@@ -576,8 +583,8 @@ def labelled_graphs(draw):
     return A, [labels[k] for k in kept]
 
 
-@given(labelled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
-def test_a_labelled_graph_that_is_written_is_read_back_the_same(graph, extension):
+@given(labeled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
+def test_a_labeled_graph_survives_writing_and_reading(graph, extension):
     A, labels = graph
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{extension}"
@@ -599,7 +606,7 @@ def test_a_labelled_graph_that_is_written_is_read_back_the_same(graph, extension
 
 
 @given(tables(st.integers(1, 6).map(lambda n: (n, n))), st.sampled_from([".txt", ".csv", ".tsv"]))
-def test_an_unlabelled_graph_that_is_written_is_read_back_the_same(table, extension):
+def test_an_unlabeled_graph_survives_writing_and_reading(table, extension):
     A = matrix(table)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{extension}"
@@ -616,7 +623,7 @@ GOOD = [
 
 
 @given(st.sampled_from(GOOD), st.data())
-def test_a_corrupted_edge_list_is_read_or_refused_with_a_line(good, data):
+def test_a_corrupted_edge_list_is_either_read_or_refused_with_a_line_number(good, data):
     written = corrupted(good, data)
     assume(not re.search(r"\d{5}", written))  # sizes that fit in memory
     for read in (gio.read_edgelist, lambda file: gio.read_labelled_edgelist(file)[0]):
@@ -630,7 +637,7 @@ def test_a_corrupted_edge_list_is_read_or_refused_with_a_line(good, data):
             assert A.nvals <= written.count("\n") + 1
 
 
-def test_an_edge_list_in_blocks_reads_the_same(monkeypatch):
+def test_reading_an_edge_list_in_blocks_gives_the_same_result(monkeypatch):
     A = gl.generators.uniform(60, 300, weights=(0.0, 1.0), symmetric=False)
     written = "# c\n" + listed(A).replace("\n7 ", "\n\n# c\n7 ")
     monkeypatch.setattr(io_files, "BLOCK", 50)
@@ -643,7 +650,7 @@ def test_an_edge_list_in_blocks_reads_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.mtx"])
-def test_a_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, capsys):
+def test_a_progress_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, capsys):
     pytest.importorskip("tqdm")
     path = tmp_path / name
     gio.write(path, gl.generators.uniform(100, 1000, symmetric=False))
@@ -651,7 +658,7 @@ def test_a_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, cap
     monkeypatch.setattr("graphla.progress.DELAY", 1e-9)
     with gl.config.set(progress=True), io_files.TextReader(path) as text:
         text.block()
-        time.sleep(0.11)  # longer than tqdm waits between two drawings
+        time.sleep(0.11)  # longer than the interval between two updates of tqdm
         text.block()
         shown = capsys.readouterr().err
         assert f"reading {name}:" in shown and "%" in shown and "B/s" in shown
@@ -660,7 +667,7 @@ def test_a_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, cap
         assert gio.read(path).nvals > 0
 
 
-def test_the_writer_of_edge_lists_refuses():
+def test_the_edge_list_writer_refuses_wrong_arguments():
     A = gl.Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
     for options, name in [
         ({"directed": False}, "directed is False"),
@@ -676,7 +683,7 @@ def test_the_writer_of_edge_lists_refuses():
 
 # --- .npz ---------------------------------------------------------------------------------------
 @given(tables(), st.booleans())
-def test_npz_gives_back_every_entry(table: Table, compressed: bool):
+def test_an_npz_round_trip_keeps_every_entry(table: Table, compressed: bool):
     A = matrix(table)
     file = io.BytesIO()
     gio.write_npz(file, A, compressed=compressed)
@@ -687,7 +694,7 @@ def test_npz_gives_back_every_entry(table: Table, compressed: bool):
 
 
 @given(columns())
-def test_npz_gives_back_a_vector(table: Table):
+def test_an_npz_round_trip_keeps_a_vector(table: Table):
     v = vector(table)
     file = io.BytesIO()
     gio.write_npz(file, v)
@@ -696,14 +703,14 @@ def test_npz_gives_back_a_vector(table: Table):
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
 @pytest.mark.parametrize("kind", ["array", "matrix"])
-def test_files_of_scipy_are_read(form, kind, tmp_path):
+def test_npz_files_written_by_scipy_are_read(form, kind, tmp_path):
     S = getattr(sp, f"{form}_{kind}")(sp.random_array((6, 8), density=0.3, rng=1))
     sp.save_npz(tmp_path / "a.npz", S)
     A = gio.read_npz(tmp_path / "a.npz")
     assert np.array_equal(gio.to_scipy_sparse(A).toarray(), S.toarray())
 
 
-def test_unweighted_graphs_stay_one_value_and_symmetric(tmp_path):
+def test_files_keep_unweighted_graphs_iso_valued_and_symmetric(tmp_path):
     A = gl.generators.kronecker(6)
     for name in ("a.npz", "a.mtx", "a.mtx.gz"):
         gio.write(tmp_path / name, A)
@@ -713,7 +720,7 @@ def test_unweighted_graphs_stay_one_value_and_symmetric(tmp_path):
         assert B._store.is_symmetric
 
 
-def test_a_symmetry_that_the_entries_lack_is_not_believed():
+def test_a_symmetry_flag_that_contradicts_the_entries_is_ignored():
     file = io.BytesIO()
     S = {"format": b"csr", "shape": (2, 2), "indptr": [0, 1, 1], "indices": [1], "data": [1.0]}
     np.savez(file, **S, symmetric=True)
@@ -745,7 +752,7 @@ BROKEN = {
 }
 
 
-def test_a_file_that_says_half_of_a_graph_is_told_what_it_lacks(tmp_path):
+def test_an_incomplete_npz_graph_is_refused_with_what_is_missing(tmp_path):
     whole = {"src": [0], "dst": [1], "n": 2, "directed": True}
     for wrong, problem in [
         ({"n": None}, "n is not a file in the archive"),
@@ -787,7 +794,7 @@ def test_pickled_objects_in_an_archive_are_refused_without_advice_to_unpickle(tm
     assert "allow_pickle" not in str(caught.value)
 
 
-def test_an_archive_that_does_not_fit_in_memory_is_refused_before_it_is_read(tmp_path):
+def test_an_archive_too_large_for_memory_is_refused_before_it_is_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("src.npy", b"")
     data = bytearray((tmp_path / "a.npz").read_bytes())
@@ -813,7 +820,7 @@ def test_indices_that_are_floats_are_refused_in_every_layout(form, tmp_path):
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_npz_files_are_refused_by_name(name, tmp_path):
+def test_the_error_names_a_broken_npz_file(name, tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, **BROKEN[name])
     with pytest.raises(ParseError) as caught:
@@ -822,7 +829,7 @@ def test_broken_npz_files_are_refused_by_name(name, tmp_path):
 
 
 @given(st.data())
-def test_a_damaged_npz_file_is_read_or_refused(data):
+def test_a_damaged_npz_file_is_either_read_or_refused(data):
     file = io.BytesIO()
     gio.write_npz(file, gl.generators.uniform(5, 6, weights=(1, 9)))
     whole = bytearray(file.getvalue())
@@ -836,11 +843,13 @@ def test_a_damaged_npz_file_is_read_or_refused(data):
             assert error.file == "<file object>"
 
 
-def test_an_npz_file_whose_offsets_lead_before_its_start_is_refused(tmp_path):
+def test_an_npz_file_with_offsets_before_its_start_is_refused(tmp_path):
     path = tmp_path / "a.npz"
     gio.write_npz(path, gl.generators.uniform(5, 6))
     data = bytearray(path.read_bytes())
-    start = int.from_bytes(data[-6:-2], "little")  # of the directory, in the zip's last record
+    start = int.from_bytes(
+        data[-6:-2], "little"
+    )  # the offset of the directory, in the last record of the zip file
     data[-6:-2] = (start + 10).to_bytes(4, "little")
     path.write_bytes(data)
     with pytest.raises(ParseError, match=r"no \.npz file of a graph"):
@@ -855,7 +864,7 @@ GRAPHS = [
 
 @needs_data
 @pytest.mark.parametrize("path", GRAPHS)
-def test_every_graph_at_hand_is_read(path: Path):
+def test_every_available_graph_file_is_read(path: Path):
     if path.name == "lagraph_expected.npz":
         with pytest.raises(ParseError, match="it holds"):
             gio.read(path)
@@ -874,7 +883,7 @@ def test_every_graph_at_hand_is_read(path: Path):
 @pytest.mark.parametrize(
     "name", ["a.mtx", "a.mtx.gz", "a.npz", "a.csv", "A.TSV", "a.edges.gz", "b.c.txt"]
 )
-def test_the_extension_tells_the_format(name, tmp_path):
+def test_the_extension_determines_the_format(name, tmp_path):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.5, 2.5, -1.0])
     gio.write(tmp_path / name, A)
     exactly(gio.read(tmp_path / name), A)
@@ -890,7 +899,7 @@ def test_an_unknown_extension_is_refused(name):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_pickle_keeps_matrices_and_vectors_of_every_dtype(dtype):
+def test_pickling_keeps_matrices_and_vectors_of_every_dtype(dtype):
     values = np.array([0, 1, 1], dtype)
     for A in (
         gl.Matrix.from_coo([0, 1, 1], [1, 0, 2], values, nrows=3, ncols=4),
@@ -900,7 +909,7 @@ def test_pickle_keeps_matrices_and_vectors_of_every_dtype(dtype):
         exactly(pickle.loads(pickle.dumps(A)), A)
 
 
-def test_parse_errors_travel_between_processes():
+def test_parse_errors_survive_pickling():
     error = ParseError("it is wrong", "a.mtx", 7)
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) == "a.mtx, line 7: it is wrong"

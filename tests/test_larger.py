@@ -1,7 +1,7 @@
-"""Operands of hundreds of entries against dense NumPy: what small examples cannot reach.
+"""Compare operations on hundreds of entries with dense NumPy.
 
-Here sizes pass the points where an implementation changes its way: many rows to a part, long and
-short rows side by side, bitmaps and hash tables that fill, several threads. A dense matrix is a
+These sizes exceed the thresholds at which an implementation changes its method: many rows per part,
+long and short rows together, full bitmaps and hash tables, several threads. A dense matrix is a
 pair of arrays, `present` and `values`; absent values are zero.
 """
 
@@ -28,7 +28,7 @@ Dense = tuple[Any, Any]  # present, values
 
 @pytest.fixture(autouse=True, scope="module")
 def small_parts() -> Iterator[None]:
-    """Compiled loops share operands of this size among several parts and threads."""
+    """Lower the thresholds so that compiled loops split these operands into several parts."""
     with using(PartsTuning(parallel=16), SpmspvTuning(parallel=16), SpgemmTuning(room=64)):
         yield
 
@@ -37,7 +37,7 @@ INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
 
 def fold_by(ufunc: np.ufunc, identity: Any) -> Any:
-    """⊕ over k of the terms (rows, k, columns) that are there."""
+    """Fold the present terms of shape (rows, k, columns) along k by ⊕."""
     return lambda terms, there: ufunc.reduce(terms, axis=1, where=there, initial=identity)
 
 
@@ -53,7 +53,7 @@ SEMIRINGS: dict[str, tuple[Any, Any, Any]] = {
 
 
 def semiring_of(name: str) -> Any:
-    """The semiring of that name; ⊕ of `circle_plus` is a user's own: x + y + x y."""
+    """Return the semiring of that name; `circle_plus` has the user-defined ⊕ x + y + x y."""
     if name != "circle_plus":
         return getattr(gl.semiring, name)
     circle = gl.binary.register_anonymous(lambda x, y: x + y + x * y, "circle")
@@ -68,7 +68,7 @@ def generators(draw: st.DrawFn) -> np.random.Generator:
 
 
 def draw_dense(rng: np.random.Generator, shape: Any, dtype: Any) -> Dense:
-    """Rows (or entries) of very different density, among them empty and full ones."""
+    """Draw a dense array with rows of very different density, including empty and full rows."""
     density = rng.choice([0, 0.01, 0.1, 0.5, 1], size=shape[:1])
     present = rng.random(shape) < density.reshape(-1, *[1] * (len(shape) - 1))
     values = np.zeros(shape, dtype)
@@ -96,7 +96,7 @@ def same(noun: Any, expected: Dense) -> None:
 
 
 def product(A: Dense, B: Dense, semiring: str) -> Dense:
-    """Every pair over k at once: (rows, k, columns)."""
+    """Return all products as an array of shape (rows, k, columns)."""
     _, fold, mult = SEMIRINGS[semiring]
     (there, x), (here, y) = A, B
     both = there[:, :, None] & here[None, :, :]
@@ -118,7 +118,7 @@ def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: boo
 
 
 def check(rng: np.random.Generator, make: Any, T: Dense) -> None:
-    """The expression alone, under masks, and written by the rule."""
+    """Check the expression by itself, under masks, and in writes that obey the write rule."""
     same(make().new(), T)
     C, M = draw_dense(rng, T[0].shape, T[1].dtype), draw_dense(rng, T[0].shape, np.int8)
     truth = M[0] & (M[1] != 0)
@@ -144,7 +144,7 @@ few = settings(max_examples=5)
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm(semiring, rng):
+def test_mxm_agrees_with_dense_numpy(semiring, rng):
     n, k, m = (int(size) for size in rng.integers(1, 60, 3))
     A, B = (draw_dense(rng, shape, SEMIRINGS[semiring][0]) for shape in ((n, k), (k, m)))
     op, C, D = semiring_of(semiring), noun_of(A), noun_of(B)
@@ -154,7 +154,7 @@ def test_mxm(semiring, rng):
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm_of_long_rows_and_columns_under_a_mask_of_few_entries(semiring, rng):
+def test_mxm_of_long_rows_under_a_sparse_mask_agrees_with_dense_numpy(semiring, rng):
     n, k, m = (int(size) for size in rng.integers(20, 50, 3))
     dtype = SEMIRINGS[semiring][0]
     A, B = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k, m), dtype)
@@ -175,7 +175,7 @@ def test_mxm_of_long_rows_and_columns_under_a_mask_of_few_entries(semiring, rng)
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxv_and_vxm(semiring, direction, rng):
+def test_mxv_and_vxm_agree_with_dense_numpy(semiring, direction, rng):
     n, k = (int(size) for size in rng.integers(1, 250, 2))
     dtype = SEMIRINGS[semiring][0]
     A, u = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k,), dtype)
@@ -193,7 +193,7 @@ def test_mxv_and_vxm(semiring, direction, rng):
 
 @few
 @given(generators())
-def test_entrywise_operations_reductions_and_indices(rng):
+def test_entrywise_operations_reductions_and_indices_agree_with_dense_numpy(rng):
     n, m = (int(size) for size in rng.integers(1, 120, 2))
     A, B = draw_dense(rng, (n, m), np.int64), draw_dense(rng, (n, m), np.int64)
     C, D = noun_of(A), noun_of(B)
@@ -218,7 +218,7 @@ def test_entrywise_operations_reductions_and_indices(rng):
 
 @few
 @given(generators())
-def test_assign_to_a_region(rng):
+def test_assigning_to_a_region_agrees_with_dense_numpy(rng):
     n, m = (int(size) for size in rng.integers(2, 80, 2))
     I = rng.permutation(n)[: int(rng.integers(1, n))]
     J = rng.permutation(m)[: int(rng.integers(1, m))]
@@ -239,7 +239,7 @@ def test_assign_to_a_region(rng):
 
 @few
 @given(generators())
-def test_building_from_unsorted_entries_with_duplicates(rng):
+def test_building_folds_unsorted_entries_with_duplicates(rng):
     n, m, count = (int(size) for size in rng.integers(1, 300, 3))
     rows, cols = rng.integers(0, n, count), rng.integers(0, m, count)
     values = rng.integers(-9, 9, count)
@@ -251,7 +251,7 @@ def test_building_from_unsorted_entries_with_duplicates(rng):
 
 @few
 @given(generators())
-def test_a_bitmap_meets_a_list_of_few_entries(rng):
+def test_ewise_operations_of_a_bitmap_with_a_sparse_vector_agree_with_numpy(rng):
     n = int(rng.integers(100, 300))
     u, v = rng.random(n) < 0.6, np.zeros(n, bool)
     v[rng.choice(n, 5, replace=False)] = True
@@ -259,14 +259,14 @@ def test_a_bitmap_meets_a_list_of_few_entries(rng):
     both = u & v
     by_index, few = noun_of((u, x)), noun_of((v, y))
     i = int(u.argmax())
-    by_index[i] = int(x[i])  # an assigned entry makes the vector a bitmap
+    by_index[i] = int(x[i])  # assigning an entry converts the vector to a bitmap
     same(gl.binary.minus(by_index & few).new(), (both, np.where(both, x - y, 0)))
     same(gl.binary.minus(few & by_index).new(), (both, np.where(both, y - x, 0)))
 
 
 @settings(max_examples=2)
 @given(generators())
-def test_operands_of_many_thousands_of_entries_agree_with_scipy(rng):
+def test_operations_on_many_thousands_of_entries_agree_with_scipy(rng):
     sparse = pytest.importorskip("scipy.sparse")
     n, m, nvals = 2500, 3000, 40_000
 
@@ -307,7 +307,7 @@ def test_operands_of_many_thousands_of_entries_agree_with_scipy(rng):
 
 @few
 @given(generators())
-def test_long_vectors_are_written_by_the_rule(rng):
+def test_writing_long_vectors_obeys_the_write_rule(rng):
     n = int(rng.integers(20_000, 60_000))
     u, v = (rng.random(n) < rng.choice([0, 0.001, 0.3, 1]) for _ in range(2))
     x, y = (np.where(there, rng.integers(1, 9, n), 0) for there in (u, v))

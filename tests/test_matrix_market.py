@@ -1,4 +1,4 @@
-"""Matrix Market files: what is read, what is refused and where, and that writing loses nothing."""
+"""Test Matrix Market files: reading, error messages with line numbers, and exact round trips."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def parse(written: str, **options: Any) -> gl.Matrix:
 
 
 def exactly(A: gl.Matrix, B: gl.Matrix) -> None:
-    """Same shape, dtype, places, and the same bits in every value."""
+    """Assert that shape, dtype, indices and the bits of every value are equal."""
     assert (A.nrows, A.ncols, A.dtype) == (B.nrows, B.ncols, B.dtype)
     for one, other in zip(A.to_coo(), B.to_coo(), strict=True):
         assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
 
 
-# --- files that others wrote --------------------------------------------------------------------
+# --- files of other programs --------------------------------------------------------------------
 @needs_data
-def test_the_malformed_files_are_all_known():
+def test_every_malformed_file_is_listed_with_its_wrong_line():
     assert len(files(MALFORMED, "*.gz")) == len(BAD_LINES) == 25
 
 
@@ -71,7 +71,7 @@ def test_every_malformed_file_is_refused_with_its_name_and_line(kind, block, mon
 
 @needs_data
 @pytest.mark.parametrize("path", WELL_FORMED, ids=lambda path: path.name)
-def test_every_other_file_is_read_as_scipy_reads_it(path: Path):
+def test_every_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
     if path.name == "complex.mtx.gz":
         with pytest.raises(ParseError, match="line 1: the field is complex"):
             mmread(path)
@@ -84,7 +84,7 @@ def test_every_other_file_is_read_as_scipy_reads_it(path: Path):
     try:
         expected: Any = scipy.io.mmread(path, spmatrix=False)
     except (ValueError, OverflowError):
-        return  # held to its known content below
+        return  # the test below compares it with its known content
     rows, columns, values = A.to_coo()
     assert (A.nrows, A.ncols) == expected.shape
     if not scipy.sparse.issparse(expected):
@@ -114,7 +114,7 @@ def test_every_other_file_is_read_as_scipy_reads_it(path: Path):
         ("matrix_fp64", "FP64", -np.inf, np.inf),
     ],
 )
-def test_the_declared_type_is_the_dtype(name, dtype, least, greatest):
+def test_the_type_declared_in_a_file_becomes_the_dtype(name, dtype, least, greatest):
     A = mmread(LAGRAPH / f"{name}.mtx.gz")
     values = A.to_coo()[2]
     assert A.dtype == dtype
@@ -132,7 +132,7 @@ def test_files_without_a_header_and_with_comments_among_the_entries_are_read():
 
 @needs_data
 @pytest.mark.parametrize("name", ["bcsstk13", "skew_fp64", "matrix_fp64", "structure", "karate"])
-def test_what_is_read_writes_and_reads_back(name):
+def test_files_that_were_read_survive_a_round_trip(name):
     A = mmread(LAGRAPH / f"{name}.mtx.gz")
     exactly(parse(text(A)), A)
     exactly(parse(text(A, symmetry="general")), A)
@@ -140,14 +140,14 @@ def test_what_is_read_writes_and_reads_back(name):
 
 # --- round trips --------------------------------------------------------------------------------
 @given(tables())
-def test_writing_and_reading_loses_nothing(table: Table):
+def test_writing_and_reading_a_matrix_loses_nothing(table: Table):
     A = matrix(table)
     exactly(parse(text(A)), A)
     same(parse(text(A)), table)
 
 
 @given(symmetric())
-def test_a_symmetric_matrix_is_written_by_half(table: Table):
+def test_only_half_of_a_symmetric_matrix_is_written(table: Table):
     A = matrix(table)
     written = text(A)
     if not any(x != x for x in table.entries.values()):
@@ -158,7 +158,7 @@ def test_a_symmetric_matrix_is_written_by_half(table: Table):
 
 
 @given(symmetric(np.dtype(np.int32)))
-def test_a_skew_symmetric_matrix_is_written_by_half_where_asked(table: Table):
+def test_only_half_of_a_skew_symmetric_matrix_is_written_on_request(table: Table):
     entries = {(i, j): x * np.sign(i - j) for (i, j), x in table.entries.items()}
     assume(all(x != np.iinfo(np.int32).min for x in entries.values()))
     table = Table(table.shape, table.dtype, {at: np.int32(x) for at, x in entries.items()})
@@ -169,7 +169,7 @@ def test_a_skew_symmetric_matrix_is_written_by_half_where_asked(table: Table):
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1), st.sampled_from([np.float32, np.float64]))
-def test_floats_are_written_by_digits_that_read_back_the_same(bits, kind):
+def test_floats_are_written_with_enough_digits_to_read_back_exactly(bits, kind):
     values = np.array(bits, np.uint32).view(np.float32).astype(kind)
     values = np.where(np.isnan(values), kind(0.1), values) / kind(3)
     A = gl.Matrix.from_coo(np.arange(values.size), np.zeros(values.size, int), values)
@@ -183,13 +183,13 @@ def test_a_vector_is_written_as_one_column():
     assert A.to_dicts() == {1: {0: 1.5}, 3: {0: -2.0}}
 
 
-def test_other_readers_understand_what_is_written():
+def test_other_readers_understand_the_written_files():
     A = gl.Matrix.from_coo([0, 2, 1], [1, 0, 2], [1.5, np.inf, -2e-300], nrows=3, ncols=4)
     theirs: Any = scipy.io.mmread(io.BytesIO(text(A).encode()), spmatrix=False)
     assert np.array_equal(theirs.toarray(), gl.io.to_scipy_sparse(A).toarray())
 
 
-def test_blocks_of_any_size_read_the_same(monkeypatch):
+def test_reading_in_blocks_of_any_size_gives_the_same_matrix(monkeypatch):
     A = gl.generators.uniform(40, 200, weights=(-5, 5), symmetric=False)
     written = text(A, comment="one\ntwo").replace("\n7 ", "\n% a comment\n\n7 ")
     for block in (1, 7, 64, 1000):
@@ -197,7 +197,7 @@ def test_blocks_of_any_size_read_the_same(monkeypatch):
         exactly(parse(written), A)
 
 
-# --- what the reader takes ----------------------------------------------------------------------
+# --- input that the reader accepts --------------------------------------------------------------
 @pytest.mark.parametrize(
     "written",
     [
@@ -218,7 +218,7 @@ def test_spacing_case_comments_and_line_ends_do_not_matter(written):
     assert A.to_dicts() == {0: {0: 1.5}, 1: {0: -2.0}}
 
 
-def test_pattern_is_true_everywhere_and_held_once():
+def test_a_pattern_file_gives_an_iso_valued_matrix_of_true():
     A = parse(HEAD + "pattern symmetric\n3 3 2\n2 1\n3 3\n")
     assert A.dtype == "BOOL"
     assert A.to_dicts() == {0: {1: True}, 1: {0: True}, 2: {2: True}}
@@ -228,7 +228,7 @@ def test_pattern_is_true_everywhere_and_held_once():
     assert typed.to_dicts() == {0: {0: 1}}
 
 
-def test_integers_are_int64_or_where_one_needs_it_uint64():
+def test_integers_are_read_as_int64_unless_one_needs_uint64():
     assert parse(HEAD + f"integer general\n1 2 2\n1 1 -3\n1 2 {2**63 - 1}\n").dtype == "INT64"
     A = parse(HEAD + f"integer general\n1 2 2\n1 1 3\n1 2 {2**64 - 1}\n")
     assert A.dtype == "UINT64"
@@ -239,7 +239,7 @@ def test_integers_are_int64_or_where_one_needs_it_uint64():
     assert parse(array + f"1 2\n3\n{2**63}\n").dtype == "UINT64"
 
 
-def test_array_files_fill_every_place():
+def test_array_files_give_an_entry_for_every_element():
     array = "%%MatrixMarket matrix array integer "
     full = parse(array + "general\n2 3\n1\n2\n3\n4\n5\n6\n")
     assert full.to_dense().tolist() == [[1, 3, 5], [2, 4, 6]]
@@ -250,7 +250,7 @@ def test_array_files_fill_every_place():
     assert skew.nvals == 9
 
 
-def test_duplicates_are_joined_by_dup_op_and_else_refused():
+def test_duplicates_are_refused_unless_dup_op_combines_them():
     twice = HEAD + "integer general\n2 2 3\n1 2 5\n% c\n2 2 1\n1 2 7\n"
     with pytest.raises(ParseError, match=r"line 6: entry \(1, 2\) is given twice"):
         parse(twice)
@@ -264,7 +264,7 @@ def test_duplicates_are_joined_by_dup_op_and_else_refused():
     assert parse(skew, dup_op="plus").to_dicts() == {0: {1: -2}, 1: {0: 2}}
 
 
-def test_file_objects_of_text_bytes_and_compressed_bytes_are_read(tmp_path):
+def test_text_files_binary_files_and_compressed_files_are_read(tmp_path):
     written = HEAD + "integer general\n1 1 1\n1 1 7\n"
     path = tmp_path / "a.mtx.gz"
     path.write_bytes(gzip.compress(written.encode()))
@@ -275,7 +275,7 @@ def test_file_objects_of_text_bytes_and_compressed_bytes_are_read(tmp_path):
             assert mmread(source).to_dicts() == {0: {0: 7}}
 
 
-# --- what the reader refuses --------------------------------------------------------------------
+# --- input that the reader refuses --------------------------------------------------------------
 @pytest.mark.parametrize(
     ("written", "line", "problem"),
     [
@@ -338,7 +338,7 @@ def test_file_objects_of_text_bytes_and_compressed_bytes_are_read(tmp_path):
         ("%%MatrixMarket matrix array real symmetric\n2 1\n1\n2\n", 2, "2 rows and 1 columns"),
     ],
 )
-def test_the_line_that_is_wrong_is_named(written, line, problem):
+def test_the_error_names_the_wrong_line(written, line, problem):
     with pytest.raises(ParseError) as caught:
         parse(written)
     assert problem in caught.value.problem
@@ -346,7 +346,7 @@ def test_the_line_that_is_wrong_is_named(written, line, problem):
     assert isinstance(caught.value, ValueError)
 
 
-def test_damaged_compression_is_refused_with_a_line(tmp_path):
+def test_damaged_compressed_files_are_refused_with_a_line_number(tmp_path):
     path = tmp_path / "a.mtx.gz"
     whole = gzip.compress(text(gl.generators.uniform(100, 2000)).encode())
     for data in (whole[: len(whole) // 2], whole[:-8] + bytes(8), b"\x1f\x8bnonsense"):
@@ -374,7 +374,7 @@ GOOD = [
 
 
 @given(st.sampled_from(GOOD), st.data())
-def test_a_corrupted_file_is_read_with_the_shape_it_says_or_refused_with_a_line(good, data):
+def test_a_corrupted_file_gives_its_declared_shape_or_is_refused_with_a_line_number(good, data):
     written = corrupted(good, data)
     lines = [line for line in written.splitlines() if line.strip() and line.lstrip()[0] != "%"]
     said = lines[0].split() if lines else []
@@ -390,8 +390,8 @@ def test_a_corrupted_file_is_read_with_the_shape_it_says_or_refused_with_a_line(
         exactly(parse(text(A)), A)
 
 
-# --- what the writer does -----------------------------------------------------------------------
-def test_a_file_is_replaced_only_when_all_is_written(tmp_path, monkeypatch):
+# --- the writer ---------------------------------------------------------------------------------
+def test_a_file_is_replaced_only_after_everything_is_written(tmp_path, monkeypatch):
     A = gl.generators.path(4)
     path = tmp_path / "a.mtx"
     mmwrite(path, A)
@@ -407,14 +407,14 @@ def test_a_file_is_replaced_only_when_all_is_written(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_path_that_cannot_be_written_is_named(tmp_path):
+def test_the_error_names_a_path_that_cannot_be_written(tmp_path):
     path = tmp_path / "none" / "a.mtx"
     with pytest.raises(FileNotFoundError) as caught:
         mmwrite(path, gl.generators.path(4))
     assert caught.value.filename == str(path)
 
 
-def test_gz_is_compressed_and_the_same_each_time(tmp_path):
+def test_gz_output_is_compressed_and_deterministic(tmp_path):
     A = gl.generators.uniform(30, 50, weights=(1, 9))
     one, other = tmp_path / "a.mtx.gz", tmp_path / "b.mtx.gz"
     mmwrite(one, A)
@@ -427,14 +427,14 @@ def test_gz_is_compressed_and_the_same_each_time(tmp_path):
 @pytest.mark.parametrize(
     ("name", "magic"), [("a.MTX.GZ", b"\x1f\x8b"), ("a.mtx.bz2", b"BZh"), ("a.mtx.xz", b"\xfd7zXZ")]
 )
-def test_a_name_of_a_compressed_file_is_kept_as_a_promise(name, magic, tmp_path):
+def test_the_extension_of_a_written_file_determines_its_compression(name, magic, tmp_path):
     A = gl.generators.uniform(30, 50, weights=(1, 9))
     gl.io.write(tmp_path / name, A)
     assert (tmp_path / name).read_bytes().startswith(magic)
     exactly(gl.io.read(tmp_path / name), A)
 
 
-def test_comment_field_and_precision_are_written():
+def test_comment_field_and_precision_options_are_applied():
     A = gl.Matrix.from_coo([0], [0], [1 / 3], nrows=2, ncols=2)
     written = text(A, comment="%GraphBLAS type bool\nsecond", precision=3, symmetry="general")
     assert written.splitlines() == [
@@ -459,7 +459,7 @@ def test_comment_field_and_precision_are_written():
         ({"engine": "fast"}, "engine is 'fast'"),
     ],
 )
-def test_the_writer_refuses_what_the_matrix_is_not(options, problem):
+def test_the_writer_refuses_options_that_contradict_the_matrix(options, problem):
     A = gl.Matrix.from_coo([0], [1], [0.5], nrows=2, ncols=2)
     with pytest.raises(gl.exceptions.InvalidValue, match=problem):
         text(A, **options)

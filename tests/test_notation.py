@@ -1,4 +1,4 @@
-"""The notation: products, operators, masks, infix, and expressions that wait."""
+"""Test the notation: products, operators, masks, infix operators and lazy expressions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def line() -> gl.Vector:
 
 
 # --- notation ----------------------------------------------------------------------------------
-def test_bfs_in_the_notation_of_the_design():
+def test_bfs_can_be_written_in_the_notation_of_the_design():
     A = gl.Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)], nrows=5, ncols=5)
     parent, frontier = gl.Vector(int, 5), gl.Vector(int, 5)
     parent[0] = frontier[0] = 0
@@ -50,7 +50,7 @@ def test_bfs_in_the_notation_of_the_design():
     assert parent.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2}
 
 
-def test_every_way_to_write_a_product_is_the_same_product():
+def test_every_way_to_write_a_product_gives_the_same_result():
     A, u = small(), line()
     plus_times = gl.semiring.plus_times
     for product in (
@@ -67,7 +67,7 @@ def test_every_way_to_write_a_product_is_the_same_product():
     assert u.inner(u).new() == (u @ u).new() == 26
 
 
-def test_an_operator_is_taken_by_object_type_name_symbol_and_builtin():
+def test_an_operator_may_be_given_as_object_type_name_symbol_or_builtin():
     u, v = line(), line()
     for op in (gl.binary.plus, gl.monoid.plus, gl.op.plus, "plus", "+", "plus[INT64]"):
         assert u.ewise_add(v, op).new().to_dict() == {0: 10, 2: -2}
@@ -95,7 +95,7 @@ def test_a_user_defined_operator_needs_no_registration():
 
 
 @pytest.mark.parametrize("order", ["mask accum", "accum mask", "keywords", "strings"])
-def test_mask_accum_and_replace_may_come_in_any_order(order):
+def test_mask_accum_and_replace_may_be_given_in_any_order(order):
     C, mask = small(), gl.Matrix.from_coo([0, 1], [1, 1], [True, False], nrows=3, ncols=3)
     expression = gl.unary.ainv(gl.Matrix.from_scalar(1, 3, 3))
     match order:
@@ -110,7 +110,7 @@ def test_mask_accum_and_replace_may_come_in_any_order(order):
     assert C.to_dicts() == {0: {1: 2}, 1: {1: -1}}
 
 
-def test_a_boolean_noun_is_its_own_value_mask():
+def test_a_boolean_matrix_or_vector_can_be_used_as_a_value_mask():
     mask = gl.Vector.from_coo([0, 1], [True, False], size=3)
     w = gl.Vector(int, 3)
     w(mask) << 4
@@ -137,7 +137,7 @@ INFIX = {
 
 
 @pytest.mark.parametrize("infix", INFIX, ids=lambda infix: infix.__name__)
-def test_an_infix_operator_works_on_vectors_as_on_arrays_where_both_have_entries(infix):
+def test_infix_operators_agree_with_numpy_where_both_vectors_have_entries(infix):
     x, y = np.array([7, -7, 3, 9]), np.array([2, 1, 3, 4])
     u, v = gl.Vector.from_dense(x), gl.Vector.from_dense(y)
     assert (infix(u, v).new().to_dense() == infix(x, y)).all()
@@ -148,7 +148,7 @@ def test_an_infix_operator_works_on_vectors_as_on_arrays_where_both_have_entries
     assert (infix(A, A.T.new() * 0 + 2).new().to_dense() == infix(X, 2)).all()
 
 
-def test_infix_plus_and_minus_work_on_the_union_and_the_others_on_the_intersection():
+def test_infix_plus_and_minus_use_the_union_and_other_operators_the_intersection():
     u = gl.Vector.from_coo([0, 1], [5, 6], size=4)
     v = gl.Vector.from_coo([1, 2], [3, 4], size=4)
     assert (u + v).new().to_dict() == {0: 5, 1: 9, 2: 4}
@@ -160,7 +160,7 @@ def test_infix_plus_and_minus_work_on_the_union_and_the_others_on_the_intersecti
     assert abs(-u).new().to_dict() == {0: 5, 1: 6}
 
 
-def test_infix_and_or_xor_invert_are_logical_on_booleans_and_refused_elsewhere():
+def test_infix_and_or_xor_invert_are_logical_on_booleans_and_refused_on_other_dtypes():
     p = gl.Vector.from_coo([0, 1], [True, False], size=3)
     q = gl.Vector.from_coo([1, 2], [True, True], size=3)
     assert (p & q).new().to_dict() == {1: False}
@@ -186,7 +186,7 @@ def test_augmented_assignment_works_in_place():
 
 
 @given(data)
-def test_an_infix_of_a_matrix_and_a_vector_broadcasts_the_vector(data):
+def test_infix_operators_broadcast_a_vector_along_a_matrix(data):
     A = data.draw(tables(dtype=INT))
     u = data.draw(columns(A.shape[0], INT))
     v = data.draw(columns(A.shape[1], INT))
@@ -201,14 +201,14 @@ def test_an_infix_of_a_matrix_and_a_vector_broadcasts_the_vector(data):
     same(times(matrix(A) & vector(v)).new(), oracle.ewise_mult(A, along, "times"))
 
 
-def test_a_union_takes_its_defaults_in_the_call():
+def test_a_union_accepts_defaults_for_missing_entries():
     u = gl.Vector.from_coo([0, 1], [5, 6], size=4)
     v = gl.Vector.from_coo([1, 2], [3, 4], size=4)
     got = gl.binary.minus(u | v, left_default=100, right_default=1).new()
     assert got.to_dict() == {0: 4, 1: 3, 2: 96}
 
 
-def test_select_by_a_mask_keeps_what_the_mask_lets_through():
+def test_select_by_a_mask_keeps_the_entries_where_the_mask_is_true():
     A = small()
     kept = A.select(A.T.new().S).new()
     assert kept.to_dicts() == {0: {2: 1}, 2: {0: 4}}
@@ -216,7 +216,7 @@ def test_select_by_a_mask_keeps_what_the_mask_lets_through():
 
 
 # --- expressions -------------------------------------------------------------------------------
-def test_an_expression_computes_from_its_operands_as_they_were_when_written():
+def test_an_expression_uses_its_operands_as_they_were_when_it_was_written():
     A, u = small(), line()
     expected = read((A @ u).new())
     expression, twice, part = A @ u, gl.binary.plus(u | u), A[0, :]
@@ -228,7 +228,7 @@ def test_an_expression_computes_from_its_operands_as_they_were_when_written():
     assert part.new().to_dict() == {1: 3, 2: 1}
 
 
-def test_a_mask_shows_its_noun_as_it_is_when_used():
+def test_a_mask_reads_its_matrix_or_vector_when_it_is_used():
     u, w = line(), gl.Vector(int, 3)
     mask = u.S
     u[1] = 7
@@ -236,7 +236,7 @@ def test_a_mask_shows_its_noun_as_it_is_when_used():
     assert w.to_dict() == {0: 1, 1: 1, 2: 1}
 
 
-def test_an_expression_knows_its_shape_and_dtype_and_serves_as_an_operand():
+def test_an_expression_knows_its_shape_and_dtype_and_can_be_an_operand():
     A, u = small(), line()
     expression = A @ u
     assert expression.shape == (3,) and expression.dtype == "INT64"
@@ -246,14 +246,14 @@ def test_an_expression_knows_its_shape_and_dtype_and_serves_as_an_operand():
     assert (A @ A.T).shape == (3, 3)
 
 
-def test_the_repr_of_each_noun_and_expression_shows_it():
+def test_the_repr_of_each_object_and_expression_describes_it():
     A, u = small(), line()
     for thing in (A, u, A.T, A @ u, A[0, :], u.S, ~u.V, gl.Scalar.from_value(3), gl.Vector(int, 0)):
         assert repr(thing)
     assert "INT64" in repr(A) and "3" in repr(A)
 
 
-def test_len_iteration_truth_and_arrays_of_a_matrix_are_refused_with_the_way_to_do_it():
+def test_len_iteration_truth_value_and_array_conversion_of_a_matrix_are_refused_with_advice():
     for noun in (small(), line(), small() @ line()):
         with pytest.raises(TypeError):
             bool(noun)
@@ -270,7 +270,7 @@ SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.g
 
 
 @given(data, st.sampled_from(list(SIGNS)), st.integers(-2, 7))
-def test_select_by_a_comparison_of_the_value_or_the_place(data, sign, k):
+def test_select_accepts_a_comparison_of_values_or_indices(data, sign, k):
     table, line = data.draw(tables(dtype=INT)), data.draw(columns(dtype=INT))
     A, v, compare = matrix(table), vector(line), SIGNS[sign]
     for select, noun, of in (
@@ -285,7 +285,7 @@ def test_select_by_a_comparison_of_the_value_or_the_place(data, sign, k):
         same(select(compare(noun, gl.Scalar.from_value(k))).new(), Table(held.shape, INT, kept))
 
 
-def test_select_by_a_comparison_keeps_the_number_as_it_was_written():
+def test_select_by_a_comparison_uses_the_number_as_it_was_written():
     A, v = small(), gl.Vector.from_coo([0, (1 << 24) + 1], [1.0, 2.0], "FP32")
     assert gl.select.index(v > 1 << 24).new().nvals == 1
     assert gl.select.index(v >= (1 << 24) + 1).new().nvals == 1
@@ -302,7 +302,7 @@ def test_select_by_a_comparison_keeps_the_number_as_it_was_written():
 
 # --- masks ------------------------------------------------------------------------------------
 @given(data)
-def test_masks_join_by_and_and_or(data):
+def test_masks_combine_with_and_and_or(data):
     shape = data.draw(st.tuples(sizes, sizes))
     some = masks(shape).filter(lambda mask: mask is not None)
     first, second = data.draw(some), data.draw(some)
@@ -325,14 +325,14 @@ def test_masks_join_by_and_and_or(data):
     same(left.new(mask=right), Table(shape, oracle.BOOL, dict.fromkeys(both, True)))
 
 
-def test_a_mask_is_not_true_false_or_equal():
+def test_masks_refuse_comparison_and_conversion_to_bool():
     mask = line().S
     for refused in (lambda: bool(mask), lambda: mask == mask, lambda: mask & small().S):
         with pytest.raises((TypeError, ValueError)):
             refused()
 
 
-def test_an_updater_is_assigned_to_in_every_way():
+def test_an_updater_accepts_every_form_of_assignment():
     C, mask = small(), small().S
     C(mask)[:, :] = 7
     assert C.reduce_scalar("min").new() == 7
@@ -351,7 +351,7 @@ def test_an_updater_is_assigned_to_in_every_way():
     assert C.nvals == 0
 
 
-def test_what_only_waits_cannot_be_compared_pickled_or_asked_for_truth():
+def test_updaters_and_unfinished_expressions_refuse_comparison_pickling_and_truth_value():
     C = small()
     for refused in (
         lambda: bool(C(C.S)),
@@ -363,13 +363,13 @@ def test_what_only_waits_cannot_be_compared_pickled_or_asked_for_truth():
 
 
 def of_each_kind(values: list) -> list:
-    """A Scalar, a Vector and a Matrix of these values."""
+    """Return a Scalar, a Vector and a Matrix of these values."""
     square = np.array([values, values])
     scalar = gl.Scalar.from_value(values[0])
     return [scalar, gl.Vector.from_dense(values), gl.Matrix.from_dense(square)]
 
 
-def test_every_augmented_assignment_is_the_operation_in_place():
+def test_every_augmented_assignment_performs_the_operation_in_place():
     numeric = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
     logical = ("and_", "or_", "xor")
     for name in (*numeric, *logical):
@@ -385,7 +385,7 @@ def test_every_augmented_assignment_is_the_operation_in_place():
             assert C.isequal(expected)
 
 
-def test_an_augmented_assignment_of_a_number_is_in_place_in_its_own_dtype():
+def test_an_augmented_assignment_of_a_number_works_in_place_and_keeps_the_dtype():
     for C in of_each_kind([7, 9]):
         before = same_object = C
         before += 1.0
@@ -397,14 +397,14 @@ def test_an_augmented_assignment_of_a_number_is_in_place_in_its_own_dtype():
         assert np.ravel(C.value if C.ndim == 0 else C.to_dense())[0] == 8
 
 
-def test_a_scalar_takes_no_index():
+def test_a_scalar_refuses_an_index():
     s = gl.Scalar.from_value(5)
     for refused in (lambda: s()[0], lambda: operator.setitem(s(), 0, 1)):
         with pytest.raises(TypeError, match="a Scalar takes no index"):
             refused()
 
 
-def test_a_mask_joins_a_noun_of_truth_on_either_side():
+def test_a_mask_combines_with_a_boolean_matrix_or_vector_on_either_side():
     v, A = line(), small()
     for noun, mask in ((v, v.S), (A, A.V)):
         true = noun.apply("gt", 2).new()
@@ -425,7 +425,7 @@ def test_a_mask_joins_a_noun_of_truth_on_either_side():
                 getattr(operator, name)(true, mask)
 
 
-def test_an_operator_that_does_not_return_truth_selects_nothing():
+def test_select_refuses_an_operator_that_does_not_return_bool():
     v = line()
 
     def shifted(x, i, j, thunk):
@@ -447,14 +447,14 @@ def test_an_operator_that_does_not_return_truth_selects_nothing():
         assert v.select(op, 0).new().to_dict() == {0: 5}
 
 
-def test_wait_takes_the_words_of_the_standard():
+def test_wait_accepts_the_modes_of_the_standard():
     for noun in (line(), small(), gl.Scalar.from_value(5), line() + line()):
         assert noun.wait("complete") is noun is noun.wait("materialize")
         with pytest.raises(ValueError, match="how must be 'materialize' or 'complete', not 'bad'"):
             noun.wait("bad")
 
 
-def test_a_diagonal_beyond_the_matrix_is_not_set():
+def test_setdiag_refuses_a_diagonal_outside_the_matrix():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4], nrows=2, ncols=3)
     for k in (-2, 3, -7):
         with pytest.raises(IndexError, match=f"k is {k}, but the diagonals of a 2 x 3 matrix"):
@@ -466,7 +466,7 @@ def test_a_diagonal_beyond_the_matrix_is_not_set():
 
 
 @given(data)
-def test_a_union_with_a_vector_repeats_it_along_the_matrix(data):
+def test_a_union_with_a_vector_broadcasts_it_along_the_matrix(data):
     A = data.draw(tables(dtype=INT))
     u, v = data.draw(columns(A.shape[0], INT)), data.draw(columns(A.shape[1], INT))
     places = oracle.filled(A.shape, 0, INT).entries
@@ -480,7 +480,7 @@ def test_a_union_with_a_vector_repeats_it_along_the_matrix(data):
     same(matrix(A).ewise_union(vector(v), minus, 5, 7).new(), union)
 
 
-def test_infix_waits_nest():
+def test_infix_expressions_without_an_operator_can_be_nested():
     u, v, w = (gl.Vector.from_coo([0, k], [1, k], size=4) for k in (1, 2, 3))
     assert gl.binary.plus(u | v | w).new().to_dict() == {0: 3, 1: 1, 2: 2, 3: 3}
     assert gl.monoid.times((u & v) & w).new().to_dict() == {0: 1}
@@ -489,7 +489,7 @@ def test_infix_waits_nest():
 
 
 @given(data)
-def test_a_positional_unary_operator_gives_the_place_of_each_entry(data):
+def test_a_positional_unary_operator_returns_the_index_of_each_entry(data):
     A, u = data.draw(tables()), data.draw(columns())
     for name, place in {
         "positioni": lambda i, j: i,
@@ -504,8 +504,8 @@ def test_a_positional_unary_operator_gives_the_place_of_each_entry(data):
         assert found.tolist() == [place(i, 0) for i in places]
 
 
-# --- nouns as objects of Python ----------------------------------------------------------------
-def test_the_transpose_of_a_transpose_is_the_matrix_until_it_changes():
+# --- Python protocols --------------------------------------------------------------------------
+def test_the_transpose_of_the_transpose_is_the_matrix_itself_until_it_changes():
     A = small()
     B = A.T
     assert B.T is A and (A + A).T.T.new().isequal((A + A).new())
@@ -513,7 +513,7 @@ def test_the_transpose_of_a_transpose_is_the_matrix_until_it_changes():
     assert B.T is not A and B.T.isequal(small()) and A.T.T is A
 
 
-def test_nouns_and_expressions_can_be_referred_to_weakly():
+def test_objects_and_expressions_support_weak_references():
     for noun in (small(), line(), gl.Scalar.from_value(1), small() + 1, small().T):
         reference = weakref.ref(noun)
         assert reference() is noun
@@ -521,7 +521,7 @@ def test_nouns_and_expressions_can_be_referred_to_weakly():
     assert reference() is None
 
 
-def test_the_bytes_of_a_noun_are_those_of_its_arrays():
+def test_nbytes_is_the_total_size_of_the_arrays():
     A = small()
     one_way = A.nbytes
     assert one_way == 4 * 4 + 3 * 4 + 3 * 8  # offsets, columns, values
@@ -529,13 +529,13 @@ def test_the_bytes_of_a_noun_are_those_of_its_arrays():
     assert A.nbytes == 2 * one_way
     assert sys.getsizeof(A) >= A.nbytes
     assert gl.Vector.from_dense(np.ones(10)).nbytes == 80
-    assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one value for all
+    assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one value for all entries
     assert gl.Scalar.from_value(1.5).nbytes == 8 and gl.Scalar(int).nbytes == 0
 
 
-# --- NumPy's names -----------------------------------------------------------------------------
+# --- names from NumPy --------------------------------------------------------------------------
 @pytest.mark.parametrize("compiled", [False, True])
-def test_operators_with_names_of_numpy_run_in_every_operation(compiled):
+def test_operators_with_numpy_names_work_in_every_operation(compiled):
     if compiled:
         pytest.importorskip("numba")
     A = gl.Matrix.from_coo([0, 0, 1], [0, 1, 1], [1.5, np.nan, -2.5])

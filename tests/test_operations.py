@@ -1,8 +1,8 @@
-"""Each operation against the specification, for every mask, accumulator, replace, dtype and layout.
+"""Compare each operation with the specification, for every mask, accumulator, dtype and layout.
 
-A test draws operands, and hands `check` the expression and the oracle's result; `check`
-draws the output (fresh, or one of the operands), the mask (which may be the output too), the
-accumulator and replace.
+A test draws the operands and passes the expression and the oracle's result to `check`. `check`
+draws the output (a new object or one of the operands), the mask (possibly made from the output),
+the accumulator and `replace`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ import graphla as gl
 data = st.data()
 
 
-# --- the write rule, drawn --------------------------------------------------------------------
+# --- random writes ----------------------------------------------------------------------------
 class Operand:
-    """A noun and the table it stands for."""
+    """A Matrix or Vector, and the table that it represents."""
 
     def __init__(self, draw: Callable[..., Any], table: Table, kind: str = "matrix"):
         self.table, self.kind = table, kind
@@ -57,7 +57,7 @@ class Operand:
         self.restore()
 
     def restore(self) -> None:
-        """Make the noun anew."""
+        """Build the Matrix or Vector again from the table."""
         make: Any = matrix if self.kind == "matrix" else vector
         self.noun = make(self.table, self.layout)
 
@@ -66,7 +66,7 @@ class Operand:
 
 
 def draw_output(draw: Callable[..., Any], shape, kind: str, inputs: tuple[Operand, ...]) -> Operand:
-    """One of the inputs, where the shape allows, or a fresh noun of any dtype."""
+    """Draw the output: an input of the right shape, or a new object of any dtype."""
     alike = [operand for operand in inputs if operand.is_like(shape, kind)]
     if alike and draw(st.booleans(), label="output is an input"):
         return draw(st.sampled_from(alike))
@@ -76,7 +76,7 @@ def draw_output(draw: Callable[..., Any], shape, kind: str, inputs: tuple[Operan
 def draw_write(
     draw: Callable[..., Any], shape, kind: str, nouns: tuple[Operand, ...]
 ) -> tuple[Mask | None, Any, str | None, bool]:
-    """A mask (maybe over one of the nouns) with its view, an accumulator and replace."""
+    """Draw a mask (possibly made from an operand) with its view, an accumulator and `replace`."""
     mask = draw(masks(shape), label="mask")
     accum = draw(st.none() | st.sampled_from(ACCUMS), label="accum")
     if mask is None:
@@ -91,7 +91,7 @@ def draw_write(
 
 
 def updater(C: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """C(mask, accum, replace), with just the arguments that are given."""
+    """Return C(mask, accum, replace), called with only the arguments that are not None."""
     given = {"mask": view, "accum": getattr(gl.binary, accum) if accum else None}
     given = {name: value for name, value in given.items() if value is not None}
     return C(**given, replace=True) if replace else C(**given)
@@ -104,7 +104,7 @@ def check(
     *inputs: Operand,
     kind: str = "matrix",
 ) -> None:
-    """`make()` computes `expected`, and C(mask, accum, replace) << make() obeys the write rule."""
+    """Assert that `make()` computes `expected` and that writing it obeys the write rule."""
     same(make().new(), expected)
     C = draw_output(draw, expected.shape, kind, inputs)
     mask, view, accum, replace = draw_write(draw, expected.shape, kind, (C, *inputs))
@@ -128,14 +128,14 @@ def at(module: Any, name: str) -> Any:
 # --- products ---------------------------------------------------------------------------------
 @st.composite
 def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table, Table, str]:
-    """Two tables that can be multiplied, and a semiring defined on them."""
+    """Draw two tables that can be multiplied, and a semiring defined on their dtypes."""
     semiring = draw(st.sampled_from(SEMIRINGS))
     add, mult = semiring.split("_")
     left = draw(dtypes)
     mixes = add not in ("lor", "land", "lxor") and mult in ("plus", "times", "min", "max")
     right = draw(dtypes) if mixes and draw(st.booleans()) else left
     n, k, m = draw(rows), draw(inner), draw(columns)
-    # Entries that a product of floats would round are kept out: sums must not depend on order.
+    # Entries whose float products would be rounded are excluded: sums must not depend on the order.
     strict = (left.kind == "f" or right.kind == "f") and add in ("plus", "times")
     values = [suited(add, dtype) if strict else numbers(dtype) for dtype in (left, right)]
     if strict and left != right:
@@ -148,7 +148,7 @@ def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table
 
 
 @given(data)
-def test_mxm_multiplies_over_any_semiring(data):
+def test_mxm_agrees_with_the_specification_for_any_semiring(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     C, D = Operand(data.draw, A), Operand(data.draw, B)
     op = at(gl.semiring, semiring)
@@ -156,7 +156,7 @@ def test_mxm_multiplies_over_any_semiring(data):
 
 
 @given(data)
-def test_mxm_of_transposes_is_mxm_of_the_transposed(data):
+def test_mxm_of_transposed_operands_agrees_with_the_specification(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     C, D = Operand(data.draw, oracle.transpose(A)), Operand(data.draw, oracle.transpose(B))
     op = at(gl.semiring, semiring)
@@ -164,7 +164,7 @@ def test_mxm_of_transposes_is_mxm_of_the_transposed(data):
 
 
 @given(data)
-def test_mxm_of_a_matrix_with_itself_and_its_transpose(data):
+def test_mxm_of_a_matrix_with_itself_and_its_transpose_agrees_with_the_specification(data):
     n = data.draw(sizes)
     A = data.draw(tables(st.just((n, n)), np.dtype(np.int32)))
     C, op, flipped = Operand(data.draw, A), gl.semiring.plus_times, oracle.transpose(A)
@@ -175,7 +175,7 @@ def test_mxm_of_a_matrix_with_itself_and_its_transpose(data):
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @given(data)
-def test_mxv_multiplies_over_any_semiring(direction, data):
+def test_mxv_agrees_with_the_specification_for_any_semiring(direction, data):
     A, u, semiring = data.draw(factors(sizes, sizes, st.just(1)))
     C, v = Operand(data.draw, A), Operand(data.draw, u, "vector")
     op = at(gl.semiring, semiring)
@@ -187,7 +187,7 @@ def test_mxv_multiplies_over_any_semiring(direction, data):
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 @given(data)
-def test_vxm_multiplies_over_any_semiring(direction, data):
+def test_vxm_agrees_with_the_specification_for_any_semiring(direction, data):
     u, A, semiring = data.draw(factors(st.just(1), sizes, sizes))
     v = Operand(data.draw, oracle.transpose(u), "vector")
     C = Operand(data.draw, A)
@@ -199,7 +199,7 @@ def test_vxm_multiplies_over_any_semiring(direction, data):
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
 @given(data)
-def test_products_with_a_transposed_matrix(direction, data):
+def test_products_with_a_transposed_matrix_agree_with_the_specification(direction, data):
     A, u, semiring = data.draw(factors(sizes, sizes, st.just(1)))
     v, C = Operand(data.draw, u, "vector"), Operand(data.draw, oracle.transpose(A))
     op = at(gl.semiring, semiring)
@@ -246,7 +246,7 @@ def test_kronecker_multiplies_each_pair_of_entries(data):
 def test_power_multiplies_a_matrix_by_itself(data):
     semiring = data.draw(st.sampled_from(["plus_times", "min_plus", "lor_land", "max_first"]))
     dtype = data.draw(dtypes) if semiring != "lor_land" else oracle.BOOL
-    # Small: min_plus does not distribute where it overflows, nor plus_times where it rounds.
+    # Small values: min_plus is not distributive if it overflows, nor plus_times if it rounds.
     values = st.integers(-3 if dtype.kind in "if" else 0, 3).map(dtype.type)
     n = data.draw(st.integers(0, 4))
     A = data.draw(tables(st.just((n, n)), dtype, values=values))
@@ -260,7 +260,7 @@ def test_power_multiplies_a_matrix_by_itself(data):
 
 @pytest.mark.parametrize("semiring, one", [("plus_times", 1), ("min_plus", 0), ("lor_land", True)])
 @given(n=sizes)
-def test_the_power_0_is_the_identity(semiring, one, n):
+def test_power_0_of_a_matrix_is_the_identity(semiring, one, n):
     A = gl.Matrix(type(one), n, n)
     ones = {(i, i): one for i in range(n)}
     same(A.power(0, at(gl.semiring, semiring)).new(), Table((n, n), np.dtype(type(one)), ones))
@@ -269,7 +269,7 @@ def test_the_power_0_is_the_identity(semiring, one, n):
 # --- entry by entry ---------------------------------------------------------------------------
 @st.composite
 def pairs_of_dtypes(draw: st.DrawFn, positional: bool = False) -> tuple[str, Any, Any]:
-    """A binary operator and two dtypes on which it is defined."""
+    """Draw a binary operator and two dtypes on which it is defined."""
     names = [*VALUED, *BITWISE, *(oracle.POSITIONAL if positional else [])]
     name = draw(st.sampled_from(names))
     choices = INTEGERS if name in BITWISE else DTYPES
@@ -309,7 +309,7 @@ def test_ewise_add_works_on_the_union(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_ewise_union_fills_in_for_the_absent_side(kind, data):
+def test_ewise_union_uses_the_defaults_for_absent_entries(kind, data):
     name, dtype, _ = data.draw(pairs_of_dtypes())
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, B = data.draw(tables(st.just(shape), dtype)), data.draw(tables(st.just(shape), dtype))
@@ -322,7 +322,7 @@ def test_ewise_union_fills_in_for_the_absent_side(kind, data):
 
 @pytest.mark.parametrize("name", ["firsti", "firstj", "secondi", "secondj"])
 @given(data)
-def test_an_operator_of_places_reads_those_of_the_transpose(name, data):
+def test_positional_operators_read_the_indices_of_the_transpose(name, data):
     shape = data.draw(st.tuples(sizes, sizes))
     A, B = (data.draw(tables(st.just(shape), np.dtype(np.int64))) for _ in range(2))
     op, which = getattr(gl.binary, name), name[-1] == "j"
@@ -331,7 +331,7 @@ def test_an_operator_of_places_reads_those_of_the_transpose(name, data):
 
 
 @given(data)
-def test_ewise_operations_take_transposed_operands(data):
+def test_ewise_operations_accept_transposed_operands(data):
     n, m = data.draw(sizes), data.draw(sizes)
     A = data.draw(tables(st.just((n, m)), np.dtype(np.int16)))
     B = data.draw(tables(st.just((m, n)), np.dtype(np.int16)))
@@ -356,7 +356,7 @@ def test_apply_maps_each_entry(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_apply_binds_a_scalar_to_either_side(kind, data):
+def test_apply_binds_a_scalar_to_either_operand(kind, data):
     name, dtype, _ = data.draw(pairs_of_dtypes())
     assume(name != "any")
     shape = st.tuples(sizes, sizes if kind == "matrix" else st.just(1))
@@ -371,7 +371,7 @@ def test_apply_binds_a_scalar_to_either_side(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_apply_reads_the_place_of_each_entry(kind, data):
+def test_apply_reads_the_indices_of_each_entry(kind, data):
     shape = st.tuples(sizes, sizes if kind == "matrix" else st.just(1))
     names = list(oracle.INDEX) if kind == "matrix" else ["index"]
     A, name = data.draw(tables(shape)), data.draw(st.sampled_from(names))
@@ -382,7 +382,7 @@ def test_apply_reads_the_place_of_each_entry(kind, data):
 
 
 @given(data)
-def test_select_keeps_the_entries_of_a_matrix_that_satisfy(data):
+def test_select_keeps_the_matrix_entries_that_satisfy_the_predicate(data):
     A, name = data.draw(tables()), data.draw(st.sampled_from(list(oracle.SELECT)))
     by_value = name.startswith("value")
     thunk = data.draw(numbers(A.dtype) if by_value else st.integers(-3, 3))
@@ -391,7 +391,7 @@ def test_select_keeps_the_entries_of_a_matrix_that_satisfy(data):
 
 
 @given(data)
-def test_select_keeps_the_entries_of_a_vector_that_satisfy(data):
+def test_select_keeps_the_vector_entries_that_satisfy_the_predicate(data):
     names = {name: name for name in oracle.SELECT if name.startswith("value")}
     names |= {"indexle": "rowle", "indexgt": "rowgt"}
     A, name = data.draw(columns()), data.draw(st.sampled_from(list(names)))
@@ -403,7 +403,7 @@ def test_select_keeps_the_entries_of_a_vector_that_satisfy(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_select_keeps_the_entries_that_a_mask_lets_through(kind, data):
+def test_select_keeps_the_entries_where_the_mask_is_true(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, mask = data.draw(tables(st.just(shape))), data.draw(masks(shape))
     assume(mask is not None)
@@ -415,7 +415,7 @@ def test_select_keeps_the_entries_that_a_mask_lets_through(kind, data):
 # --- reductions -------------------------------------------------------------------------------
 @st.composite
 def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:
-    """A table, and a monoid whose fold of it does not depend on order."""
+    """Draw a table, and a monoid whose fold of the table does not depend on the order."""
     monoid, dtype = draw(st.sampled_from(MONOIDS)), draw(dtypes)
     return draw(tables(shape, dtype, values=suited(monoid, dtype))), monoid
 
@@ -451,7 +451,7 @@ def test_reduce_to_a_scalar_folds_every_entry(kind, data):
 
 
 @given(data)
-def test_reduce_of_nothing_is_the_identity_if_empty_is_not_allowed(data):
+def test_reduce_without_entries_gives_the_identity_if_empty_is_not_allowed(data):
     dtype = data.draw(dtypes)
     monoid = data.draw(st.sampled_from(["plus", "times", "lor", "land"]))
     A, v = gl.Matrix(dtype, 3, 2), gl.Vector(dtype, 3)
@@ -480,7 +480,7 @@ def test_a_scalar_accumulates_a_reduction(data):
 
 # --- extract ----------------------------------------------------------------------------------
 @given(data)
-def test_extract_of_a_submatrix(data):
+def test_extracting_a_submatrix_agrees_with_the_specification(data):
     A = data.draw(tables())
     C = Operand(data.draw, A)
     rows, I = data.draw(selections(A.shape[0], duplicates=True))
@@ -490,7 +490,7 @@ def test_extract_of_a_submatrix(data):
 
 
 @given(data)
-def test_extract_of_a_subvector(data):
+def test_extracting_a_subvector_agrees_with_the_specification(data):
     u = data.draw(columns())
     v = Operand(data.draw, u, "vector")
     index, I = data.draw(selections(u.shape[0], duplicates=True))
@@ -498,7 +498,7 @@ def test_extract_of_a_subvector(data):
 
 
 @given(data)
-def test_extract_of_a_row_and_of_a_column(data):
+def test_extracting_a_row_or_a_column_agrees_with_the_specification(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     C = Operand(data.draw, A)
     i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
@@ -511,7 +511,7 @@ def test_extract_of_a_row_and_of_a_column(data):
 
 
 @given(data)
-def test_extract_of_an_element(data):
+def test_extracting_an_element_agrees_with_the_specification(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     C, v = matrix(A), vector(oracle.extract(A, range(A.shape[0]), [0]))
     for i in range(A.shape[0]):
@@ -536,7 +536,7 @@ def test_transpose_swaps_rows_and_columns(data):
 
 
 @given(data)
-def test_a_matrix_is_written_by_the_rule(data):
+def test_writing_a_matrix_obeys_the_write_rule(data):
     A = data.draw(tables())
     C = Operand(data.draw, A)
     D = draw_output(data.draw, A.shape, "matrix", (C,))
@@ -547,7 +547,7 @@ def test_a_matrix_is_written_by_the_rule(data):
 
 
 @given(data)
-def test_a_vector_is_written_by_the_rule(data):
+def test_writing_a_vector_obeys_the_write_rule(data):
     u = data.draw(columns())
     v = Operand(data.draw, u, "vector")
     w = draw_output(data.draw, u.shape, "vector", (v,))
@@ -558,7 +558,7 @@ def test_a_vector_is_written_by_the_rule(data):
 
 
 @given(data)
-def test_diag_makes_a_matrix_of_a_vector_and_back(data):
+def test_diag_converts_a_vector_to_a_diagonal_matrix_and_back(data):
     u, k = data.draw(columns()), data.draw(st.integers(-3, 3))
     same(vector(u).diag(k), oracle.diag(u, k))
     A, k = data.draw(tables()), data.draw(st.integers(-3, 3))
@@ -568,7 +568,7 @@ def test_diag_makes_a_matrix_of_a_vector_and_back(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_an_input_mask_says_what_a_part_is_taken_from(kind, data):
+def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, mask = data.draw(tables(st.just(shape))), data.draw(masks(shape))
     assume(mask is not None)
@@ -576,7 +576,7 @@ def test_an_input_mask_says_what_a_part_is_taken_from(kind, data):
     (i, I), (j, J) = (data.draw(selections(n, duplicates=True)) for n in shape)
     where = (i, j) if kind == "matrix" else i
     J = J if kind == "matrix" else [0]
-    # The mask of the part: true where the mask of A is true.
+    # The mask of the extracted part is true where the mask of A is true.
     spots = product(enumerate(I), enumerate(J))
     allowed = {(p, q): True for (p, r), (q, c) in spots if mask.allows((r, c))}
     part = oracle.extract(A, I, J)
@@ -592,7 +592,7 @@ def test_an_input_mask_says_what_a_part_is_taken_from(kind, data):
 
 
 @given(data)
-def test_setdiag_assigns_to_a_diagonal_by_the_rule(data):
+def test_setdiag_obeys_the_write_rule_on_a_diagonal(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     k = data.draw(st.integers(1 - A.shape[0], A.shape[1] - 1))
     before = oracle.diagonal(A, k)
@@ -648,7 +648,7 @@ def test_build_folds_duplicates_from_the_left(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_dup_and_new_cast_and_mask(kind, data):
+def test_dup_and_new_apply_dtype_and_mask(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, dtype = data.draw(tables(st.just(shape))), data.draw(dtypes)
     mask = data.draw(masks(shape))
@@ -662,7 +662,7 @@ def test_dup_and_new_cast_and_mask(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_resize_drops_what_lies_outside(kind, data):
+def test_resize_drops_entries_outside_the_new_shape(kind, data):
     A = data.draw(tables(st.tuples(sizes, sizes if kind == "matrix" else st.just(1))))
     n, m = data.draw(sizes), data.draw(sizes) if kind == "matrix" else 1
     C = Operand(data.draw, A, kind)

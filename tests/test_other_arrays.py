@@ -1,4 +1,4 @@
-"""Conversions to and from Awkward Array and PyData's sparse: round trips and errors."""
+"""Test conversions to and from Awkward Array and PyData Sparse: round trips and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ data = st.data()
 
 # --- Awkward Array ------------------------------------------------------------------------------
 @given(data, st.sampled_from(["csr", "csc", "hypercsr", "hypercsc"]))
-def test_a_matrix_comes_back_from_awkward(data, format):
+def test_an_awkward_round_trip_keeps_a_matrix(data, format):
     ak = pytest.importorskip("awkward")
     table = data.draw(tables())
     A = matrix(table, data.draw(LAYOUTS["matrix"]))
@@ -33,7 +33,7 @@ def test_a_matrix_comes_back_from_awkward(data, format):
 
 
 @given(data)
-def test_a_vector_comes_back_from_awkward(data):
+def test_an_awkward_round_trip_keeps_a_vector(data):
     pytest.importorskip("awkward")
     table = data.draw(columns())
     v = vector(table, data.draw(LAYOUTS["vector"]))
@@ -43,7 +43,7 @@ def test_a_vector_comes_back_from_awkward(data):
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "hypercsr", "hypercsc", None])
-def test_awkward_arrays_go_to_and_from_python_graphblas(format):
+def test_awkward_arrays_are_compatible_with_python_graphblas(format):
     pytest.importorskip("awkward")
     gb = pytest.importorskip("graphblas")
     i, j, values = [0, 2, 2], [1, 0, 3], [1.5, 2.0, -3.0]
@@ -55,7 +55,7 @@ def test_awkward_arrays_go_to_and_from_python_graphblas(format):
     assert gb.io.from_awkward(io.to_awkward(ours)).isequal(theirs)
 
 
-def test_an_awkward_array_that_is_no_matrix_is_refused():
+def test_an_awkward_array_that_is_not_a_matrix_is_refused():
     ak = pytest.importorskip("awkward")
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4])
     for wrong, error, problem in (
@@ -79,9 +79,9 @@ def test_an_awkward_array_that_is_no_matrix_is_refused():
             io.from_awkward(ak.with_parameter(array, key, value))
 
 
-# --- PyData's sparse ----------------------------------------------------------------------------
+# --- PyData Sparse ------------------------------------------------------------------------------
 @given(data, st.sampled_from(["coo", "gcxs", "dok"]), st.sampled_from(["matrix", "vector"]))
-def test_what_goes_to_pydata_sparse_comes_back(data, format, kind):
+def test_a_pydata_sparse_round_trip_keeps_every_entry(data, format, kind):
     sparse = pytest.importorskip("sparse")
     table = data.draw(tables() if kind == "matrix" else columns())
     make: Any = matrix if kind == "matrix" else vector
@@ -92,7 +92,7 @@ def test_what_goes_to_pydata_sparse_comes_back(data, format, kind):
     same(io.from_pydata_sparse(found), table)
 
 
-def test_an_array_of_pydata_sparse_that_is_no_matrix_is_refused():
+def test_a_pydata_sparse_array_that_is_not_a_matrix_is_refused():
     sparse = pytest.importorskip("sparse")
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4])
     for wrong, error, problem in (
@@ -107,7 +107,7 @@ def test_an_array_of_pydata_sparse_that_is_no_matrix_is_refused():
 
 
 @pytest.mark.parametrize("library", ["awkward", "sparse"])
-def test_a_missing_library_is_named(library, monkeypatch):
+def test_the_error_names_a_missing_library(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     A = gl.Matrix(int, 2, 2)
     functions = {

@@ -1,4 +1,4 @@
-"""What a matrix keeps for traversals: when it is made, shared, paid for, reported and dropped."""
+"""Test traversal plans: when they are built, shared, paid for, reported and dropped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ on_cuda = pytest.mark.skipif(gl.config.device == "cpu", reason="no memory of a d
 
 
 def matrix(n=60, entries=900, seed=0, symmetric=False) -> Any:
-    """Enough edges for each vertex that a full plan fits."""
+    """Return a matrix with enough edges per vertex for a full plan."""
     i, j = np.random.default_rng(seed).integers(0, n, (2, entries))
     if symmetric:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])
@@ -35,7 +35,7 @@ def host(A, array):
 
 
 def has_full_plans():
-    """In NumPy they would not pay."""
+    """Return whether the backend builds full plans; on NumPy their cost exceeds their benefit."""
     return gl.config.device != "cpu" or gl.config.compiled is True
 
 
@@ -43,7 +43,7 @@ def both_forms(A):
     return A._store.csr, A._store.csc
 
 
-# --- when it is made ------------------------------------------------------------------------------
+# --- when a plan is built -------------------------------------------------------------------------
 
 
 def test_without_traversals_there_is_no_plan():
@@ -53,7 +53,7 @@ def test_without_traversals_there_is_no_plan():
     assert A.preparation is None
 
 
-def test_the_first_traversal_makes_a_light_one_once():
+def test_the_first_traversal_makes_a_light_plan_and_later_ones_reuse_it():
     A = matrix()
     both_forms(A)
     plan = A._store.plan_now()
@@ -64,7 +64,7 @@ def test_the_first_traversal_makes_a_light_one_once():
     assert "light plan" in repr(found)
 
 
-def test_while_a_form_is_missing_there_is_none_and_none_is_made():
+def test_no_plan_is_made_while_a_format_is_missing():
     A = matrix()
     assert A._store.plan_now() is None
     assert not A._store.has_csc
@@ -93,18 +93,18 @@ def test_only_a_square_matrix_has_a_plan():
 
 
 @pytest.mark.parametrize("n", [0, 1, 40])
-def test_in_the_plan_of_a_matrix_without_entries_all_vertices_are_idle(n):
+def test_all_vertices_are_idle_in_the_plan_of_an_empty_matrix(n):
     A = gl.Matrix("INT8", n, n).prepare()
     bits = np.unpackbits(host(A, A._store.plan_now().idle).view("u1"))
     assert bits.all()
 
 
-# --- whose it is ----------------------------------------------------------------------------------
+# --- sharing a plan -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("full", [False, True])
 @given(seed=st.integers(0, 1 << 16))
-def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
+def test_a_transpose_shares_the_plan_with_its_directions_swapped(full, seed):
     A = matrix(seed=seed)
     out, into = both_forms(A)
     if full:
@@ -125,7 +125,7 @@ def test_a_transpose_has_the_same_plan_the_other_way_round(full, seed):
 
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("full", [False, True])
-def test_a_symmetric_matrix_has_one_plan(full, transposed):
+def test_a_symmetric_matrix_and_its_transpose_share_one_plan(full, transposed):
     A = matrix(symmetric=True)
     forms = A._store.T if transposed else A._store
     if full:
@@ -136,7 +136,7 @@ def test_a_symmetric_matrix_has_one_plan(full, transposed):
         assert plan.relabeled.out is plan.relabeled.into
 
 
-def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
+def test_a_changed_matrix_loses_its_plan_and_other_owners_keep_it():
     A = matrix().prepare()
     B = A.dup()
     tier = A.preparation.tier
@@ -150,7 +150,7 @@ def test_a_matrix_that_changes_has_no_plan_and_whoever_shared_it_keeps_it():
     assert A.preparation is None
 
 
-# --- the account ----------------------------------------------------------------------------------
+# --- the account of times -------------------------------------------------------------------------
 
 
 def spend(A, seconds, times=1):
@@ -159,7 +159,7 @@ def spend(A, seconds, times=1):
         A._store.record_traversal(seconds)
 
 
-def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatch):
+def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_it_costs(monkeypatch):
     A = matrix()
     both_forms(A)
     do = backend(A.device)
@@ -167,7 +167,7 @@ def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatc
     asked = []
     make = do.plan
     monkeypatch.setattr(do, "plan", lambda *args: asked.append(args[2]) or make(*args))
-    spend(A, 0.25)  # does not count: it may have waited for a compiler
+    spend(A, 0.25)  # not counted, because it may include compilation
     spend(A, 0.25, 4)
     assert asked == [False]
     spend(A, 0.25, 3)
@@ -175,7 +175,7 @@ def test_a_full_plan_is_made_once_traversals_took_as_long_as_it_would(monkeypatc
     assert (A.preparation.tier == "full") == has_full_plans()
 
 
-def test_where_a_full_plan_is_not_to_be_it_is_never_asked_for(monkeypatch):
+def test_a_full_plan_of_infinite_cost_is_never_made(monkeypatch):
     A = matrix()
     both_forms(A)
     monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: inf)
@@ -183,7 +183,7 @@ def test_where_a_full_plan_is_not_to_be_it_is_never_asked_for(monkeypatch):
     assert not A._store.plan_now().is_full
 
 
-def test_traversals_of_the_transpose_pay_as_well(monkeypatch):
+def test_traversals_of_the_transpose_count_toward_a_full_plan(monkeypatch):
     A = matrix()
     both_forms(A)
     monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: 1.0)
@@ -207,16 +207,16 @@ def spent(light=(), full=()):
     return plans
 
 
-def test_when_a_plan_pays_is_told_from_what_traversals_took():
+def test_the_break_even_of_a_plan_follows_from_traversal_times():
     assert spent().report(plan_of(0.3, False), 0.9).break_even is None
     assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
-    # estimated: 0.9 s against the part of 10 ms that it spares
+    # estimated: a cost of 0.9 s against a saved share of 10 ms per traversal
     estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
     assert estimated.break_even == 0.9 / (SAVING * 0.01)
-    # the same from traversals that had it
+    # the same estimate, from traversals that used the full plan
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
-    # measured: 0.8 s against 10 ms - 6 ms
+    # measured: a cost of 0.8 s against 10 ms - 6 ms saved per traversal
     measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
     assert measured.break_even == 200
     assert "pays after 200 traversals" in repr(measured)
@@ -225,11 +225,11 @@ def test_when_a_plan_pays_is_told_from_what_traversals_took():
     assert spent(light=[9.0, 0.01]).report(plan_of(0.3, False), inf).break_even is None
 
 
-# --- when memory is short -------------------------------------------------------------------------
+# --- when memory runs out -------------------------------------------------------------------------
 
 
 @on_cuda
-def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
+def test_dropping_a_full_plan_resets_the_account_of_its_matrix(monkeypatch):
     A, B = matrix().prepare(), matrix(seed=1)
     both_forms(B)
     B._store.plan_now()
@@ -245,7 +245,7 @@ def test_dropped_full_plans_leave_an_account_that_begins_anew(monkeypatch):
 
 
 class Short:
-    """Report too little memory, `times` times."""
+    """Raise an out-of-memory error in the first `times` calls."""
 
     def __init__(self, device, times):
         self.left, self.asked, self.device = times, 0, device
@@ -261,7 +261,7 @@ class Short:
 
 @on_cuda
 @pytest.mark.parametrize("start", [perform, run])
-def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(start):
+def test_an_operation_that_runs_out_of_memory_is_retried_without_full_plans(start):
     A, B = matrix().prepare(), matrix(seed=1)
     short = Short(A.device, 1)
     args = ("try", short, B._store) if start is perform else (Operation("try", short), (B._store,))
@@ -272,7 +272,7 @@ def test_an_operation_that_finds_memory_short_is_tried_again_without_full_plans(
 
 
 @on_cuda
-def test_the_mask_of_a_select_is_tried_again_without_full_plans(monkeypatch):
+def test_the_mask_of_a_select_is_retried_without_full_plans(monkeypatch):
     A, v = matrix().prepare(), gl.Vector.from_coo([0, 2], [True, True], size=3)
     short = Short(A.device, 1)
     lower = type(v._store).mask
@@ -288,7 +288,7 @@ def test_the_mask_of_a_select_is_tried_again_without_full_plans(monkeypatch):
 
 
 @on_cuda
-def test_the_mask_of_an_assignment_is_tried_again_without_full_plans(monkeypatch):
+def test_the_mask_of_an_assignment_is_retried_without_full_plans(monkeypatch):
     A, v = matrix().prepare(), gl.Vector.from_coo([0, 2], [True, True], size=3)
     short = Short(A.device, 1)
     lower = type(v._store).mask
@@ -307,7 +307,7 @@ def test_the_mask_of_an_assignment_is_tried_again_without_full_plans(monkeypatch
 
 
 @on_cuda
-def test_it_is_not_tried_for_ever_nor_where_there_is_nothing_to_drop():
+def test_an_operation_is_retried_once_and_only_if_full_plans_can_be_dropped():
     A = matrix().prepare()
     short = Short(A.device, 9)
     with pytest.raises(OutOfMemory, match="its operands are as they were"):
@@ -319,7 +319,7 @@ def test_it_is_not_tried_for_ever_nor_where_there_is_nothing_to_drop():
 
 
 @on_cuda
-def test_a_plan_goes_with_its_matrix():
+def test_a_plan_is_freed_with_its_matrix():
     A = matrix().prepare()
     assert A.preparation.tier == "full"
     device = A.device

@@ -1,7 +1,7 @@
-"""Long programs on a few nouns: whatever was seen before a write must stay as it was.
+"""Run long random programs; a write must not change any value that was read before it.
 
-A noun may write into its own arrays when nobody else can see them. Here others do see them:
-duplicates, expressions that wait, masks, transposes and exported arrays, in any order.
+A matrix or vector may write into its own arrays if nothing else refers to them. In these programs
+duplicates, pending expressions, masks, transposes and exported arrays do refer to them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ squares = st.sampled_from("AB")
 
 
 class Programs(RuleBasedStateMachine):
-    """The nouns u, v, w, A, B, their tables, and what was taken from them on the way."""
+    """The vectors u, v, w, the matrices A, B, their tables, and objects made from them."""
 
     waiting = Bundle("waiting")
 

@@ -1,4 +1,4 @@
-"""Long work shows a progress bar if `config.progress` is True, and nothing otherwise."""
+"""Test that long work shows a progress bar if `config.progress` is True, and nothing otherwise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphla import progress as bars
 from graphla.progress import progress
 
 
-def test_nothing_is_shown_unless_it_is_wanted(capsys):
+def test_no_progress_is_shown_unless_it_is_enabled(capsys):
     assert gl.config.progress is False
     with progress(3, "step", "work") as advance:
         assert not bars.is_shown()
@@ -20,13 +20,13 @@ def test_nothing_is_shown_unless_it_is_wanted(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_bar_shows_what_is_done_and_is_removed_at_the_end(capsys, monkeypatch):
+def test_a_progress_bar_shows_completed_work_and_is_removed_at_the_end(capsys, monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(bars, "DELAY", 1e-9)
     with gl.config.set(progress=True), progress(4, "step", "work") as advance:
         assert bars.is_shown()
         for _ in range(2):
-            time.sleep(0.11)  # longer than tqdm waits between two drawings
+            time.sleep(0.11)  # longer than the interval between two updates of tqdm
             advance(1)
     shown = capsys.readouterr().err
     assert "work:  50%" in shown and "2/4" in shown and " step/s" in shown
@@ -34,7 +34,7 @@ def test_a_bar_shows_what_is_done_and_is_removed_at_the_end(capsys, monkeypatch)
     assert not bars.is_shown()
 
 
-def test_work_that_fails_removes_its_bar(capsys):
+def test_a_progress_bar_is_removed_when_the_work_fails(capsys):
     pytest.importorskip("tqdm")
     with (
         pytest.raises(ZeroDivisionError),
@@ -46,7 +46,7 @@ def test_work_that_fails_removes_its_bar(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_without_tqdm_a_bar_is_refused_with_the_way_to_get_it(monkeypatch):
+def test_without_tqdm_a_progress_bar_is_refused_with_advice_to_install_it(monkeypatch):
     monkeypatch.setattr("graphla.settings.find_spec", lambda name: None)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"tqdm.*graphla\[progress\]"):
         gl.config.progress = True

@@ -1,4 +1,4 @@
-"""The checker of wording finds what it is meant to find, and nothing else."""
+"""Test that the wording checker finds the listed expressions and nothing else."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ STANDARD = [
 
 
 def written(sentence: str, path: str) -> str:
-    """Return a file of the kind of `path` that holds the sentence as prose."""
+    """Return the text of a file of this type that contains the sentence as prose."""
     return {".py": f'"""{sentence}"""\n', ".cu": f"/// {sentence}\n", ".md": f"{sentence}\n"}[
         Path(path).suffix
     ]
@@ -49,19 +49,19 @@ def test_an_avoided_expression_is_found(sentence: str, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["a.py", "a.cu", "a.md"])
 @pytest.mark.parametrize("sentence", STANDARD)
-def test_a_standard_expression_passes(sentence: str, path: str) -> None:
+def test_standard_expressions_are_accepted(sentence: str, path: str) -> None:
     assert not list(hits(path, written(sentence, path)))
 
 
-def test_an_expression_is_found_across_a_line_break() -> None:
+def test_an_avoided_expression_is_found_across_a_line_break() -> None:
     assert [line for line, *_ in hits("a.py", "x = 1\n# of so\n# many rounds\n")] == [2]
 
 
-def test_code_is_not_searched() -> None:
+def test_the_checker_skips_code() -> None:
     assert not list(hits("a.py", 'x = "so many"\n'))
     assert not list(hits("a.md", "```\nso many\n```\n"))
 
 
-def test_a_reason_on_the_line_allows_an_expression() -> None:
+def test_a_reason_on_the_same_line_permits_an_avoided_expression() -> None:
     assert not list(hits("a.py", "x = 1  # so many rounds  # prose: a quotation\n"))
     assert not list(hits("a.md", "so many rounds <!-- prose: a quotation -->\n"))

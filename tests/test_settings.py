@@ -1,4 +1,4 @@
-"""Settings, forced directions and recorders: checked when set, and held where they should be."""
+"""Test that settings, forced directions and recorders are validated and have the right scope."""
 
 import threading
 
@@ -19,7 +19,7 @@ def in_a_thread(function):
     return got[0]
 
 
-def test_a_setting_holds_inside_its_block_and_thread():
+def test_a_setting_applies_only_inside_its_block_and_thread():
     before = config.threads
     with config.set(threads=7, compiled=False) as inside:
         assert inside is config
@@ -32,7 +32,7 @@ def test_a_setting_holds_inside_its_block_and_thread():
     assert f"threads={before}" in repr(config)
 
 
-def test_an_assigned_setting_holds_for_the_process():
+def test_an_assigned_setting_applies_to_the_whole_process():
     before = config.compile_threshold
     try:
         config.compile_threshold = 5
@@ -55,14 +55,14 @@ def test_an_assigned_setting_holds_for_the_process():
         ("threads", 1.5),
     ],
 )
-def test_a_wrong_value_is_refused_by_name(name, value):
+def test_the_error_names_a_setting_with_a_wrong_value(name, value):
     with pytest.raises(InvalidValue, match=name):
         setattr(config, name, value)
     with pytest.raises(InvalidValue, match=name), config.set(**{name: value}):
         pass
 
 
-def test_an_unknown_setting_is_refused_by_name():
+def test_the_error_names_an_unknown_setting():
     with pytest.raises(AttributeError, match=r"thread'.*threads"):
         config.thread = 1  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(AttributeError, match="thread'"), config.set(thread=1):
@@ -76,7 +76,7 @@ def test_a_wrong_setting_is_refused_before_the_block():
         config.set(devise="cpu")
 
 
-def test_a_direction_holds_inside_its_block():
+def test_a_forced_direction_applies_only_inside_its_block():
     assert forced_direction() == "auto"
     with direction("push"):
         assert forced_direction() == "push"
@@ -88,7 +88,7 @@ def test_a_direction_holds_inside_its_block():
         pass
 
 
-def test_recorders_nest_and_hear_their_thread():
+def test_nested_recorders_record_only_their_own_thread():
     assert recorders() == ()
     with Recorder() as outer:
         record(event)
@@ -100,7 +100,7 @@ def test_recorders_nest_and_hear_their_thread():
     assert recorders() == ()
 
 
-def test_a_recorder_starts_and_stops_and_prints_a_table():
+def test_a_recorder_can_start_and_stop_and_prints_a_table():
     recorder = Recorder(start=False)
     recorder.start()
     recorder.start()
@@ -142,7 +142,7 @@ def test_a_recorder_shows_at_most_max_rows_rows():
         Recorder(max_rows=-1)
 
 
-def test_selecting_by_the_values_of_a_vector_is_recorded():
+def test_a_selection_by_the_values_of_a_vector_is_recorded():
     w = gl.Vector(int, 3)
     w << 1
     w[1] = 0

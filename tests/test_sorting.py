@@ -1,4 +1,4 @@
-"""sort, argsort and top_k against Python's `sorted` by the same comparison, which is stable too."""
+"""Compare sort, argsort and top_k with Python's stable `sorted` under the same comparison."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.usefixtures("loops")
 data = st.data()
 
 KEYS = 0x3A91_07C3_E25B
-"""The keys of 0 to 11, four bits each."""
+"""A table of sort keys for the values 0 to 11, with four bits per key."""
 
-# Random strict weak orders by a few operators, as each is compiled: what is drawn is the values, of
-# which an operator looks at a part. The rest tells equals apart.
+# Each operator is compiled, so there are only a few. Each compares a part of the value; the rest of
+# the value distinguishes elements that compare as equal.
 ORDERS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "by the upper bits": ("INT64", lambda x, y: x >> 8 < y >> 8),
     "by the remainder": ("INT32", lambda x, y: x % 7 > y % 7),
@@ -52,7 +52,7 @@ disorderly = {name: binary.register_anonymous(f, name) for name, f in NO_ORDERS.
 
 
 def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Values with many equals under each order."""
+    """Draw values of which many compare as equal under each order."""
     if dtype.kind == "f":
         halves = st.integers(-12, 12).map(lambda k: k / 2)
         return st.one_of(halves, halves, st.just(float("nan"))).map(dtype.type)
@@ -62,7 +62,7 @@ def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
 
 
 def in_order(values: Any, before: Callable[[Any, Any], Any]) -> list[int]:
-    """Where the values are, in the order that `before` says, equals as they come, NaN last."""
+    """Return the permutation that sorts the values stably by `before`, with NaN last."""
 
     def compare(i: int, j: int) -> int:
         x, y = values[i].item(), values[j].item()
@@ -74,13 +74,13 @@ def in_order(values: Any, before: Callable[[Any, Any], Any]) -> list[int]:
 
 
 def same(got: Any, expected: Any) -> None:
-    """Assert that two arrays have the same bits (any NaN is one)."""
+    """Assert that two arrays have the same dtype and values; NaN equals NaN."""
     assert got.dtype == expected.dtype
     np.testing.assert_array_equal(got, expected)
 
 
 def check_vector(w: Vector, p: Vector, indices: Any, values: Any, order: Any, size: int) -> None:
-    """Assert that w and p hold the entries (indices, values), taken in that order, at the front."""
+    """Assert that w and p start with the values and the indices of the entries, in `order`."""
     assert (w.size, p.size) == (size, size)
     for noun, expected in ((w, values[order]), (p, indices[order])):
         verify(noun)
@@ -90,7 +90,7 @@ def check_vector(w: Vector, p: Vector, indices: Any, values: Any, order: Any, si
 
 
 def random_values(rng: np.random.Generator, dtype: np.dtype, size: int) -> Any:
-    """Numbers with some equals, and NaN among floats."""
+    """Return random numbers with some duplicates, and NaN among floats."""
     if dtype.kind == "b":
         return rng.random(size) < 0.5
     if dtype.kind == "f":
@@ -105,7 +105,7 @@ def random_values(rng: np.random.Generator, dtype: np.dtype, size: int) -> Any:
 
 
 @given(data, names)
-def test_a_vector_is_in_order_and_equals_keep_theirs(data, name):
+def test_sorting_a_vector_is_stable(data, name):
     dtype, before = ORDERS[name]
     np_type = gl.dtypes.lookup_dtype(dtype).np_type
     size = data.draw(st.integers(0, 40))
@@ -118,7 +118,7 @@ def test_a_vector_is_in_order_and_equals_keep_theirs(data, name):
 
 
 @given(data, names, st.sampled_from(["rowwise", "columnwise"]))
-def test_each_row_or_column_is_in_order(data, name, order):
+def test_sort_and_top_k_order_each_row_or_column(data, name, order):
     dtype, before = ORDERS[name]
     np_type = gl.dtypes.lookup_dtype(dtype).np_type
     table = data.draw(tables(None, np_type, values=values_for(np_type)))
@@ -145,14 +145,14 @@ def test_each_row_or_column_is_in_order(data, name, order):
 
 @pytest.mark.parametrize("name", ["by the upper bits", "rounded", "true first"])
 @pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 255, 256, 257, 3001, 6001])
-def test_longer_vectors_too(name, size):
+def test_sorting_longer_vectors_is_stable(name, size):
     dtype, before = ORDERS[name]
     values = random_values(np.random.default_rng(size), gl.dtypes.lookup_dtype(dtype).np_type, size)
     w, p = Vector.from_dense(values).sort(registered[name])
     check_vector(w, p, np.arange(size), values, in_order(values, before), size)
 
 
-def test_long_and_short_rows_side_by_side():
+def test_long_and_short_rows_can_be_sorted_together():
     rng = np.random.default_rng(5)
     counts = np.array([0, 1, 2, 700, 0, 3, 33, 1500, 1, 0, 64, 6500, 0, 9])
     indptr = np.concatenate([[0], counts.cumsum()])
@@ -173,8 +173,8 @@ def test_long_and_short_rows_side_by_side():
 
 @pytest.mark.cpu
 @given(data)
-def test_any_order_of_few_keys(data):
-    """Orders by a table that is drawn, in NumPy alone: compiled, each would take its time."""
+def test_a_vector_can_be_sorted_by_any_order_of_a_few_keys(data):
+    """Draw the table that defines the order; use NumPy only, because compiling each is slow."""
     keys = data.draw(st.integers(0, 2**48 - 1), label="keys")
     values = np.array(data.draw(st.lists(st.integers(0, 2**40), max_size=60)), np.uint64)
 
@@ -188,7 +188,7 @@ def test_any_order_of_few_keys(data):
 
 @pytest.mark.parametrize("name", sorted(NO_ORDERS))
 @pytest.mark.parametrize("size", [2, 3, 17, 40, 300, 7600])
-def test_a_comparison_that_is_no_order_gives_a_permutation_and_ends(name, size):
+def test_sorting_by_an_inconsistent_comparison_ends_with_a_permutation(name, size):
     values = np.random.default_rng(size).integers(-99, 99, size)
     w, p = Vector.from_dense(values).sort(disorderly[name])
     assert sorted(p.to_dense().tolist()) == list(range(size))
@@ -209,7 +209,7 @@ def test_a_comparison_that_is_no_order_gives_a_permutation_and_ends(name, size):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_by_less_and_greater_it_is_the_stable_sort_of_numpy(dtype):
+def test_sorting_by_less_or_greater_equals_the_stable_sort_of_numpy(dtype):
     values = random_values(np.random.default_rng(3), dtype, 700)
     v = Vector.from_dense(values)
     rising = values.argsort(kind="stable")
@@ -224,7 +224,7 @@ def test_by_less_and_greater_it_is_the_stable_sort_of_numpy(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "FP64"])
-def test_of_a_comparison_that_is_true_of_equals_the_strict_part_counts(dtype):
+def test_a_comparison_that_is_true_of_equal_values_sorts_by_its_strict_part(dtype):
     values = np.array([2, 1, 2, 3, 1, 1, 0], np.dtype(dtype.lower().replace("fp", "float")))
     v = Vector.from_dense(values)
     for op in (
@@ -239,7 +239,7 @@ def test_of_a_comparison_that_is_true_of_equals_the_strict_part_counts(dtype):
 
 
 @given(st.lists(numbers(np.dtype(np.float64)), max_size=30))
-def test_infinities_and_zeros_of_both_signs(entries):
+def test_infinities_and_signed_zeros_are_sorted_as_in_numpy(entries):
     values = np.array(entries, np.float64)
     w, p = Vector.from_dense(values).sort()
     order = values.argsort(kind="stable")
@@ -247,14 +247,14 @@ def test_infinities_and_zeros_of_both_signs(entries):
     same(np.signbit(w.to_dense()), np.signbit(values[order]))
 
 
-def test_a_function_that_says_less_is_less():
+def test_a_python_function_that_returns_less_sorts_like_less():
     v = Vector.from_dense([3.0, float("nan"), -1.0, 2.0])
     assert v.argsort(lambda x, y: x < y).to_dense().tolist() == [2, 3, 0, 1]
     assert v.argsort(lambda x, y: y < x).to_dense().tolist() == [0, 3, 2, 1]
 
 
 @given(data, st.integers(0, 50), st.integers(0, 60))
-def test_top_k_is_the_heap_of_the_library(data, size, k):
+def test_top_k_agrees_with_heapq(data, size, k):
     values = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=size, max_size=size)), int)
     indices = np.sort(np.random.default_rng(size).choice(90, size, False))
     v = Vector.from_coo(indices, values, dtype=int, size=90)
@@ -264,10 +264,10 @@ def test_top_k_is_the_heap_of_the_library(data, size, k):
         check_vector(w, p, indices, values, order, k)
 
 
-# --- what there is to sort ----------------------------------------------------------------------
+# --- special inputs -----------------------------------------------------------------------------
 
 
-def test_the_permutation_undoes_the_sort():
+def test_the_permutation_restores_the_original_order():
     values = np.random.default_rng(1).integers(0, 20, 300)
     v = Vector.from_dense(values)
     w, p = v.sort(registered["by the upper bits"])
@@ -278,7 +278,7 @@ def test_the_permutation_undoes_the_sort():
     assert back.isequal(v)
 
 
-def test_nothing_one_entry_and_equal_entries():
+def test_zero_entries_one_entry_and_equal_entries_are_sorted_correctly():
     for v in (Vector(int, 0), Vector(float, 5), Vector(bool, 2**31 - 1)):
         w, p = v.sort()
         assert (w.nvals, p.nvals, w.size, w.dtype) == (0, 0, v.size, v.dtype)
@@ -304,7 +304,7 @@ def test_nothing_one_entry_and_equal_entries():
     assert C.reduce_rowwise("sum").new().isequal(A.reduce_rowwise("sum").new())
 
 
-def test_a_symmetric_matrix_and_a_transposed_one():
+def test_symmetric_and_transposed_matrices_are_sorted_correctly():
     A = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [5, 5, 3, 3], symmetric=True)
     by_rows, by_columns = A.sort(), A.sort(order="columnwise")
     for rows, cols in zip(by_rows, by_columns, strict=True):
@@ -313,7 +313,7 @@ def test_a_symmetric_matrix_and_a_transposed_one():
     assert by_rows[1].to_dicts() == {0: {0: 1}, 1: {0: 2, 1: 0}, 2: {0: 1}}
 
 
-def test_expressions_are_sorted_and_operands_stay():
+def test_sorting_an_expression_leaves_its_operands_unchanged():
     v = Vector.from_coo([0, 3, 4], [3, 1, 2], size=6)
     kept = v.dup()
     w, p = (v + v).sort()
@@ -322,7 +322,7 @@ def test_expressions_are_sorted_and_operands_stay():
     assert v.isequal(kept)
 
 
-def test_what_is_not_wanted_is_none():
+def test_an_output_that_is_not_requested_is_none():
     v, A = Vector.from_dense([2, 1]), Matrix.from_coo([0, 0], [0, 1], [2, 1])
     assert v.sort(permutation=False)[1] is None
     assert v.sort(values=False)[0] is None
@@ -332,21 +332,21 @@ def test_what_is_not_wanted_is_none():
     assert A.argsort(order="col").to_coo()[2].tolist() == [0, 0]
 
 
-def test_an_operator_of_another_dtype_compares_and_the_entries_stay():
+def test_an_operator_of_another_dtype_compares_without_changing_the_entries():
     v = Vector.from_dense(np.array([2**53 + 1, 2**53, 5], np.int64))
     w, p = v.sort(binary.lt["FP64"])
     assert w.dtype == gl.dtypes.INT64
     assert (w.to_dense().tolist(), p.to_dense().tolist()) == ([5, 2**53 + 1, 2**53], [2, 0, 1])
 
 
-def test_a_graph_s_answer_is_sorted_as_a_plain_vector():
+def test_sorting_a_labeled_result_gives_a_plain_vector():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c"), ("b", "d")])
     w, p = gl.algorithms.degree(G).sort(">")
     assert type(w) is Vector
     assert (w.to_dict()[0], p.to_dict()[0]) == (1.0, 1)
 
 
-def test_a_recorder_sees_it():
+def test_a_recorder_records_a_sort():
     with gl.Recorder() as record:
         Vector.from_dense([3, 1, 2]).sort()
     assert [event.operation for event in record.events] == ["sort"]
@@ -355,7 +355,7 @@ def test_a_recorder_sees_it():
 # --- refusals -----------------------------------------------------------------------------------
 
 
-def test_what_is_no_comparison_is_refused_by_name():
+def test_the_error_names_an_operator_that_is_not_a_comparison():
     v: Any = Vector.from_dense([2.0, 1.0])
     A = Matrix.from_coo([0], [0], [1])
     with pytest.raises(DomainMismatch, match=r"op is binary.plus\[FP64\], which gives FP64, but"):

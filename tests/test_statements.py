@@ -1,4 +1,4 @@
-"""The number of Python calls that one statement makes."""
+"""Test the number of Python calls that one statement makes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from graphla import Matrix, Vector, replace
 from graphla.semiring import any_secondi
 
 MOST = 60
-"""Python calls of a masked product, on the CPU and on CUDA."""
+"""The maximum number of Python calls of a masked product, on the CPU and on CUDA."""
 
 FOLDERS = tuple(str(Path(str(package.__file__)).parent) for package in (gl, semirings))
-"""Where our functions are. Generated ones have no file, or one that is named after us."""
+"""Folders of our functions; generated functions have no file, or one named after graphla."""
 
 
 def count_calls(statement: Any) -> int:
-    """Return how many of our Python functions a statement calls."""
+    """Return the number of calls to graphla's Python functions that a statement makes."""
     count = 0
 
     def see(frame: Any, event: str, argument: Any) -> None:
@@ -31,7 +31,7 @@ def count_calls(statement: Any) -> int:
         is_ours = file.startswith(FOLDERS) or file == "<string>" or "graphla_" in file
         while frame is not None and "simulator" not in frame.f_code.co_filename:
             frame = frame.f_back
-        count += event == "call" and is_ours and frame is None  # not on behalf of the simulator
+        count += event == "call" and is_ours and frame is None  # not called by the simulator
 
     sys.setprofile(see)
     try:

@@ -1,8 +1,8 @@
-"""No search, part or round of any algorithm starts after a stop request; the tests count them.
+"""Test that no search, part or round of an algorithm starts after a stop request.
 
-A compiled loop is called once for each search, part or round. Here each call is counted, and one
-of them sends SIGINT and waits until the main thread has heard it. How soon a call ends is measured
-by benchmarks/interrupt.py.
+A compiled loop is called once for each search, part or round. The tests count the calls, and one
+call sends SIGINT and waits until the main thread has received it. benchmarks/interrupt.py measures
+how soon a call ends.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from graphla.compilers import numba, numba_ops, threads
 pthread_kill: Any = getattr(signal, "pthread_kill", None)
 if pthread_kill is None:
     pytest.skip("needs signals for one thread", allow_module_level=True)
-PATIENCE = 10.0  # seconds that a test waits for another thread, also on a busy machine
+PATIENCE = 10.0  # seconds that a test waits for another thread; enough on a busy machine
 THREADS = 2
 SLACK = 2 * THREADS
-"""Most calls in progress at the stop request: two for each thread."""
+"""The maximum number of calls in progress at the stop request: two per thread."""
 STOPPED = {
     "betweenness.dependencies": of_betweenness.STOPPED,
     "bfs.search": int(of_bfs.STOPPED),
@@ -61,7 +61,7 @@ STOPPED = {
     "matching.match": of_matching.STOPPED,
     "strong_components.label": of_strong_components.STOPPED,
 }
-"""The value that each loop returns if it reads a flag that is set."""
+"""The value that each loop returns if the stop flag is set."""
 
 
 def wait_for_interrupt() -> None:
@@ -86,13 +86,13 @@ LOOPS = {
     "strong_components": {"strong_components.label"},
     "triangle_count": {"spgemm.dot"},
 }
-"""Loops that an algorithm must call; the tests check that these are counted."""
+"""Loops that each algorithm must call; the tests check that these calls are counted."""
 
 
 class Interrupter:
-    """Counts the calls of loops; the one at `trigger` sends an interrupt.
+    """Count the calls of loops, and send an interrupt in call number `trigger`.
 
-    That call, and any later one, waits until its job has received the request to stop.
+    That call and all later ones wait until their job has received the stop request.
     """
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class Interrupter:
 
 @pytest.fixture
 def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
-    """Cut loops into many small parts, and count the call of each part."""
+    """Split loops into many small parts, and count the calls."""
     pytest.importorskip("numba")
     observer = Interrupter()
 
@@ -157,7 +157,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
     parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
     searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
-    no_plan = PlanTuning(hub_price=np.inf)  # however long a call takes
+    no_plan = PlanTuning(hub_price=np.inf)  # no full plan, however long a call takes
     with gl.config.set(compiled=True, threads=THREADS), using(*parts, *searches, no_plan):
         yield observer
 
@@ -183,7 +183,7 @@ def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
 
 def same(one: Any, other: Any) -> bool:
     """Return whether two results are equal, up to the order in which threads add numbers."""
-    if isinstance(one, gl.algorithms.Traversal):  # any parent will do
+    if isinstance(one, gl.algorithms.Traversal):  # any parent is correct
         assert one.levels is not None
         return one.levels.isequal(other.levels)
     if isinstance(one, gl.Matrix | gl.Vector):
@@ -191,14 +191,14 @@ def same(one: Any, other: Any) -> bool:
         return one.nvals == other.nvals and all(np.allclose(*pair) for pair in pairs)
     if isinstance(one, tuple):
         return all(map(same, one, other))
-    if isinstance(one, list):  # any shortest path will do
+    if isinstance(one, list):  # any shortest path is correct
         return len(one) == len(other)
     return one is other is None or bool(np.allclose(one, other))
 
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
-def test_nothing_new_starts_after_a_stop_is_wanted(
+def test_no_loop_starts_after_a_stop_request(
     algorithm: Algorithm, interrupter: Interrupter
 ) -> None:
     check(algorithm, interrupter)
@@ -206,7 +206,7 @@ def test_nothing_new_starts_after_a_stop_is_wanted(
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("function", ["average_path_length", "bfs_levels", "closeness"])
-def test_no_search_of_its_own_starts_after_a_stop_is_wanted(
+def test_no_search_starts_after_a_stop_request_if_searches_run_one_by_one(
     function: str, interrupter: Interrupter
 ) -> None:
     with using(MultiSearchTuning(together=4, least=4, deep=0)):
@@ -214,7 +214,7 @@ def test_no_search_of_its_own_starts_after_a_stop_is_wanted(
 
 
 def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
-    """Interrupt the algorithm in the middle of the calls of each loop; then call it again."""
+    """Interrupt the algorithm in the middle of the calls of each loop, then run it again."""
     A = graph(algorithm)
     kept, options = A.dup(), given(algorithm, A)
 
@@ -245,7 +245,7 @@ def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", ["sort.segments", "sort.pairs"])
-def test_a_sort_that_is_told_to_stop_writes_nothing(name: str) -> None:
+def test_a_sort_writes_nothing_if_the_stop_flag_is_set(name: str) -> None:
     pytest.importorskip("numba")
     size, stop = 1000, np.ones(1, np.int64)
     bounds = np.array([0, size] if name == "sort.segments" else [0, size // 2, size], np.int32)
@@ -264,7 +264,7 @@ def test_a_sort_that_is_told_to_stop_writes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_no_part_starts_once_the_flag_is_set(count: int) -> None:
+def test_no_part_starts_after_the_stop_flag_is_set(count: int) -> None:
     stop, begun = np.zeros(1, np.int64), []
 
     def part(k: int) -> None:
@@ -280,14 +280,14 @@ def test_no_part_starts_once_the_flag_is_set(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_an_interrupted_run_waits_for_the_parts_that_have_begun(count: int) -> None:
+def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) -> None:
     begun: list[int] = []
     ended: list[int] = []
     told = Event()
 
     def part(k: int) -> None:
         begun.append(k)
-        if k == count - 1:  # all threads have a part by now
+        if k == count - 1:  # now every thread runs a part
             pthread_kill(main_thread().ident, SIGINT)
         if current_thread() is main_thread():
             wait_for_interrupt()
@@ -306,7 +306,7 @@ def test_an_interrupted_run_waits_for_the_parts_that_have_begun(count: int) -> N
     finally:
         signal.signal(SIGINT, before)
     assert len(begun) < 100
-    assert len(ended) >= len(begun) - 1  # that of the main thread was interrupted
+    assert len(ended) >= len(begun) - 1  # the part of the main thread was interrupted
 
 
 def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:
@@ -324,7 +324,7 @@ def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:
     assert len(begun) <= 1 + 4
 
 
-def test_an_abandoned_call_ends_by_itself() -> None:
+def test_an_abandoned_call_runs_to_its_end() -> None:
     may_end, ended = Event(), Event()
 
     def call() -> None:

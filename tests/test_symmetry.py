@@ -1,4 +1,4 @@
-"""Detection of symmetry: it is right and cached, and does not change any result."""
+"""Test that symmetry detection is correct and cached, and that it does not change any result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_same(x: Any, y: Any) -> bool:
 
 
 def oracle(table: Table) -> tuple[bool, bool]:
-    """Return whether the pattern is symmetric, and whether the values are symmetric as well."""
+    """Return whether the pattern is symmetric, and whether the values are also symmetric."""
     entries, back = table.entries, transpose(table).entries
     has_pattern = entries.keys() == back.keys()
     return has_pattern, has_pattern and all(is_same(x, back[key]) for key, x in entries.items())
@@ -57,11 +57,11 @@ squares = st.one_of(
 few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
     lambda dtype: nearly_symmetric(dtype, wild=False)
 )
-"""For operations that are compiled for each dtype; sums are exact in any order."""
+"""Tables for operations that are compiled per dtype; sums are exact in any order."""
 
 
 def held(A: gl.Matrix) -> int:
-    """Return the bytes of the forms, with each array counted once, and of the plan."""
+    """Return the bytes of the storage forms and of the plan; each array counts once."""
     forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
@@ -69,7 +69,7 @@ def held(A: gl.Matrix) -> int:
 
 
 def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> tuple[Any, Any]:
-    """Rows and columns of a symmetric pattern with self-loops; one entry may be changed."""
+    """Return rows and columns of a symmetric pattern with self-loops; one entry may be changed."""
     rng = np.random.default_rng(seed)
     i, j = rng.integers(0, n, (2, entries))
     keys = np.unique(np.concatenate([i * n + j, j * n + i, np.arange(0, n, 3) * (n + 1)]))
@@ -85,15 +85,15 @@ def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> t
     return keys // n, keys % n
 
 
-# --- the answer -----------------------------------------------------------------------------------
+# --- detection of symmetry ------------------------------------------------------------------------
 
 
 @given(squares, LAYOUTS["matrix"])
-def test_symmetry_is_what_the_dictionary_says(table, how):
+def test_symmetry_detection_agrees_with_a_dictionary_of_entries(table, how):
     A = matrix(table, how)
     expected = oracle(table)
     assert tuple(backend(A.device).find_symmetry(A._store.csr)) == expected
-    if how != "both":  # that one is declared symmetric where its values are equal
+    if how != "both":  # for "both", `matrix` declares a symmetric table as such
         assert not A._store.is_symmetric
         assert A._store.find_symmetry() == expected[0]
         assert A._store.is_symmetric == expected[1]
@@ -109,7 +109,7 @@ def many_parts():
 @pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("change", ["nothing", "remove", "move"])
 @pytest.mark.parametrize("seed", range(4))
-def test_one_entry_among_thousands_decides(seed, change):
+def test_one_entry_among_thousands_can_break_symmetry(seed, change):
     n = 97
     i, j = random_matrix(n, 2500, seed, change)
     weights = np.minimum(i, j) * n + np.maximum(i, j)
@@ -124,7 +124,7 @@ def test_one_entry_among_thousands_decides(seed, change):
         assert tuple(backend(A.device).find_symmetry(A._store.csr)) == (True, False)
 
 
-def test_rows_without_entries_at_both_ends_and_a_single_row():
+def test_symmetry_is_detected_with_empty_rows_at_both_ends_and_with_a_single_row():
     for rows in ([50], [3, 50], [0, 99]):
         i, j = (x.ravel() for x in np.meshgrid(rows, rows))
         A = gl.Matrix.from_coo(i, j, 1, nrows=100, ncols=100)
@@ -139,13 +139,13 @@ def test_a_matrix_without_entries_is_symmetric(n):
     assert A._store.find_symmetry() and A._store.is_symmetric
 
 
-def test_a_rectangular_matrix_is_never_compared(monkeypatch):
+def test_a_rectangular_matrix_is_never_compared_with_its_transpose(monkeypatch):
     A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=3)
     monkeypatch.setattr(backend(A.device), "find_symmetry", None)
     assert not A._store.find_symmetry()
 
 
-# --- when it is found -----------------------------------------------------------------------------
+# --- when symmetry is detected --------------------------------------------------------------------
 
 
 def spy(A: gl.Matrix, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -166,7 +166,9 @@ TRAVERSALS = {
 
 @pytest.mark.parametrize("name", TRAVERSALS)
 @pytest.mark.parametrize("is_symmetric", [False, True])
-def test_the_first_traversal_looks_and_all_others_know(name, is_symmetric, monkeypatch):
+def test_the_first_traversal_detects_symmetry_and_later_ones_reuse_the_result(
+    name, is_symmetric, monkeypatch
+):
     i, j = random_matrix(40, 200, 1, "nothing" if is_symmetric else "remove")
     A = gl.Matrix.from_coo(i, j, 1, nrows=40, ncols=40)
     asked = spy(A, monkeypatch)
@@ -182,7 +184,7 @@ def test_the_first_traversal_looks_and_all_others_know(name, is_symmetric, monke
     assert len(asked) == 1
 
 
-def test_a_changed_matrix_is_looked_at_anew():
+def test_symmetry_is_detected_again_after_a_matrix_changes():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 0, 2], 1, nrows=3, ncols=3)
     assert A._store.find_symmetry()
     A[0, 2] = 1
@@ -191,13 +193,13 @@ def test_a_changed_matrix_is_looked_at_anew():
     assert A._store.find_symmetry()
 
 
-# --- what it saves --------------------------------------------------------------------------------
+# --- memory saved ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("has_columns", [False, True])
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_matrix_takes_the_same_memory_with_the_flag_and_without(full, has_columns, weighted):
+def test_detected_symmetry_saves_as_much_memory_as_declared_symmetry(full, has_columns, weighted):
     i, j = random_matrix(60, 500, 2)
     values = np.minimum(i, j) + np.maximum(i, j) if weighted else True
 
@@ -216,7 +218,7 @@ def test_a_matrix_takes_the_same_memory_with_the_flag_and_without(full, has_colu
 
 
 @pytest.mark.parametrize("has_columns", [False, True])
-def test_a_symmetric_pattern_is_held_once_and_other_values_twice(has_columns):
+def test_a_symmetric_pattern_is_stored_once_and_asymmetric_values_twice(has_columns):
     i, j = random_matrix(60, 500, 3)
     A = gl.Matrix.from_coo(i, j, i, nrows=60, ncols=60)
     if has_columns:
@@ -229,17 +231,19 @@ def test_a_symmetric_pattern_is_held_once_and_other_values_twice(has_columns):
     same(A, Table((60, 60), np.dtype(np.int64), {(x, y): x for x, y in zip(i, j, strict=True)}))
 
 
-# --- what it leaves as it was ---------------------------------------------------------------------
+# --- results stay the same ------------------------------------------------------------------------
 
 
 @fewer(4)
 @given(few_types, LAYOUTS["matrix"], st.data())
-def test_results_are_the_same_before_and_after(table, how, data):
+def test_results_are_the_same_before_and_after_symmetry_detection(table, how, data):
     A, B = matrix(table, how), matrix(table, how)
     if data.draw(st.booleans()):
         assert B._store.csc is not None
     B._store.find_symmetry()
-    few = gl.config.compiled is True and not is_full()  # each takes Numba a second or two
+    few = (
+        gl.config.compiled is True and not is_full()
+    )  # Numba takes one or two seconds to compile each
     for name in ("plus_times", "any_secondi", *(() if few else ("min_first", "plus_minus"))):
         ring = getattr(gl.semiring, name)
         if A.dtype not in ring.types:
@@ -271,7 +275,7 @@ def levels_of(table: Table, source: int) -> dict[int, int]:
 
 
 @given(squares.filter(lambda table: table.shape[0] > 0), LAYOUTS["matrix"], st.data())
-def test_searches_find_the_same_before_and_after(table, how, data):
+def test_searches_give_the_same_results_before_and_after_symmetry_detection(table, how, data):
     source = data.draw(st.integers(0, table.shape[0] - 1))
     A = matrix(table, how)
     for _ in range(2):
@@ -284,7 +288,7 @@ def test_searches_find_the_same_before_and_after(table, how, data):
 
 
 @given(squares.filter(lambda table: table.shape[0] > 0), st.data())
-def test_writing_into_a_matrix_leaves_its_transpose_alone(table, data):
+def test_writing_into_a_matrix_does_not_change_its_transpose(table, data):
     n = table.shape[0]
     A = matrix(table)
     A._store.find_symmetry()
@@ -303,7 +307,7 @@ def test_writing_into_a_matrix_leaves_its_transpose_alone(table, data):
 
 
 @given(squares)
-def test_a_moved_or_pickled_matrix_shares_what_the_first_did(table):
+def test_a_moved_or_pickled_matrix_still_shares_its_arrays(table):
     A = matrix(table)
     A._store.find_symmetry()
     shares = A._store.csr.indices is A._store.csc.indices
@@ -314,7 +318,7 @@ def test_a_moved_or_pickled_matrix_shares_what_the_first_did(table):
         same(B, table)
 
 
-def test_a_neighborhood_without_directions_takes_the_weights_of_both():
+def test_an_undirected_neighborhood_uses_the_weights_of_both_directions():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [5, 1, 5, 5], nrows=3, ncols=3)
     near = gl.algorithms.neighborhood(A, 0, 3, undirected=True, distance=True)
     assert near.to_dict() == {0: True, 1: True}
@@ -323,7 +327,7 @@ def test_a_neighborhood_without_directions_takes_the_weights_of_both():
 
 @pytest.mark.parametrize("op", ["firsti", "firstj", "secondi", "secondj"])
 @given(st.data())
-def test_an_operator_of_places_makes_no_symmetric_matrix(op, data):
+def test_applying_a_positional_operator_does_not_give_a_symmetric_matrix(op, data):
     A, B = (data.draw(symmetric(np.dtype(np.int64), wild=False)) for _ in range(2))
     places = {"firsti": 0, "firstj": 1, "secondi": 0, "secondj": 1}
     C, D = (

@@ -1,4 +1,4 @@
-"""Tuning values are replaced for the length of a block."""
+"""Test that tuning values are replaced for the duration of a block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Right:
 DEFAULT = Left()
 
 
-def test_the_default_is_in_force_unless_it_is_replaced():
+def test_the_default_applies_unless_it_is_replaced():
     assert current(DEFAULT) is DEFAULT
     with using(Left(2), Right(3)):
         assert current(DEFAULT) == Left(2) and current(Right()) == Right(3)
@@ -33,13 +33,13 @@ def test_the_default_is_in_force_unless_it_is_replaced():
     assert current(DEFAULT) is DEFAULT
 
 
-def test_an_error_ends_the_replacement():
+def test_an_error_inside_the_block_restores_the_default():
     with pytest.raises(KeyError), using(Left(2)):
         raise KeyError
     assert current(DEFAULT) is DEFAULT
 
 
-def test_other_threads_see_the_replacement():
+def test_other_threads_see_the_replaced_value():
     seen = []
     with using(Left(2)):
         thread = Thread(target=lambda: seen.append(current(DEFAULT)))
@@ -59,7 +59,7 @@ def test_overlapping_blocks_restore_the_default_in_any_order():
     assert current(DEFAULT) is DEFAULT
 
 
-def test_a_block_that_ends_first_leaves_the_earlier_one_in_force():
+def test_a_block_that_ends_out_of_order_leaves_the_other_one_in_effect():
     outer, inner = using(Left(2), Right(4)), using(Left(2))
     outer.__enter__()
     inner.__enter__()

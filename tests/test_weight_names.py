@@ -1,4 +1,4 @@
-"""A Graph that knows the name of its values refuses another name."""
+"""Test that a Graph that knows the name of its values refuses other names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_graph_keeps_the_name_of_its_values(make):
 
 
 @pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
-def test_a_misspelt_weight_is_refused_and_the_known_name_is_named(make):
+def test_a_misspelled_weight_is_refused_with_the_known_name(make):
     G, said = make(), "is 'lenght', but the values of the graph are 'length'"
     with pytest.raises(InvalidValue, match=f"weight {said}"):
         sssp(G, "a", weight="lenght")
@@ -62,7 +62,7 @@ def test_a_graph_that_does_not_know_the_name_of_its_values_accepts_any():
     assert G.to_networkx(None).edges["a", "b"] == {} == G.to_networkx(False).edges["a", "b"]
 
 
-def test_a_graph_of_a_file_with_attributes_knows_the_name_of_its_values(tmp_path):
+def test_a_graph_read_from_a_file_with_attributes_knows_the_name_of_its_values(tmp_path):
     path = tmp_path / "roads.graphml"
     nx.write_graphml(roads(), path)
     G = Graph.read(path, weight="length")

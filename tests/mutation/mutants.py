@@ -64,7 +64,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "indices[found.indices], found.values)",
             "found.indices, found.values)",
-            "tests/test_larger.py -k bitmap_meets",
+            "tests/test_larger.py -k bitmap_with_a_sparse",
         ),
         Mutant(
             "ewise: a positional union is symmetric",
@@ -72,7 +72,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "a.is_symmetric and b.is_symmetric and not op.is_positional",
             "a.is_symmetric and b.is_symmetric",
-            "tests/test_symmetry.py -k operator_of_places",
+            "tests/test_symmetry.py -k positional_operator",
         ),
         Mutant(
             "ewise: join transposes although the operator reads places",
@@ -80,7 +80,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "if not a.has_csr and not b.has_csr and not op.is_positional:",
             "if not a.has_csr and not b.has_csr:",
-            "tests/test_operations.py -k 'ewise or places'",
+            "tests/test_operations.py -k 'ewise or positional'",
         ),
         Mutant(
             "apply: a bound scalar on the wrong side",
