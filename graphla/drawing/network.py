@@ -202,7 +202,8 @@ def _shades(graph: Graph, color: Any, categorical: bool | None) -> _Shades:
                 "color must be a Vector, a mapping, a sequence with one value per vertex or the "
                 f"name of a color, not a {class_name(color)}"
             )
-        listed = color.tolist() if hasattr(color, "tolist") else list(color)
+        to_list: Any = getattr(color, "tolist", None)
+        listed = list(color) if to_list is None else to_list()
         if len(listed) != n:
             raise DimensionMismatch(f"color has {len(listed)} values, but G has {n} vertices")
         vertices = np.arange(n)
