@@ -50,6 +50,7 @@ class SpgemmTuning:
     room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
     products: int = 4  # products that weigh as much as one column
     places: int = 1 << 12  # rows times columns of a result that gets room for all of its places
+    small: int = 1 << 20  # terms, at most, of such a product; one thread adds them up
 
 
 TUNING = SpgemmTuning()
@@ -256,7 +257,7 @@ def _mxm_numba(
     a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None, threads: int
 ) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
-    if mask is None and a.nrows * b.ncols <= current(TUNING).places:
+    if mask is None and _is_small(a, b):
         return _multiply_small(a, b, semiring)
     products = _products(a, b.indptr, threads)
     if mask is None or mask.complement:
@@ -270,6 +271,13 @@ def _mxm_numba(
         if int(along_mask.sum()) + a.nvals < int(products.sum()) + pattern.nvals:
             return _dot(a, bt, semiring, pattern, along_mask, threads)
     return _saxpy(a, b, semiring, pattern, products, threads)
+
+
+def _is_small(a: Csr, b: Csr) -> bool:
+    """Return whether a product without a mask has few places, and certainly few terms."""
+    tuning = current(TUNING)
+    most = min(a.nvals * b.ncols, a.nrows * b.nvals)
+    return a.nrows * b.ncols <= tuning.places and most <= tuning.small
 
 
 def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
