@@ -371,6 +371,22 @@ def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
     assert loads
 
 
+def test_a_product_of_few_places_is_one_loop_only_if_it_has_few_terms(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise one thread would add up all of them, and Ctrl-C would wait for it."""
+    loads, n = count_loads(monkeypatch), 1000
+    indptr, ones = np.arange(3, dtype=np.int32) * n, np.ones(2 * n)
+    a = Csr(2, n, indptr, np.tile(np.arange(n, dtype=np.int32), 2), ones)
+    b = cpu.transpose(a)
+    for small, is_one_loop in ((4 * n, True), (4 * n - 1, False)):
+        loads.clear()
+        with using(SpgemmTuning(small=small)), config.set(compiled=True):
+            c = cpu.mxm(a, b, typed("plus_times", "FP64"), None, None)
+        assert c is not None and c.values.tolist() == [n] * 4
+        assert (loads == ["spgemm.multiply_small"]) == is_one_loop
+
+
 def test_an_operator_without_a_numba_form_runs_on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = count_loads(monkeypatch)
     twice = trace.raw("({0} + {0})", lambda x: x + x, dtype="INT64")

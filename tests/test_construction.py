@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
+from devices import DEVICE
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Table
@@ -342,3 +345,18 @@ def test_a_64_bit_index_is_reported_as_out_of_range_and_not_as_a_float(big):
     ):
         with pytest.raises(IndexError, match=str(big)):
             use()
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("make", [gl.Matrix.from_csr, gl.Matrix.from_csc])
+def test_offsets_and_indices_may_be_every_second_element_of_an_array(make, copy):
+    offsets, indices = np.array([[0, 1, 2, 3], [1, 2, 0, 9]], np.int32).T.copy().T
+    assert not offsets.flags.c_contiguous and not indices.flags.c_contiguous
+    A = make(offsets, indices[:3], np.array([1, 2, 3]), copy=copy)
+    for compiled in (
+        (False, "auto") if DEVICE == "cuda" or find_spec("numba") is None else (False, True)
+    ):
+        with gl.config.set(compiled=compiled):
+            square = gl.semiring.plus_times(A @ A).new()
+            assert sorted(square.to_coo()[2].tolist()) == [2, 3, 6]
+            assert gl.algorithms.bfs(A, 0).levels.nvals == 3

@@ -219,3 +219,53 @@ def test_no_two_vertices_of_the_karate_club_overlap():
     points = place(gl.io.to_scipy_sparse(gl.datasets.load("karate")))
     apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
     assert apart[~np.eye(len(points), dtype=bool)].min() > 0.29
+
+
+# --- odd input ------------------------------------------------------------------------------------
+
+
+def test_a_dollar_in_a_label_is_a_dollar():
+    G = gl.Graph.from_edges([("$\\foo$", "a$b$"), ("a$b$", "_c")])
+    ax = gl.draw(G, color={"_c": "$\\bar$", "a$b$": "_x"})
+    ax.figure.canvas.draw()  # mathtext would refuse \foo
+    assert {text.get_text() for text in ax.texts} == {"$\\foo$", "a$b$", "_c"}
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["$\\bar$", "_x"]
+    gl.spy(G).figure.canvas.draw()
+
+
+@pytest.mark.parametrize("values", [[-1.5, np.nan, np.inf], [0, 0, 0], [False, True, False]])
+def test_the_layout_ignores_the_values_of_edges(values):
+    ends = [0, 1, 2], [1, 2, 3]
+    plain = gl.Matrix.from_coo(*ends, 1, nrows=4, ncols=4)
+    A = gl.Matrix.from_coo(*ends, values, nrows=4, ncols=4)
+    wanted, found = (gl.draw(M).collections[-1].get_offsets() for M in (plain, A))
+    assert np.array_equal(wanted, found)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.uint8])
+def test_numpys_numbers_are_numbers(kind):
+    color = {"a": kind(1), "b": kind(2)}
+    assert gl.draw(chain(), color=color).get_legend() is None
+    assert gl.draw(chain(), color=[kind(k) for k in range(4)]).get_legend() is None
+
+
+@pytest.mark.parametrize(
+    ("color", "error"),
+    [
+        (5, TypeError),
+        (np.array(5), TypeError),
+        (np.zeros((4, 3)), TypeError),
+        ([[1], [2], [3], [4]], InvalidValue),
+    ],
+)
+def test_colors_without_a_meaning_are_refused(color, error):
+    with pytest.raises(error, match="color"):
+        gl.draw(chain(), color=color)
+
+
+@pytest.mark.parametrize("positions", ["circle", {v: v for v in "abcd"}, [(1, 2), (1,), 3, 4]])
+def test_positions_that_are_no_pairs_are_refused(positions):
+    with pytest.raises(InvalidValue, match="positions must be pairs of numbers"):
+        gl.draw(chain(), positions=positions)

@@ -75,8 +75,8 @@ def spy(
     _draw(ax, counts, A, cmap)
     if graph is not None and graph.has_names and nrows <= LABELS:
         names = [str(label) for label in graph.labels]
-        ax.set_xticks(range(ncols), names, rotation=90, size=8)
-        ax.set_yticks(range(nrows), names, size=8)
+        ax.set_xticks(range(ncols), names, rotation=90, size=8, parse_math=False)
+        ax.set_yticks(range(nrows), names, size=8, parse_math=False)
     return ax
 
 

@@ -26,10 +26,16 @@ GAP = 1.0
 
 
 def place(adjacency: Any) -> np.ndarray:
-    """Return positions of shape (n, 2) for a square SciPy matrix; directions are ignored."""
+    """Return positions of shape (n, 2) for a square SciPy CSR matrix, by its pattern alone.
+
+    Directions are ignored.
+    """
     from scipy.sparse import csgraph
 
     n = adjacency.shape[0]
+    # csgraph takes some values, such as 0, NaN and infinity, for absent edges.
+    ones = np.ones(adjacency.nnz)
+    adjacency = type(adjacency)((ones, adjacency.indices, adjacency.indptr), adjacency.shape)
     count, component = csgraph.connected_components(adjacency, directed=False)
     positions = np.zeros((n, 2))
     boxes: list[np.ndarray] = []  # the vertices of each component, the largest first

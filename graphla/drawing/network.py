@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -146,7 +146,10 @@ def _points(graph: Graph, positions: Any) -> np.ndarray:
             raise InvalidValue(f"positions has no item for {missing[0]!r}")
         _refuse_strange("positions", positions, graph)
         positions = [positions[label] for label in graph.labels]
-    points = np.asarray(positions, float)
+    try:
+        points = np.asarray(positions, float)
+    except (TypeError, ValueError):
+        raise InvalidValue("positions must be pairs of numbers, one for each vertex") from None
     if points.shape != (n, 2) and (n or points.size):
         raise DimensionMismatch(
             f"positions has shape {points.shape}, but should have {(n, 2)} for {n} vertices"
@@ -194,10 +197,20 @@ def _shades(graph: Graph, color: Any, categorical: bool | None) -> _Shades:
         vertices = np.array(chosen, np.int64)
         listed = [color[graph.labels[k]] for k in chosen]
     else:
-        listed = color.tolist() if hasattr(color, "tolist") else list(color)
+        if not isinstance(color, Iterable) or getattr(color, "ndim", 1) != 1:
+            raise TypeError(
+                "color must be a Vector, a mapping, a sequence with one value per vertex or the "
+                f"name of a color, not a {class_name(color)}"
+            )
+        to_list: Any = getattr(color, "tolist", None)
+        listed = list(color) if to_list is None else to_list()
         if len(listed) != n:
             raise DimensionMismatch(f"color has {len(listed)} values, but G has {n} vertices")
         vertices = np.arange(n)
+    listed = [x.item() if isinstance(x, np.generic) else x for x in listed]
+    strange = [x for x in listed if not isinstance(x, Hashable)]
+    if strange:
+        raise InvalidValue(f"color holds {strange[0]!r}, which is neither a number nor hashable")
     are_numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in listed)
     if categorical is False and not are_numbers:
         raise InvalidValue("categorical is False, but color holds values that are not numbers")
@@ -246,7 +259,10 @@ def _add_legend(ax: Axes, found: list[Any], palette: np.ndarray) -> None:
         Line2D([], [], marker="o", linestyle="", color=palette[k], label=str(value))
         for k, value in enumerate(found)
     ]
-    ax.legend(handles=marks, frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    place = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+    legend = ax.legend(handles=marks, frameon=False, fontsize=8, **place)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def _draw_edges(
@@ -354,5 +370,6 @@ def _draw_labels(
             ha="center",
             va="top" if lower else "bottom",
             zorder=4,
+            parse_math=False,  # a label may contain a $
             path_effects=[withStroke(linewidth=2.2, foreground="white")],
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend, default_device
+from graphla.backends.values import as_contiguous
 from graphla.expression import Operand
 from graphla.formats import Csr, FullVector, SparseVector
 from graphla.operations.moving import move_store
@@ -161,8 +162,10 @@ def _build_compressed(
     entries, wanted, _ = _entries(values, dtype, None, {"indices": places})
     in_order = _rises_in_rows(offsets, places)
     copies = copy and could_hold(device, indptr), copy and could_hold(device, indices)
-    offsets = put_whole(device, offsets.astype(_offset_dtype(places.size), copy=copies[0]))
-    places = put_whole(device, places.astype(np.int32, copy=copies[1]))
+    # Compiled loops and kernels read element after element.
+    offsets = as_contiguous(offsets.astype(_offset_dtype(places.size), copy=copies[0]))
+    places = as_contiguous(places.astype(np.int32, copy=copies[1]))
+    offsets, places = put_whole(device, offsets), put_whole(device, places)
     if copy and could_hold(device, values) and shares(values, entries):
         entries = own(entries)
     a = Csr(nrows, ncols, offsets, places, put(device, entries))

@@ -52,6 +52,7 @@ class SpgemmTuning:
     room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
     products: int = 4  # number of products that cost as much as one column of the pattern
     places: int = 1 << 12  # a result with at most this many positions is computed in one pass
+    small: int = 1 << 20  # such a product has at most this many terms, as one thread adds them
 
 
 TUNING = SpgemmTuning()
@@ -259,7 +260,7 @@ def _mxm_numba(
     a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None, threads: int
 ) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
-    if mask is None and a.nrows * b.ncols <= current(TUNING).places:
+    if mask is None and _is_small(a, b):
         return _multiply_small(a, b, semiring)
     products = _products(a, b.indptr, threads)
     if mask is None or mask.complement:
@@ -273,6 +274,13 @@ def _mxm_numba(
         if int(along_mask.sum()) + a.nvals < int(products.sum()) + pattern.nvals:
             return _dot(a, bt, semiring, pattern, along_mask, threads)
     return _saxpy(a, b, semiring, pattern, products, threads)
+
+
+def _is_small(a: Csr, b: Csr) -> bool:
+    """Return whether a product without a mask has few places, and certainly few terms."""
+    tuning = current(TUNING)
+    most = min(a.nvals * b.ncols, a.nrows * b.nvals)
+    return a.nrows * b.ncols <= tuning.places and most <= tuning.small
 
 
 def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
