@@ -34,7 +34,11 @@ labels = st.one_of(
 
 @st.composite
 def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
-    """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix."""
+    """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix.
+
+    The two share no storage: a format that one of them has made may lead to another direction of
+    a product, and so to another order of floating-point additions.
+    """
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed
     pairs = [(i, j) for i in range(n) for j in range(n) if is_directed or i <= j]
@@ -44,8 +48,9 @@ def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl
     if not is_directed:
         places |= {(j, i): w for (i, j), w in places.items()}
     i, j = np.array(list(places), int).reshape(-1, 2).T
-    A = gl.Matrix.from_coo(i, j, np.array(list(places.values()), float), nrows=n, ncols=n)
-    return Graph(A, directed=is_directed, labels=names), A
+    values = np.array(list(places.values()), float)
+    A, B = (gl.Matrix.from_coo(i, j, values, nrows=n, ncols=n) for _ in range(2))
+    return Graph(A, directed=is_directed, labels=names), B
 
 
 # --- properties of a Graph------------------------------------------------------------------------
