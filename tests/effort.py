@@ -89,7 +89,7 @@ def _look_up(table: Mapping[str, int], test: str) -> int | None:
 
 
 def choose_cases(cases: Mapping[str, Iterable[object]], most: int) -> set[str]:
-    """Choose at most `most` cases; prefer those with a parameter value that no chosen case has.
+    """Choose up to `most` cases; prefer cases with a parameter value that no chosen case has.
 
     `cases` maps each case's name to its parameter values. The same cases give the same choice.
     """

@@ -80,7 +80,7 @@ def tables(
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values that the monoid folds to bitwise the same result in any order."""
+    """Draw values that the monoid folds to the same bits in any order."""
     if monoid == "times" and dtype.kind == "f":
         return st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0, -2.0, np.inf, np.nan]).map(dtype.type)
     return numbers(dtype, wild=monoid != "plus")

@@ -353,7 +353,7 @@ def mult(op, x, y, places):
 
 
 def check(got, terms, ring):
-    """Assert that each output is the fold of its terms, or one of them for `any`."""
+    """Assert that each output is the fold of its terms, or for `any` one of its terms."""
     assert got.keys() == terms.keys()
     for place, some in terms.items():
         if ring.monoid.is_any:

@@ -374,7 +374,7 @@ def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
 def test_a_product_of_few_places_is_one_loop_only_if_it_has_few_terms(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Otherwise one thread would add up all of them, and Ctrl-C would wait for it."""
+    """With many terms, one thread would add up all of them, and Ctrl-C would wait for it."""
     loads, n = count_loads(monkeypatch), 1000
     indptr, ones = np.arange(3, dtype=np.int32) * n, np.ones(2 * n)
     a = Csr(2, n, indptr, np.tile(np.arange(n, dtype=np.int32), 2), ones)

@@ -30,7 +30,7 @@ def with_labels(draw, edges):
 
 
 def parts(labels) -> list[set[int]]:
-    """Return the set of vertices of each label."""
+    """Return the set of vertices with each label."""
     labels = np.asarray(labels)
     return [set(np.flatnonzero(labels == each).tolist()) for each in np.unique(labels)]
 
@@ -140,7 +140,7 @@ def test_in_each_round_a_vertex_chooses_the_greatest_gain_of_modularity(labeled,
 
 
 def one_by_one(exact, order):
-    """Return the communities after a queue of vertices has moved, each to the greatest gain of Q.
+    """Move each vertex of a queue to the community with the largest gain of Q; return all labels.
 
     Reject an example in which rounding may change a choice.
     """

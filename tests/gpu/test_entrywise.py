@@ -42,7 +42,7 @@ def cpu() -> Any:
 
 
 def operands(draw: Any, dtypes: Any = NUMBERS, number: int = 1) -> list[Any]:
-    """Draw `number` sorted vectors of one size, or sorted matrices of one shape."""
+    """Draw `number` sorted vectors of the same size, or sorted matrices of the same shape."""
     if draw(st.booleans()):
         size = draw(SIZES)
         return [draw(sparse_vectors(size, dtypes)) for _ in range(number)]

@@ -79,7 +79,7 @@ def csr(
 
 
 def on_device(storage: Any) -> Any:
-    """Copy a storage to the card; if all entries share one stored value, they still do."""
+    """Copy a storage to the card; if all entries share one stored value, so do the copies."""
     if storage is None:
         return None
 

@@ -1,4 +1,4 @@
-"""Every strategy of the ladder on the device finds the levels of the sequential one.
+"""Every strategy of the ladder on the device finds the same levels as the sequential strategy.
 
 Constants are set so low that small graphs take the code paths of large ones: queues overflow, rows
 become hubs, edges are processed in blocks, and levels exceed a byte.

@@ -86,13 +86,13 @@ def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> It
 
 
 def masks(noun: Any) -> Iterator[Any]:
-    """Yield no mask, then each kind of mask made from a noun."""
+    """Yield None, then each kind of mask that the noun can form."""
     yield from (None, noun.S, ~noun.S, noun.V, ~noun.V)
 
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (  # each kind of fold: by hardware, by compare and swap, by plain stores
+SEMIRINGS = (  # atomic instructions, compare and swap, and plain stores
     *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
     *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )
