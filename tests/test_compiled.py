@@ -371,7 +371,7 @@ def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
     assert loads
 
 
-def test_a_product_of_few_places_is_one_loop_only_if_it_has_few_terms(
+def test_a_product_with_few_outputs_is_one_loop_only_if_it_has_few_terms(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With many terms, one thread would add up all of them, and Ctrl-C would wait for it."""

@@ -175,7 +175,7 @@ def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_it_costs(monk
     assert (A.preparation.tier == "full") == has_full_plans()
 
 
-def test_a_full_plan_of_infinite_cost_is_never_made(monkeypatch):
+def test_a_full_plan_with_infinite_cost_is_never_made(monkeypatch):
     A = matrix()
     both_forms(A)
     monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: inf)

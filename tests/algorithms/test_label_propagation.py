@@ -75,7 +75,7 @@ def test_cliques_joined_by_one_edge_keep_their_own_labels():
     assert label_propagation(A).to_dense().tolist() == [0] * 5 + [5] * 5 + [10] * 5
 
 
-def test_labels_of_short_and_long_rows_equal_the_definition():
+def test_labels_in_short_and_long_rows_match_the_definition():
     """The neighbors of a hub have many distinct labels at first and few later."""
     A = gl.generators.kronecker(8, symmetric=True, seed=3)
     fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()

@@ -125,7 +125,7 @@ def test_operands_that_share_their_index_arrays_keep_them(data: Any) -> None:
 
 
 @given(data)
-def test_joins_of_dense_vectors_match_the_cpu(data: Any) -> None:
+def test_unions_and_intersections_of_dense_vectors_match_the_cpu(data: Any) -> None:
     size = data.draw(SIZES)
     v = data.draw(dense_vectors(size, NUMBERS))
     w = data.draw(st.one_of(dense_vectors(size, NUMBERS), sparse_vectors(size, NUMBERS)))

@@ -151,7 +151,7 @@ def test_levels_match_separate_searches(data: Any):
 
 
 @given(st.data())
-def test_statistics_match_the_levels(data: Any):
+def test_the_statistics_of_a_search_match_its_levels(data: Any):
     case = arguments(data.draw)
     with thresholds(data.draw):
         found = search(*case["given"], **case["options"])

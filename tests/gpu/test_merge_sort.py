@@ -93,7 +93,7 @@ def check(values: np.ndarray, sizes: Any, name: str, offset: Any = np.int32) -> 
 @settings(max_examples=20)
 @given(segments, st.sampled_from(sorted(ORDERS)), st.integers(0, 99))
 @pytest.mark.usefixtures("small")
-def test_rows_are_sorted_however_tiles_cut_them(sizes, name, seed):
+def test_rows_are_sorted_correctly_wherever_tiles_split_them(sizes, name, seed):
     check(drawn(np.dtype("f4"), sum(sizes), seed), sizes, name)
 
 
