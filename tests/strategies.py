@@ -128,7 +128,7 @@ def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, li
 
 # --- tables as graphla objects ----------------------------------------------------------------
 def matrix(table: Table, how: str = "coo") -> gl.Matrix:
-    """Return the table as a Matrix stored in layout `how`; `both` means by rows and by columns."""
+    """Return the table as a Matrix stored in layout `how`; `both` stands for CSR and CSC."""
     if how == "transposed":
         return matrix(transpose(table)).T.new()
     keys = list(table.entries)

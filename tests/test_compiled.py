@@ -33,7 +33,7 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # rows; more than the bits of one bitmap word
+N = 70  # number of rows; one bitmap word has fewer bits
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 

@@ -34,7 +34,7 @@ labels = st.one_of(
 
 @st.composite
 def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
-    """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix."""
+    """Draw a graph with 1 to 7 vertices and labels of any kind, and draw its matrix."""
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed
     pairs = [(i, j) for i in range(n) for j in range(n) if is_directed or i <= j]
@@ -48,7 +48,7 @@ def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl
     return Graph(A, directed=is_directed, labels=names), A
 
 
-# --- properties of a Graph------------------------------------------------------------------------
+# --- properties of a Graph ------------------------------------------------------------------------
 
 
 def test_a_graph_from_edges_lists_its_vertices_in_order_of_appearance():
@@ -294,7 +294,7 @@ def test_algorithms_use_the_directedness_of_the_graph():
 
 @st.composite
 def dense(draw: st.DrawFn) -> np.ndarray:
-    """Draw square arrays of up to 5 rows, mostly 0, of floats with NaN, integers or booleans."""
+    """Draw square arrays with up to 5 rows, mostly zeros; the dtype is FP64, INT32 or BOOL."""
     n, kind = draw(st.integers(0, 5)), draw(st.sampled_from(["f8", "i4", "?"]))
     some = st.sampled_from([0, 0, 0, 1, -2, 0.5, -0.0, float("nan")] if kind == "f8" else [0, 0, 1])
     return np.array(draw(st.lists(some, min_size=n * n, max_size=n * n)), kind).reshape(n, n)

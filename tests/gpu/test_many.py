@@ -36,7 +36,7 @@ def csr(n: int, rows: np.ndarray, columns: np.ndarray, offset: Any = np.int32) -
 
 @st.composite
 def graphs(draw: Any) -> tuple[Csr, Csr]:
-    """Draw both forms of a graph, which are sometimes the same object.
+    """Draw a graph as CSR and as CSC, which are sometimes the same object.
 
     The graph is sparse or dense, has hubs or several components, or is a path.
     """
