@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A replacement of `before` by `after` in `file`, or in the one other file that has `before`."""
+    """A replacement of `before` by `after` in `file`, or in the one other file that contains it."""
 
     name: str
     kind: str
