@@ -75,7 +75,7 @@ def test_independent_sets_colors_and_matchings_match_the_host(given_, seed):
 
 
 @pytest.mark.parametrize("degree", [31, 32, 33, 255, 257, 4095, 5000])
-def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_least(degree):
+def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_least_label(degree):
     """The least label wins because each label occurs once."""
     leaves = np.arange(1, degree + 1)
     hub = np.zeros_like(leaves)
