@@ -63,7 +63,7 @@ CASES = {
     "test_larger.py::test_mxm": 6,
     "test_larger.py::test_mxv_and_vxm_agree_with_dense_numpy": 8,
     "test_sorting.py::test_sorting_by_less_or_greater": 8,
-    "test_sorting.py::test_a_comparison_that_is_true_of_equal_values": 2,
+    "test_sorting.py::test_a_comparison_that_is_true_for_equal_values": 2,
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 4,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 6,
 }
@@ -89,7 +89,7 @@ def _look_up(table: Mapping[str, int], test: str) -> int | None:
 
 
 def choose_cases(cases: Mapping[str, Iterable[object]], most: int) -> set[str]:
-    """Choose at most `most` cases; prefer those with a parameter value that no chosen case has.
+    """Choose up to `most` cases; prefer cases with a parameter value that no chosen case has.
 
     `cases` maps each case's name to its parameter values. The same cases give the same choice.
     """

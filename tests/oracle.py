@@ -178,7 +178,7 @@ class Op:
 
 
 def binary(name: str, left: Any, right: Any) -> Op:
-    """Return the operator at the dtype that NumPy 2 promotes to; first and second keep one side's.
+    """Return the operator at NumPy 2's promoted dtype; first and second keep one operand's dtype.
 
     The result of `pair` is an INT64.
     """

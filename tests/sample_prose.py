@@ -3,8 +3,8 @@
     python tests/sample_prose.py [COMMIT] [--blocks 150]
 
 The script reads the files of the commit and seeds the random choice with its full hash, so that
-anyone can draw the same sample again. Each room (a directory, or the root) contributes at least
-one block, otherwise in proportion to its number of blocks.
+anyone can draw the same sample again. Each room (a directory, or the root) contributes blocks in
+proportion to its number of blocks, and at least one block.
 """
 
 import argparse

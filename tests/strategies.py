@@ -80,7 +80,7 @@ def tables(
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values that the monoid folds to bitwise the same result in any order."""
+    """Draw values that the monoid folds to the same bits in any order."""
     if monoid == "times" and dtype.kind == "f":
         return st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0, -2.0, np.inf, np.nan]).map(dtype.type)
     return numbers(dtype, wild=monoid != "plus")
@@ -128,7 +128,7 @@ def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, li
 
 # --- tables as graphla objects ----------------------------------------------------------------
 def matrix(table: Table, how: str = "coo") -> gl.Matrix:
-    """Return the table as a Matrix stored in layout `how`; `both` means by rows and by columns."""
+    """Return the table as a Matrix stored in layout `how`; `both` stands for CSR and CSC."""
     if how == "transposed":
         return matrix(transpose(table)).T.new()
     keys = list(table.entries)

@@ -1,4 +1,4 @@
-"""Test matrices, vectors and scalars as objects, errors, recorders, settings and threads."""
+"""Test matrix, vector and scalar objects, error messages, recorders, settings and threads."""
 
 from __future__ import annotations
 

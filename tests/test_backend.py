@@ -353,7 +353,7 @@ def mult(op, x, y, places):
 
 
 def check(got, terms, ring):
-    """Assert that each output is the fold of its terms, or one of them for `any`."""
+    """Assert that each output is the fold of its terms, or for `any` one of its terms."""
     assert got.keys() == terms.keys()
     for place, some in terms.items():
         if ring.monoid.is_any:
@@ -368,7 +368,7 @@ def check(got, terms, ring):
 @pytest.mark.parametrize("name", named + picking + truth)
 @settings(max_examples=50, deadline=None)
 @given(st.data(), st.integers(0, 5), st.integers(0, 5), st.sampled_from(["mxv", "vxm"]))
-def test_push_and_pull_fold_the_terms_of_each_output(name, data, n, m, side):
+def test_each_output_of_push_and_pull_is_the_fold_of_its_terms(name, data, n, m, side):
     chunk, few = data.draw(st.sampled_from([(2, 0), (2, 99), (99, 0), (99, 99)]))
     dtype = numbers(name)
     ring = getattr(semiring, name)["BOOL" if dtype == np.bool_ else "INT64"]
@@ -399,7 +399,7 @@ def test_push_and_pull_fold_the_terms_of_each_output(name, data, n, m, side):
 @pytest.mark.parametrize("name", named + picking + truth)
 @settings(max_examples=50, deadline=None)
 @given(st.data(), st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
-def test_mxm_folds_the_terms_of_each_element(name, data, n, m, l):
+def test_each_element_of_mxm_is_the_fold_of_its_terms(name, data, n, m, l):
     chunk, dots = data.draw(st.sampled_from([2, 99])), data.draw(st.booleans())
     dtype = numbers(name)
     ring = getattr(semiring, name)["BOOL" if dtype == np.bool_ else "INT64"]

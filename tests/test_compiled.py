@@ -33,7 +33,7 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # rows; more than the bits of one bitmap word
+N = 70  # number of rows; one bitmap word has fewer bits
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
@@ -371,10 +371,10 @@ def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
     assert loads
 
 
-def test_a_product_of_few_places_is_one_loop_only_if_it_has_few_terms(
+def test_a_product_with_few_outputs_is_one_loop_only_if_it_has_few_terms(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Otherwise one thread would add up all of them, and Ctrl-C would wait for it."""
+    """With many terms, one thread would add up all of them, and Ctrl-C would wait for it."""
     loads, n = count_loads(monkeypatch), 1000
     indptr, ones = np.arange(3, dtype=np.int32) * n, np.ones(2 * n)
     a = Csr(2, n, indptr, np.tile(np.arange(n, dtype=np.int32), 2), ones)

@@ -349,7 +349,7 @@ def test_a_64_bit_index_is_reported_as_out_of_range_and_not_as_a_float(big):
 
 @pytest.mark.parametrize("copy", [True, False])
 @pytest.mark.parametrize("make", [gl.Matrix.from_csr, gl.Matrix.from_csc])
-def test_offsets_and_indices_may_be_every_second_element_of_an_array(make, copy):
+def test_strided_offsets_and_indices_are_accepted(make, copy):
     offsets, indices = np.array([[0, 1, 2, 3], [1, 2, 0, 9]], np.int32).T.copy().T
     assert not offsets.flags.c_contiguous and not indices.flags.c_contiguous
     A = make(offsets, indices[:3], np.array([1, 2, 3]), copy=copy)

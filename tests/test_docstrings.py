@@ -311,7 +311,7 @@ def test_the_raises_section_lists_the_errors_that_the_code_raises(name):
 
 
 def graphs() -> Iterator[Any]:
-    """Yield graphs of four vertices, and graphs that some algorithms refuse."""
+    """Yield graphs with four vertices, and graphs that some algorithms refuse."""
     i, j = [0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]
     for value in (1, 0, -1, 5, 0.5, np.nan, -np.inf, np.inf, 1e308, 2**62, True):
         yield gl.Matrix.from_coo(i, j, value, nrows=4, ncols=4)

@@ -224,7 +224,7 @@ def test_no_two_vertices_of_the_karate_club_overlap():
 # --- odd input ------------------------------------------------------------------------------------
 
 
-def test_a_dollar_in_a_label_is_a_dollar():
+def test_a_dollar_sign_in_a_label_is_drawn_literally():
     G = gl.Graph.from_edges([("$\\foo$", "a$b$"), ("a$b$", "_c")])
     ax = gl.draw(G, color={"_c": "$\\bar$", "a$b$": "_x"})
     ax.figure.canvas.draw()  # mathtext would refuse \foo
@@ -245,7 +245,7 @@ def test_the_layout_ignores_the_values_of_edges(values):
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.uint8])
-def test_numpys_numbers_are_numbers(kind):
+def test_numpy_numbers_are_accepted_as_colors(kind):
     color = {"a": kind(1), "b": kind(2)}
     assert gl.draw(chain(), color=color).get_legend() is None
     assert gl.draw(chain(), color=[kind(k) for k in range(4)]).get_legend() is None
@@ -266,6 +266,6 @@ def test_colors_without_a_meaning_are_refused(color, error):
 
 
 @pytest.mark.parametrize("positions", ["circle", {v: v for v in "abcd"}, [(1, 2), (1,), 3, 4]])
-def test_positions_that_are_no_pairs_are_refused(positions):
+def test_positions_that_are_not_pairs_are_refused(positions):
     with pytest.raises(InvalidValue, match="positions must be pairs of numbers"):
         gl.draw(chain(), positions=positions)

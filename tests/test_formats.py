@@ -35,7 +35,7 @@ def by_lines(read: Any, lines: list[str], **options: Any) -> gl.Matrix:
 
 # --- DIMACS ---------------------------------------------------------------------------------------
 @given(tables(SQUARE, np.dtype(np.int64)), COMMENTS, st.sampled_from([10, 1 << 20]))
-def test_a_dimacs_file_of_arcs_gives_each_arc_with_its_length(table: Table, comments, block):
+def test_a_dimacs_file_with_arcs_gives_each_arc_with_its_length(table: Table, comments, block):
     n = table.shape[0]
     lines = [f"a {u + 1} {v + 1} {w}" for (u, v), w in table.entries.items()]
     problem = f"p sp {n} {len(lines)}"
@@ -46,7 +46,7 @@ def test_a_dimacs_file_of_arcs_gives_each_arc_with_its_length(table: Table, comm
 
 
 @given(symmetric(np.dtype(np.int64)), st.sampled_from(["edge", "col"]), st.booleans())
-def test_a_dimacs_file_of_edges_gives_each_edge_in_both_directions(table: Table, kind, is_twice):
+def test_a_dimacs_file_with_edges_gives_each_edge_in_both_directions(table: Table, kind, is_twice):
     n = table.shape[0]
     lines = [f"e {u + 1} {v + 1}" for u, v in table.entries if is_twice or u <= v]
     lines = [f"n {v + 1} 3" for v in range(n)] + lines

@@ -339,7 +339,7 @@ def test_conversions_between_forms_keep_iso_values():
     assert is_iso(v.bitmap().values)
 
 
-def test_remembered_facts_about_a_matrix_are_computed_once_and_freed_with_it():
+def test_cached_properties_of_a_matrix_are_computed_once_and_freed_with_it():
     def matrix() -> Csr:
         return Csr(1, 1, *np.zeros((3, 2), np.int32))
 

@@ -53,7 +53,7 @@ def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl
     return Graph(A, directed=is_directed, labels=names), B
 
 
-# --- properties of a Graph------------------------------------------------------------------------
+# --- properties of a Graph ------------------------------------------------------------------------
 
 
 def test_a_graph_from_edges_lists_its_vertices_in_order_of_appearance():
@@ -299,7 +299,7 @@ def test_algorithms_use_the_directedness_of_the_graph():
 
 @st.composite
 def dense(draw: st.DrawFn) -> np.ndarray:
-    """Draw square arrays of up to 5 rows, mostly 0, of floats with NaN, integers or booleans."""
+    """Draw square arrays with up to 5 rows, mostly zeros; the dtype is FP64, INT32 or BOOL."""
     n, kind = draw(st.integers(0, 5)), draw(st.sampled_from(["f8", "i4", "?"]))
     some = st.sampled_from([0, 0, 0, 1, -2, 0.5, -0.0, float("nan")] if kind == "f8" else [0, 0, 1])
     return np.array(draw(st.lists(some, min_size=n * n, max_size=n * n)), kind).reshape(n, n)

@@ -505,7 +505,7 @@ def test_a_positional_unary_operator_returns_the_index_of_each_entry(data):
 
 
 # --- Python protocols --------------------------------------------------------------------------
-def test_the_transpose_of_the_transpose_is_the_matrix_itself_until_it_changes():
+def test_transposing_twice_returns_the_same_object_until_the_matrix_changes():
     A = small()
     B = A.T
     assert B.T is A and (A + A).T.T.new().isequal((A + A).new())

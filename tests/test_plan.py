@@ -175,7 +175,7 @@ def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_it_costs(monk
     assert (A.preparation.tier == "full") == has_full_plans()
 
 
-def test_a_full_plan_of_infinite_cost_is_never_made(monkeypatch):
+def test_a_full_plan_with_infinite_cost_is_never_made(monkeypatch):
     A = matrix()
     both_forms(A)
     monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: inf)
@@ -210,13 +210,13 @@ def spent(light=(), full=()):
 def test_the_break_even_of_a_plan_follows_from_traversal_times():
     assert spent().report(plan_of(0.3, False), 0.9).break_even is None
     assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
-    # estimated: a cost of 0.9 s against a saved share of 10 ms per traversal
+    # estimated: the plan costs 0.9 s, and saves a fixed share of 10 ms per traversal
     estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
     assert estimated.break_even == 0.9 / (SAVING * 0.01)
-    # the same estimate, from traversals that used the full plan
+    # the same estimate, computed from traversals that used the full plan
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
-    # measured: a cost of 0.8 s against 10 ms - 6 ms saved per traversal
+    # measured: the plan costs 0.8 s, and saves 10 ms - 6 ms per traversal
     measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
     assert measured.break_even == 200
     assert "pays after 200 traversals" in repr(measured)

@@ -224,7 +224,7 @@ def test_sorting_by_less_or_greater_equals_the_stable_sort_of_numpy(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "FP64"])
-def test_a_comparison_that_is_true_of_equal_values_sorts_by_its_strict_part(dtype):
+def test_a_comparison_that_is_true_for_equal_values_sorts_by_its_strict_part(dtype):
     values = np.array([2, 1, 2, 3, 1, 1, 0], np.dtype(dtype.lower().replace("fp", "float")))
     v = Vector.from_dense(values)
     for op in (
@@ -332,7 +332,7 @@ def test_an_output_that_is_not_requested_is_none():
     assert A.argsort(order="col").to_coo()[2].tolist() == [0, 0]
 
 
-def test_an_operator_of_another_dtype_compares_without_changing_the_entries():
+def test_an_operator_may_compare_in_another_dtype_without_changing_the_entries():
     v = Vector.from_dense(np.array([2**53 + 1, 2**53, 5], np.int64))
     w, p = v.sort(binary.lt["FP64"])
     assert w.dtype == gl.dtypes.INT64

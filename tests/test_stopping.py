@@ -43,7 +43,7 @@ from graphla.compilers import numba, numba_ops, threads
 pthread_kill: Any = getattr(signal, "pthread_kill", None)
 if pthread_kill is None:
     pytest.skip("needs signals for one thread", allow_module_level=True)
-PATIENCE = 10.0  # seconds that a test waits for another thread; enough on a busy machine
+PATIENCE = 10.0  # maximum wait for another thread in seconds, long enough on a busy machine
 THREADS = 2
 SLACK = 2 * THREADS
 """The maximum number of calls in progress at the stop request: two per thread."""

@@ -73,7 +73,7 @@ def graphs(
     dtype: str = "INT64",
     loops: bool = True,
 ) -> Edges:
-    """Draw a graph of up to 12 vertices, which may be disconnected or have self-loops."""
+    """Draw a graph with up to 12 vertices; it may be disconnected or have self-loops."""
     n = draw(st.integers(least, 12))
     both_ways = draw(st.booleans()) if undirected is None else undirected
     pairs = [(i, j) for i in range(n) for j in range(n) if i <= j or not both_ways]

@@ -173,7 +173,7 @@ def strong_components(A: gl.Matrix, known: dict[str, Any]) -> None:
 
 
 def part_sizes(labels: gl.Vector) -> np.ndarray:
-    """Return the number of vertices of each part; a part is labeled by its least vertex."""
+    """Return the number of vertices in each part; a part is labeled by its least vertex."""
     dense = labels.to("cpu").to_dense()
     parts, least, sizes = np.unique(dense, return_index=True, return_counts=True)
     assert (parts == least).all()
@@ -193,7 +193,7 @@ def cores(A: gl.Matrix, known: dict[str, Any]) -> None:
     core = algo.core_numbers(both)
     most = core.reduce(monoid.max).value
     assert most == known["degeneracy_max_core"]
-    # Each vertex of the innermost core has at least `most` neighbors in it.
+    # Each vertex in the innermost core has `most` or more neighbors in that core.
     inside = np.flatnonzero(core.to("cpu").to_dense() == most)
     assert _degrees(both[inside, inside].new()).min() >= most
 

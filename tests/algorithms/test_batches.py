@@ -82,7 +82,7 @@ def test_progress_adds_up_and_results_do_not_depend_on_the_batches(
     with using(batches.BatchTuning(edges=1, word=16, share=8, most=16)):
         found = dense(CALLS[name](graph))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    bar = bars[-1]  # if the device has no loop, the first bar is that of the failed attempt
+    bar = bars[-1]  # if the device has no loop, the failed attempt shows the first bar
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
     assert len(bar.counts) > 1 or name == "transitive closure" or graph.nrows <= 64

@@ -98,7 +98,7 @@ def test_a_search_of_a_random_graph_with_thousands_of_edges_is_valid():
     verify_bfs(edges_of(A), source, levels.to_dict(), parents.to_dict())
 
 
-def test_a_search_of_one_vertex_with_or_without_a_self_loop_is_valid():
+def test_a_search_of_a_single_vertex_is_valid_with_or_without_a_self_loop():
     for entries in ([], [0]):
         A = gl.Matrix.from_coo(entries, entries, True, bool, nrows=1, ncols=1)
         levels, parents = bfs(A, 0)

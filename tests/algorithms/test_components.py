@@ -51,7 +51,7 @@ def test_edge_direction_does_not_change_components(graph):
     assert found.isequal(connected_components(A))
 
 
-def test_a_graph_without_vertices_in_csr_and_csc_has_no_components():
+def test_a_graph_without_vertices_has_no_components_in_csr_and_csc():
     A = gl.Matrix(int, 0, 0)
     assert A._store.csr is not None
     assert A._store.csc is not None

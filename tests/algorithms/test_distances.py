@@ -48,7 +48,7 @@ weighted = joined(st.one_of(graphs(weights=integers), graphs(weights=halves, dty
 
 @st.composite
 def long_trees(draw: st.DrawFn, weights: st.SearchStrategy[float]) -> Edges:
-    """Draw an undirected tree of up to 30 vertices, most of them on a few long paths."""
+    """Draw an undirected tree with up to 30 vertices; most vertices are on a few long paths."""
     n = draw(st.integers(4, 30))
     before = [max(0, v - draw(st.sampled_from([1, 1, 1, 2, 5]))) for v in range(1, n)]
     ends = list(zip(before, range(1, n), strict=True))

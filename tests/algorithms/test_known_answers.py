@@ -43,7 +43,7 @@ def test_results_on_a_large_graph_match_other_tools(name: str, check: Check, eng
 
 
 def small_matrices() -> list[str]:
-    """Return the square, well-formed Matrix Market files with answers that are not complex."""
+    """Return the well-formed Matrix Market files of square matrices that are not complex."""
     return [
         name
         for name, known in answers().items()

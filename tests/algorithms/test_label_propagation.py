@@ -17,7 +17,7 @@ weighted = graphs(weights=st.integers(0, 3)) | graphs(weights=halves, dtype="FP6
 
 
 def propagated(graph: Edges, count: int, weight: bool, labels: list[int]) -> list[int]:
-    """Return the labels after `count` rounds of label propagation, by the rules of LDBC."""
+    """Return the labels after `count` rounds of label propagation as LDBC defines it."""
     for _ in range(count):
         around = [defaultdict(float) for _ in range(graph.n)]
         for i, j, w in graph:
@@ -75,8 +75,8 @@ def test_cliques_joined_by_one_edge_keep_their_own_labels():
     assert label_propagation(A).to_dense().tolist() == [0] * 5 + [5] * 5 + [10] * 5
 
 
-def test_labels_of_short_and_long_rows_equal_the_definition():
-    """The neighbors of a hub have many distinct labels at first and few later."""
+def test_labels_in_short_and_long_rows_match_the_definition():
+    """The neighbors of a hub have many distinct labels in the first rounds and few later."""
     A = gl.generators.kronecker(8, symmetric=True, seed=3)
     fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()
     for weight, B in ((False, A), (True, fifths)):

@@ -52,7 +52,7 @@ def test_a_level_above_254_is_refused_for_uint8():
 
 
 @given(graphs(), cutoffs)
-def test_lengths_of_all_pairs_match_networkx(graph, cutoff):
+def test_all_pairs_path_lengths_match_networkx(graph, cutoff):
     nx = pytest.importorskip("networkx")
     lengths = dict(nx.all_pairs_shortest_path_length(graph.networkx(), cutoff=cutoff))
     found = all_pairs_lengths(graph.matrix(), cutoff=cutoff)
@@ -61,7 +61,7 @@ def test_lengths_of_all_pairs_match_networkx(graph, cutoff):
 
 
 @given(graphs(), st.data())
-def test_lengths_from_some_sources_are_rows_of_the_full_result(graph, data):
+def test_path_lengths_from_some_sources_are_rows_of_the_full_result(graph, data):
     A = graph.matrix()
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=4))
     assert all_pairs_lengths(A, sources).isequal(all_pairs_lengths(A)[sources, :].new())
@@ -117,7 +117,7 @@ def test_invalid_vertices_are_refused(name):
         algorithm(gl.Matrix(int, 3, 4), [0])
 
 
-def test_a_mask_must_be_that_of_a_vector():
+def test_a_mask_made_from_a_matrix_is_refused():
     A = gl.Matrix(int, 3, 3)
     reached = gl.Vector.from_coo([0], True, bool, size=3)
     assert table(bfs_levels(A, [0, 2], mask=reached)).tolist() == [[0, -1, -1], [-1, -1, 0]]

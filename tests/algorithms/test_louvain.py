@@ -30,7 +30,7 @@ def with_labels(draw, edges):
 
 
 def parts(labels) -> list[set[int]]:
-    """Return the set of vertices of each label."""
+    """Return the set of vertices with each label."""
     labels = np.asarray(labels)
     return [set(np.flatnonzero(labels == each).tolist()) for each in np.unique(labels)]
 
@@ -122,7 +122,7 @@ class Exact:
 
 @settings(max_examples=60)
 @given(with_labels(weighted), resolutions)
-def test_in_each_round_a_vertex_chooses_the_greatest_gain_of_modularity(labeled, resolution):
+def test_in_each_round_a_vertex_chooses_the_largest_gain_of_modularity(labeled, resolution):
     graph, labels = labeled
     assume(sum(graph.weights))
     exact, community = Exact(graph, resolution), np.unique(labels, return_inverse=True)[1].tolist()
@@ -140,7 +140,7 @@ def test_in_each_round_a_vertex_chooses_the_greatest_gain_of_modularity(labeled,
 
 
 def one_by_one(exact, order):
-    """Return the communities after a queue of vertices has moved, each to the greatest gain of Q.
+    """Move each vertex of a queue to the community with the largest gain of Q; return all labels.
 
     Reject an example in which rounding may change a choice.
     """
@@ -164,7 +164,7 @@ def one_by_one(exact, order):
 @pytest.mark.cpu
 @settings(max_examples=60)
 @given(graphs(weights=st.integers(1, 10**6)), resolutions, st.integers(0, 3))
-def test_each_vertex_moves_to_the_greatest_gain_of_modularity(graph, resolution, seed):
+def test_each_move_has_the_largest_gain_of_modularity(graph, resolution, seed):
     assume(graph.ends)
     order = np.argsort(hashed_random.words(graph.n, hashed_random.mix(seed)))
     expected = one_by_one(Exact(graph, resolution), order.tolist())

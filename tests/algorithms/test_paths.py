@@ -41,7 +41,7 @@ def test_reachable_vertices_match_networkx(rooted, cutoff):
 
 
 @given(weighted)
-def test_the_width_of_a_path_is_that_of_its_narrowest_edge(rooted):
+def test_the_width_of_a_path_equals_the_width_of_its_narrowest_edge(rooted):
     graph, source = rooted
     A = graph.matrix()
     start = math.inf if A.dtype == "FP64" else 2**63 - 1
@@ -51,7 +51,7 @@ def test_the_width_of_a_path_is_that_of_its_narrowest_edge(rooted):
 
 
 @given(weighted)
-def test_the_height_of_a_path_is_that_of_its_highest_edge(rooted):
+def test_the_height_of_a_path_equals_the_height_of_its_highest_edge(rooted):
     graph, source = rooted
     A = graph.matrix()
     start = -math.inf if A.dtype == "FP64" else -(2**63)
@@ -72,14 +72,14 @@ def test_minimax_paths_have_the_heights_of_a_minimum_spanning_tree(rooted):
 
 
 @given(with_source(graphs(weights=eighths, dtype="FP64")))
-def test_the_most_reliable_path_has_the_greatest_product(rooted):
+def test_the_most_reliable_path_has_the_largest_product(rooted):
     graph, source = rooted
     expected = best(graph, source, 1.0, lambda x, w: x * w, lambda x, y: x > y)
     assert most_reliable_path(graph.matrix(), source).probabilities.to_dict() == expected
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "FP32"])
-def test_reliabilities_of_weights_of_any_dtype_are_fp64(dtype):
+def test_reliabilities_are_fp64_for_weights_of_any_dtype(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], dtype, nrows=3, ncols=3)
     found = most_reliable_path(A, 0).probabilities
     assert found.to_dict() == {0: 1.0, 1: 1.0, 2: 1.0}

@@ -55,7 +55,7 @@ def length_along(graph, path):
 
 @few
 @given(weighted, st.data())
-def test_a_shortest_path_is_a_path_of_the_length_that_networkx_finds(graph, data):
+def test_a_shortest_path_has_the_length_that_networkx_finds(graph, data):
     nx = pytest.importorskip("networkx")
     vertices = st.integers(0, graph.n - 1)
     s, t = data.draw(vertices), data.draw(vertices)
@@ -306,7 +306,7 @@ def test_nan_weights_are_refused():
 
 @few
 @given(st.one_of(weighted, directed), st.none() | st.integers(0, 12))
-def test_weighted_lengths_of_all_pairs_match_networkx(graph, cutoff):
+def test_weighted_all_pairs_path_lengths_match_networkx(graph, cutoff):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     if nx.negative_edge_cycle(G):
@@ -326,7 +326,7 @@ def test_weighted_lengths_of_all_pairs_match_networkx(graph, cutoff):
 
 @few
 @given(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
-def test_lengths_of_all_pairs_equal_repeated_squaring(graph):
+def test_all_pairs_path_lengths_equal_repeated_squaring(graph):
     A = graph.matrix()
     assert all_pairs_lengths(A, weight=True).isequal(definition(A))
 
@@ -385,7 +385,7 @@ def ladder(rungs):
 
 
 @pytest.mark.parametrize("weight", [None, True])
-def test_counts_are_exact_up_to_the_greatest_int64(weight):
+def test_counts_are_exact_up_to_the_largest_int64(weight):
     A, end = ladder(39)
     assert path_count(A, 0, weight=weight)[end].value == 3**39 > 2**53
     A, end = ladder(40)

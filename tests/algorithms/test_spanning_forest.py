@@ -70,7 +70,7 @@ def test_relabeling_a_graph_with_distinct_weights_relabels_its_forest(ordered, s
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "UINT64", "FP32"])
-def test_weights_may_be_of_any_dtype(dtype):
+def test_weights_may_have_any_dtype(dtype):
     values = [0, 1, 1] if dtype == "BOOL" else [1, 3, 2]
     A = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], np.array(values), dtype=dtype, nrows=4, ncols=4)
     A = gl.binary.any(A | A.T).new()

@@ -40,7 +40,7 @@ def test_delta_does_not_change_the_distances(rooted, delta):
 
 
 @given(with_source(graphs()))
-def test_with_weights_of_one_distances_equal_levels(rooted):
+def test_distances_equal_levels_if_every_weight_is_one(rooted):
     graph, source = rooted
     assert (
         sssp(graph.matrix(), source).distances.to_dict()

@@ -28,7 +28,7 @@ TABLE = Path(__file__).with_name("resources.json")
 
 @dataclass(frozen=True)
 class Resources:
-    """Use of registers, stack bytes and spill bytes by a thread, and of shared bytes by a block."""
+    """Registers, stack bytes and spill bytes that a thread uses, and shared bytes of a block."""
 
     registers: int = 0
     stack: int = 0
@@ -41,7 +41,7 @@ class Resources:
         return Resources(**{name: max(mine[name], theirs[name]) for name in mine})
 
     def beyond(self, limit: Resources) -> list[str]:
-        """Describe the resources of which this uses more than the limit."""
+        """Describe the resources whose use exceeds the limit."""
         return [
             f"{mine} {field.name}, not {most}"
             for field in fields(self)
@@ -121,7 +121,7 @@ def _program(each: Instance) -> tuple[str, str]:
 
 
 def _entries(log: str) -> Iterator[tuple[str, Resources]]:
-    """Yield the name in machine code and the resources of each kernel in a log of ptxas."""
+    """Yield the mangled name and the resources of each kernel in a log from ptxas."""
     for part in log.split("Compiling entry function '")[1:]:
         name = part[: part.index("'")]
         yield (
@@ -144,7 +144,7 @@ def _number(pattern: str, text: str) -> int:
 
 
 def _most(k: int) -> tuple[str, dict[str, Resources]]:
-    """Return the maximum over the instances of kernel k in the campaign, by architecture."""
+    """Return, for each architecture, the maximum over the campaign's instances of kernel k."""
     toolkit = installed(13)
     assert toolkit is not None, "NVRTC of CUDA 13 is not installed"
     found: dict[str, Resources] = {}

@@ -26,7 +26,7 @@ def covering(
     """Return rows accepted by `allows` that together contain every pair of values it accepts.
 
     Pairs of two factors that are both in `apart` may be missing, but each of their values occurs.
-    `allows` also judges partial rows: it refuses those that no further value can make valid. The
+    `allows` must also refuse a partial row if no choice of its missing values is valid. The
     same arguments give the same rows.
     """
     factors = {name: list(values) for name, values in factors.items()}

@@ -205,7 +205,7 @@ def _spec(operators: str, operator: Any, dtype: DataType | None) -> Any:
 class Kernel:
     """A `__global__` template: its file, its kind of operator, and the domain of each parameter.
 
-    Hot kernels (`is_hot`) keep every value in registers on sm_90, without stack and spills.
+    Hot kernels (`is_hot`) keep every value in registers on sm_90: they use no stack and no spills.
     """
 
     file: str
@@ -256,7 +256,7 @@ class Kernel:
                 yield self.instance({**row, "architecture": next(turns)})
 
     def _with(self, base: Row, rest: Mapping[str, tuple[Any, ...]]) -> list[Row]:
-        """Return all rows of one operator, or rows with all pairs if there are too many."""
+        """Return all rows of one operator; if there are too many, cover all pairs of values."""
         spec = self.spec(base)
 
         def comes_up(row: Row) -> bool:
@@ -333,8 +333,8 @@ class Instance:
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
     """Return whether the product code would request this combination.
 
-    Operands that the semiring does not read are passed as unread, and only those. Only rows of
-    `any` end at their first term. All offsets have the same width.
+    An operand is passed as unread if and only if the semiring does not read it. Only the monoid
+    `any` stops a row at its first term. All offsets have the same width.
     """
     ring = spec[1]
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
@@ -349,7 +349,7 @@ def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
 
 
 def _named_operators() -> list[Row]:
-    """Return the operator and the dtype of each named semiring, alternating between the sides."""
+    """Return the operator and the dtype of each named semiring, alternating between mxv and vxm."""
     return [
         {"operator": (name, side), "dtype": _lookup(dtype)}
         for name, dtypes in NAMED.items()
@@ -528,7 +528,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
             or (row["KEPT_U"] == 2 and row["ENDS"] == 0 and row.get("MASK", 0) == 0)
         ),
     ),
-    # Lengths of 64 bits may be computed in 32 bits; near and far need an order.
+    # 64-bit lengths may be computed in 32 bits; the near-far method needs an order.
     "close_over": lambda spec, row: (
         (row["T"] is OWN or (row["operator"], row["dtype"].name) == ("min_plus", "INT32"))
         and (row["HOW"] != 1 or cuda_ops.order_of(spec[1].monoid) != 0)

@@ -1,7 +1,7 @@
 """Run the tour of every kernel under compute-sanitizer's tools: `sanitize.py OUTCOMES [TOOL...]`.
 
 The stages of the tour are divided among a few processes per tool. The script writes the outcome of
-each process for verified.json. A kernel that a tool did not see is a failure. Without
+each process for verified.json. A kernel that did not run under a tool counts as a failure. Without
 compute-sanitizer, every outcome is "skipped".
 """
 

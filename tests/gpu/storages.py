@@ -33,7 +33,7 @@ def values_of(count: int, dtype: np.dtype[Any], numbers: np.random.Generator) ->
 
 @st.composite
 def values(draw: Draw, count: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -> np.ndarray:
-    """Draw `count` values; sometimes all are equal and stored once."""
+    """Draw `count` values; sometimes they are all equal and stored as one value."""
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     drawn = values_of(count, draw(st.sampled_from(dtypes)), numbers)
     return np.broadcast_to(drawn[:1].copy(), (count,)) if count and draw(st.booleans()) else drawn

@@ -1,4 +1,4 @@
-"""Betweenness by teams of blocks, and PageRank, match the algebraic definitions on the host."""
+"""Compare betweenness by teams of blocks, and PageRank, with their definitions on the host."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ class Kind(NamedTuple):
     offset: Any = np.int32
 
 
-# Each kind is a program to compile, so there are few. Together they cover every way to keep a
-# vertex.
+# Each kind is a separate program to compile, so the list is short. Together the kinds cover every
+# way to store a vertex.
 IMPROVING = [
     Kind("min_plus INT8", (0, 9), (0, 20), parents=True),
     Kind("min_plus INT64", (0, 9), (-9, -1), masked=True),

@@ -42,7 +42,7 @@ def cpu() -> Any:
 
 
 def operands(draw: Any, dtypes: Any = NUMBERS, number: int = 1) -> list[Any]:
-    """Draw `number` sorted vectors of one size, or sorted matrices of one shape."""
+    """Draw `number` sorted vectors of the same size, or sorted matrices of the same shape."""
     if draw(st.booleans()):
         size = draw(SIZES)
         return [draw(sparse_vectors(size, dtypes)) for _ in range(number)]
@@ -125,7 +125,7 @@ def test_operands_that_share_their_index_arrays_keep_them(data: Any) -> None:
 
 
 @given(data)
-def test_joins_of_dense_vectors_match_the_cpu(data: Any) -> None:
+def test_unions_and_intersections_of_dense_vectors_match_the_cpu(data: Any) -> None:
     size = data.draw(SIZES)
     v = data.draw(dense_vectors(size, NUMBERS))
     w = data.draw(st.one_of(dense_vectors(size, NUMBERS), sparse_vectors(size, NUMBERS)))

@@ -75,7 +75,7 @@ def test_independent_sets_colors_and_matchings_match_the_host(given_, seed):
 
 
 @pytest.mark.parametrize("degree", [31, 32, 33, 255, 257, 4095, 5000])
-def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_least(degree):
+def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_least_label(degree):
     """The least label wins because each label occurs once."""
     leaves = np.arange(1, degree + 1)
     hub = np.zeros_like(leaves)
@@ -117,7 +117,7 @@ def test_the_least_label_wins_when_all_weights_are_zero(rows):
 
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
 def test_coloring_is_correct_for_rows_longer_than_a_warp_can_hold(strategy):
-    """The last vertices wait for more neighbors than a warp can hold, path vertices for two."""
+    """The last vertices wait for more neighbors than a warp holds; path vertices wait for two."""
     n = 330
     rng = np.random.default_rng(1)
     dense = np.triu(rng.random((n, n)) < 0.9, 1)

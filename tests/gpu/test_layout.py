@@ -29,7 +29,7 @@ FLAGS = st.booleans()
 
 
 def array(x: Any) -> Any:
-    """Copy an array to the device; if all entries share one stored value, they still do."""
+    """Copy an array to the device; if all entries share one stored value, so do the copies."""
     there = cuda.asarray(x[:1].copy() if is_iso(x) else x)
     return np.broadcast_to(there, x.shape) if is_iso(x) else there
 

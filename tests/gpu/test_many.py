@@ -36,7 +36,7 @@ def csr(n: int, rows: np.ndarray, columns: np.ndarray, offset: Any = np.int32) -
 
 @st.composite
 def graphs(draw: Any) -> tuple[Csr, Csr]:
-    """Draw both forms of a graph, which are sometimes the same object.
+    """Draw a graph as CSR and as CSC, which are sometimes the same object.
 
     The graph is sparse or dense, has hubs or several components, or is a path.
     """
@@ -151,7 +151,7 @@ def test_levels_match_separate_searches(data: Any):
 
 
 @given(st.data())
-def test_statistics_match_the_levels(data: Any):
+def test_the_statistics_of_a_search_match_its_levels(data: Any):
     case = arguments(data.draw)
     with thresholds(data.draw):
         found = search(*case["given"], **case["options"])

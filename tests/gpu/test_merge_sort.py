@@ -42,7 +42,7 @@ segments = st.lists(
 
 @pytest.fixture
 def small() -> Iterator[int]:
-    """Sort in small tiles; yield the number of entries of a tile."""
+    """Sort in small tiles; yield the number of entries per tile."""
     with using(SMALL):
         yield SMALL.threads * SMALL.items
 
@@ -74,7 +74,7 @@ def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32
 
 
 def drawn(dtype: np.dtype, count: int, seed: int, of: int = 40) -> np.ndarray:
-    """Return values with many duplicates, and NaN if the dtype has it."""
+    """Return values with many duplicates; floating values include NaN."""
     values = np.random.default_rng(seed).integers(0, of, count)
     if dtype.kind == "f":
         return np.where(values < of // 8, np.nan, values - of // 2).astype(dtype)
@@ -93,7 +93,7 @@ def check(values: np.ndarray, sizes: Any, name: str, offset: Any = np.int32) -> 
 @settings(max_examples=20)
 @given(segments, st.sampled_from(sorted(ORDERS)), st.integers(0, 99))
 @pytest.mark.usefixtures("small")
-def test_rows_are_sorted_however_tiles_cut_them(sizes, name, seed):
+def test_rows_are_sorted_correctly_wherever_tiles_split_them(sizes, name, seed):
     check(drawn(np.dtype("f4"), sum(sizes), seed), sizes, name)
 
 

@@ -93,7 +93,7 @@ def test_a_random_matrix_product_matches_the_cpu(
 @given(
     st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS), st.sampled_from(("dots", "rows"))
 )
-def test_masked_products_by_dots_and_by_rows_match_the_cpu(
+def test_masked_products_match_the_cpu_with_dot_products_and_row_by_row(
     data: Any, m: int, k: int, n: int, name: str, way: str
 ) -> None:
     semiring = typed(name)

@@ -66,7 +66,7 @@ def pieces(draw: st.DrawFn) -> tuple[Csr, Csr]:
     """Draw a union of paths, cycles, complete graphs, stars, acyclic and random graphs.
 
     Edges lead from earlier parts to later parts. There are self-loops, and the vertices are in
-    random order. Return the matrix by rows and by columns.
+    random order. Return the matrix as CSR and as CSC.
     """
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     edges, n = np.empty((2, 0), np.int64), 0

@@ -1,4 +1,4 @@
-"""Statements return before their entries are counted, and the count is read when needed."""
+"""A statement returns before it counts its result; the count is read when it is needed."""
 
 from __future__ import annotations
 

@@ -96,7 +96,9 @@ def passed(kernel: Kernel, blocks: int, last: int, stop: int = -1) -> tuple[list
 
 @pytest.mark.parametrize("blocks", [2, 7])
 @pytest.mark.parametrize("tickets", [0, 2**32 - 1, 2**32 - 20])
-def test_blocks_stay_in_step_and_leave_together(pass_round: Kernel, blocks: int, tickets: int):
+def test_all_blocks_run_the_same_rounds_and_stop_together(
+    pass_round: Kernel, blocks: int, tickets: int
+):
     for last in (1, 2, 9, 10):
         with using(PersistentTuning(tickets=tickets, patience=1 << 40)):
             told, values = passed(pass_round, blocks, last)

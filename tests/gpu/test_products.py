@@ -79,7 +79,7 @@ def csr(
 
 
 def on_device(storage: Any) -> Any:
-    """Copy a storage to the card; if all entries share one stored value, they still do."""
+    """Copy a storage to the card; if all entries share one stored value, so do the copies."""
     if storage is None:
         return None
 
@@ -328,7 +328,7 @@ def test_a_row_product_is_bitwise_independent_of_the_other_rows_of_its_warp(leng
 
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
-def test_the_queue_has_room_for_a_long_row_and_all_rows_of_middle_length(many: int) -> None:
+def test_the_queue_has_room_for_a_long_row_and_all_medium_rows(many: int) -> None:
     """This holds whether or not the middle rows alone would need a queue."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
     sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
@@ -370,7 +370,7 @@ def test_deterministic_products_are_bitwise_equal_on_any_grid(seed: int, sizes: 
 
 
 @given(seed=st.integers(0, 2**32))
-def test_a_deterministic_any_returns_the_first_entry(seed: int) -> None:
+def test_a_deterministic_product_with_any_returns_the_first_entry(seed: int) -> None:
     rng, semiring = np.random.default_rng(seed), catalog.any_secondi["FP32"]
     a = csr(rng, (40, 300), 0.2, np.float32, False, np.int32)
     present = rng.random(300) < 0.2

@@ -29,7 +29,7 @@ def cpu() -> Any:
 
 
 @given(data)
-def test_all_present_values_are_reduced(data: Any) -> None:
+def test_a_reduction_includes_every_present_value(data: Any) -> None:
     v = data.draw(dense_vectors(data.draw(st.sampled_from((0, 1, 40, 3000))), WHOLE))
     op = data.draw(st.sampled_from(MONOIDS))["INT64"]
     d, present = to_device(v), getattr(v, "present", None)

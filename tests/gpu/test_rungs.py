@@ -1,4 +1,4 @@
-"""Every strategy of the ladder on the device finds the levels of the sequential one.
+"""Every strategy of the ladder on the device finds the same levels as the sequential strategy.
 
 Constants are set so low that small graphs take the code paths of large ones: queues overflow, rows
 become hubs, edges are processed in blocks, and levels exceed a byte.
@@ -75,7 +75,7 @@ def deep(draw: Any) -> Pattern:
 @pytest.mark.parametrize(("name", "low"), WAYS)
 @fewer(2)
 @given(st.one_of(patterns(sizes=(1, 2, 33, 200, 1500)), deep()), st.data())
-def test_each_strategy_finds_the_levels_of_the_sequential_one(name, low, graph, data):
+def test_each_strategy_finds_the_same_levels_as_the_sequential_strategy(name, low, graph, data):
     n = graph[0].nrows
     sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3))
     strategy = STRATEGIES[name]
@@ -92,7 +92,7 @@ def test_each_strategy_finds_the_levels_of_the_sequential_one(name, low, graph, 
 )
 @fewer(2)
 @given(patterns(sizes=(1, 33, 200, 700)))
-def test_a_queue_contains_each_vertex_of_its_level_once(name, graph):
+def test_the_queue_of_a_level_contains_each_vertex_once(name, graph):
     """This includes queues that overflowed and queues that one kernel passes to another."""
     strategy, source = STRATEGIES[name], graph[0].nrows // 2
     module = import_module(f"graphla.ladder.{strategy.cuda.partition('.')[0]}")

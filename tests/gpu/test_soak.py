@@ -26,7 +26,7 @@ class Known:
     """A graph on the card, and the results of the CPU for some of its vertices."""
 
     A: Matrix
-    found: dict[int, tuple[Vector, Vector, Vector]]  # levels, least parents and distances by source
+    found: dict[int, tuple[Vector, Vector, Vector]]  # per source: levels, least parents, distances
     depth: dict[int, int]
 
     @classmethod

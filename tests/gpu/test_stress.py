@@ -1,4 +1,4 @@
-"""On a card only: large random inputs against the CPU, and more entries than 32 bits can count."""
+"""Compare large random inputs on a card with the CPU, and count more than 2^32 entries."""
 
 from __future__ import annotations
 

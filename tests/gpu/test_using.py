@@ -60,7 +60,7 @@ def test_a_noun_is_created_on_the_current_card_and_reports_it():
         assert square().device == "cpu"
 
 
-def test_a_result_is_computed_on_the_operands_card_even_for_a_scalar_elsewhere(two_cards):
+def test_a_scalar_on_another_card_does_not_change_the_card_of_a_result(two_cards):
     with gl.config.set(device="cuda:1"):
         v = gl.Vector.from_coo([0, 2], [3, 4], size=5)
     seen = []

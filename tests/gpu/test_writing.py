@@ -158,6 +158,6 @@ def test_a_matrix_written_by_the_rule_matches_the_cpu(data):
     assert_same(w, c)
 
 
-def test_a_vector_of_one_entry_matches_the_cpu():
+def test_a_vector_with_one_entry_matches_the_cpu():
     for value in (np.int64(-7), np.float32(2.5), np.bool_(True)):
         assert_same(cuda.one_entry(40, 7, value), cpu.one_entry(40, 7, value))

@@ -86,13 +86,13 @@ def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> It
 
 
 def masks(noun: Any) -> Iterator[Any]:
-    """Yield no mask, then each kind of mask made from a noun."""
+    """Yield None, then each kind of mask that the noun can form."""
     yield from (None, noun.S, ~noun.S, noun.V, ~noun.V)
 
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (  # each kind of fold: by hardware, by compare and swap, by plain stores
+SEMIRINGS = (  # atomic instructions, compare and swap, and plain stores
     *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
     *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )
@@ -155,7 +155,7 @@ def products_in_one_order() -> None:
 
 
 def matrix_products() -> None:
-    """Run mxm with short and long rows, with and without each kind of mask, and kronecker."""
+    """Run kronecker, and mxm with short and long rows under no mask and every kind of mask."""
     for name, dtype in SEMIRINGS:
         A, B, op = matrix(dtype), matrix(dtype, 1), getattr(gl.semiring, name)
         op(A @ B).new()
@@ -448,7 +448,7 @@ def ranks() -> None:
 
 
 def parts() -> None:
-    """Run components, cores and forests with split rows, varying blocks and key widths."""
+    """Run components, cores and forests with split rows and several grid sizes and key widths."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

@@ -40,7 +40,7 @@ def test_a_row_computes_the_means_of_its_speeds():
     assert row().facts()["mean_levels"] == 3.5
 
 
-def test_the_fastest_row_has_the_greatest_harmonic_mean():
+def test_the_fastest_row_has_the_largest_harmonic_mean():
     rows = [row("even", (0.5, 0.5)), row("uneven", (0.05, 2.0))]
     assert rows[0].mean < rows[1].mean
     found = Comparison("here", 9, 9, True, [0, 1], rows)
@@ -116,7 +116,7 @@ def test_each_edge_of_the_reached_component_is_counted_once(drawn):
         assert edges == (nx.Graph(part) if found.symmetric else part).number_of_edges()
 
 
-def test_a_seed_draws_the_sources_among_vertices_with_an_edge():
+def test_a_seed_chooses_the_sources_from_vertices_with_an_edge():
     A = gl.Matrix.from_coo(range(0, 200, 2), range(1, 201, 2), 1, nrows=201, ncols=201)
     first, again, other = (ladder.compare(A, ["sequential"], seed=seed) for seed in (3, 3, 4))
     assert first.sources == again.sources != other.sources

@@ -1,6 +1,6 @@
 """Small faults, each a replacement of text that must occur exactly once in its file.
 
-`tests` holds the pytest arguments that select the tests of the line; these tests run first.
+`tests` holds the pytest arguments that select the tests covering that text; they run first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault that replaces `before` by `after` in a file, or in the one other file that has it."""
+    """A replacement of `before` by `after` in `file`, or in the one other file that contains it."""
 
     name: str
     kind: str

@@ -147,7 +147,7 @@ def judge_full(mutant: Mutant) -> dict[str, str]:
 
 
 def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
-    """Return whether all tests of `make test` kill the mutant, in addition to what is known."""
+    """Run all tests of `make test` on the mutant, and return its result with this outcome."""
     with mutated(mutant) as root:
         killer = run_tests(root, "tests", "ci", "not full and not gpu")
     by_full = {"by test-full": kept["test"]} if kept["killed by"] == FULL else {}

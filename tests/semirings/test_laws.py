@@ -277,7 +277,7 @@ def test_check_refuses_an_unknown_law_and_an_unknown_name():
 
 
 @pytest.mark.parametrize("thing", [None, 3, unary.abs, unary.abs["INT8"], lambda x, y: x])
-def test_check_refuses_a_thing_without_laws(thing):
+def test_check_refuses_an_object_without_laws(thing):
     with pytest.raises(TypeError, match=r"thing is .*, but it should be a binary operator, monoid"):
         check(thing)
 

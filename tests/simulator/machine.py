@@ -77,7 +77,7 @@ class Machine:
     freed: Any = None  # checks the Track of freed memory; cupy/cuda/stream.py sets it
 
     def reset(self, devices: int = 1, seed: int | None = None) -> None:
-        """Restore the state after a start, with `devices` devices; memory in use stays in use."""
+        """Restore the initial state, with `devices` devices; arrays keep their memory."""
         used = [each.used for each in self.devices]
         self.devices = [Device(k) for k in range(devices)]
         for each, amount in zip(self.devices, used, strict=False):

@@ -1,4 +1,4 @@
-"""Plant faults that a GPU hides; each must be reported with the kernel's name and its place."""
+"""Plant faults that a GPU hides; each must be reported with its kernel and its location."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def lanes(mask: int) -> np.ndarray:
 
 
 def shuffled_from(kind: str, lane: int, argument: int, width: int) -> int:
-    """Return the lane that a shuffle reads, by the CUDA programming guide."""
+    """Return the lane that a shuffle reads, as the CUDA programming guide defines it."""
     begin = lane // width * width
     match kind:
         case "":

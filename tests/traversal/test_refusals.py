@@ -95,7 +95,7 @@ def test_masks_that_do_not_fit_are_refused():
     refused(TypeError, "a mask must be like", x, A, "min_plus", mask=[True, False, True])
 
 
-def test_a_mask_may_be_a_boolean_vector():
+def test_a_boolean_vector_is_accepted_as_a_mask():
     truth = gl.Vector.from_dense([False, True, False])
     assert gl.closure(x, A, "min_plus", mask=truth).values.to_dict() == {0: 0, 1: 3}
 

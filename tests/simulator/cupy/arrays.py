@@ -60,7 +60,7 @@ def on_device(values: np.ndarray) -> np.ndarray:
 
 
 def wrap(result: Any) -> Any:
-    """Convert a result of NumPy to that of CuPy: a device array, of dimension 0 for a scalar."""
+    """Convert a NumPy result to CuPy's: a device array, which has dimension 0 for a scalar."""
     if isinstance(result, np.ndarray):
         return ndarray._of(result if _owner(result) is not None else _written(result))
     if isinstance(result, np.generic):

@@ -1,7 +1,7 @@
 """The table of CuPy functions in the look-alike. To add a missing function, add a line.
 
-Each line is a signature of CuPy. The NumPy function of that name does the work; functions of CuPy
-that differ from those of NumPy are in `special.py`.
+Each line is a signature of CuPy. The NumPy function with that name does the work; CuPy functions
+that differ from NumPy's functions are in `special.py`.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _create(name: str, signature: inspect.Signature) -> Any:
 
 
 def refuse_subclass(value: Any) -> None:
-    """Refuse an `IntEnum` and the like as CuPy's `copyto` does, which asks for the exact type."""
+    """Refuse an instance of a subclass such as `IntEnum`, as CuPy's `copyto` does."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
     if is_number and type(value) not in (bool, int, float):
         raise TypeError("can_cast() does not support Python ints, floats, and complex")

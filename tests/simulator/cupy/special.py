@@ -1,4 +1,4 @@
-"""Functions of CuPy that differ from those of NumPy or that NumPy lacks."""
+"""CuPy functions that differ from NumPy's functions or that NumPy lacks."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class CUDADriverError(RuntimeError):
 
 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
-functions: dict[int, Any] = {}  # functions by the numbers that stand for their pointers
+functions: dict[int, Any] = {}  # functions, keyed by the integers that represent their pointers
 
 
 def get_build_version() -> int:

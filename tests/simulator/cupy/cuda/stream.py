@@ -26,7 +26,7 @@ class _Local(threading.local):
 
 _local = _Local()
 _clocks: dict[Place, dict[Place, int]] = {}
-_host: dict[Place, int] = {}  # the progress of each stream that the host has waited for
+_host: dict[Place, int] = {}  # the progress up to which the host has waited for each stream
 _apart: set[int] = set()  # pointers of streams that do not wait for the null stream
 
 
