@@ -169,7 +169,7 @@ template <class Offset> struct State {
 
 /// Limits of a search. Most of them apply to small levels.
 struct Limits {
-  i64 alone_edges;   // most edges of a level that one block or cluster takes over
+  i64 alone_edges;   // maximum number of edges of a level that one block or cluster takes over
   i64 grid_edges;    // maximum number of edges in a level that the block or cluster does not return
                      // to the grid
   i32 alone_room;    // vertices that the queue of one block holds

@@ -43,7 +43,7 @@ struct AloneMemory {
 /// The levels that one block or one cluster walks.
 struct Span {
   u32 first, last, level;  // the first level: entries first..last - 1 of the queue
-  u32 most;                // most edges of a level
+  u32 most;                // maximum number of edges of a level
   i64 limit;               // maximum level
   i64 records;             // number of levels recorded so far
   bool is_one_byte;  // whether levels are stored in one byte, so that a level above DEEP does not
