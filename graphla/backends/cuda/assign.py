@@ -59,9 +59,9 @@ def write_vector(
     *,
     in_place: bool = False,
 ) -> AnyVector:
-    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
+    """w⟨mask, replace⟩ = accum(w, t), with numpy dtype `dtype`; in w's own arrays if `in_place`.
 
-    If w is dense this is one launch (two if it loses entries to a sparse t), and no wait.
+    If w is dense, this takes one launch and no wait; two launches if a sparse t deletes entries.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):
@@ -87,7 +87,7 @@ def write_matrix(
     replace: bool,
     dtype: Any,
 ) -> Csr:
-    """C⟨mask, replace⟩ = accum(C, T), of numpy dtype `dtype`."""
+    """C⟨mask, replace⟩ = accum(C, T), with numpy dtype `dtype`."""
     if mask is not None and t.nvals:
         t = keep(t, _look_up_entries(mask, t, True))
     c = _remove_lost(c, mask, REMAINS[mask is not None, accum is not None, replace])
@@ -183,7 +183,7 @@ def _restrict(t: AnyVector, mask: VectorMask | None) -> AnyVector:
 def _intersect_flags(
     v: DenseVector, mask: VectorMask, complement: bool, to: Array, count: Array
 ) -> None:
-    """Set `to` where v has an entry and the mask, or its complement, has the index.
+    """Set `to` where v has an entry and the mask, or its complement, contains the index.
 
     `to` may be v's own flags.
     """

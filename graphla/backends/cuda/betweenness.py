@@ -1,6 +1,6 @@
 """Dependencies on shortest paths, in one launch: each team of blocks takes one source at a time.
 
-If edges have lengths, there is one launch per source, with all blocks in one team.
+If edges have lengths, each source takes one launch, with all blocks in one team.
 
 Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. Waits: for each launch.
 """
@@ -32,8 +32,8 @@ class BetweennessTuning:
     part: int = 256  # maximum number of edges in a part of a row
     team_words: int = 16  # number of control words per team
     edges: int = 1 << 13  # number of edges in the graph for each block of a team
-    # The first block of a team starts to work alone at a level of at most few_parts parts, and
-    # continues while a level has at most alone_parts parts and alone_edges edges.
+    # The first block of a team starts to work alone at a level with at most few_parts parts. It
+    # continues while each level has at most alone_parts parts and alone_edges edges.
     few_parts: int = 16
     alone_parts: int = 400
     alone_edges: int = 4096

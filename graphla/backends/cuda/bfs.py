@@ -65,7 +65,7 @@ class BfsTuning:
     cluster: int = 16  # number of blocks that walk small levels together; 1: one block alone
     alone_edges: int = 4096  # maximum number of edges in a level that one block takes over
     cluster_edges: int = 16384  # maximum number of edges in a level that a cluster takes over
-    grid_edges: int = 24576  # maximum number of edges in a level that they keep from the grid
+    grid_edges: int = 24576  # a level with more edges goes back to the grid
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
     unit: int = 4  # in graphs with 64-bit offsets, queues count in units of 2^unit edges
     # One cluster searches a whole graph if all maps of the vertices fit in its shared memory.
@@ -303,7 +303,7 @@ class _Preparation:
     def cluster(self) -> int:
         """Return the number of blocks that walk small levels together.
 
-        That is a cluster if the graph may be deep and each block can hold its part of the map.
+        This is a cluster if the graph may be deep and each block can hold its part of the map.
         """
         out, tuning = self.request.out, self.tuning
         words = -(-out.nrows // (32 * tuning.cluster)) + tuning.least_pool
@@ -342,8 +342,8 @@ class _Preparation:
     def pool(self, cluster: int) -> tuple[int, int]:
         """Return the words of shared memory for lists, and for the map of one block.
 
-        The map is kept there if it is small, or if the graph has few edges: then one block walks
-        most levels. Shared memory takes room from the cache.
+        The map is kept there if it is small, or if the graph has few edges, because then one block
+        walks most levels. Shared memory reduces the size of the cache.
         """
         out, tuning = self.request.out, self.tuning
         words, most = -(-out.nrows // (32 * cluster)), self.most // 4

@@ -1,10 +1,10 @@
 """Build a vector or a matrix from entries in any order; duplicates are combined or refused.
 
-Sort keys, count the runs of equal keys, then unpack and fold them. In addition to the inputs and
-the result this needs twice the keys (4 or 8 bytes per entry), and about 32 bytes per entry more if
-values have to be moved with their keys. Kernels: convert.cu.
+Sort the keys, count the runs of equal keys, then unpack and combine them. In addition to the inputs
+and the result this takes twice the memory of the keys (4 or 8 bytes per entry), and about 32 more
+bytes per entry if values have to be moved with their keys. Kernels: convert.cu.
 
-Waits: one for whether the keys are increasing already; one for the number of places.
+Waits: one for whether the keys already increase; one for the number of positions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class BuildTuning:
     """How runs of entries at the same position are combined."""
 
     large: int = 1 << 20
-    """Entries from which runs are folded like rows, so that many warps share a long run."""
+    """Minimum number of entries for folding runs as rows, so that many warps share a long run."""
 
 
 TUNING = BuildTuning()
@@ -154,7 +154,7 @@ def _unpack_runs(
 def _sort(keys: Array, values: Array) -> tuple[Array, Array | None]:
     """Return the sorted keys, and the stable order that sorts them.
 
-    If all values are equal they need not be moved: sort the keys in place, and return no order.
+    If all values are equal, they need not be moved: the keys are sorted in place, without an order.
     """
     if is_iso(values):
         keys.sort()

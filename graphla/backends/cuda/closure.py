@@ -50,14 +50,16 @@ class ClosureTuning:
     # Limits below which block 0 works alone: short rows, and edges of long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
-    # Limits, in all blocks together, below which each block continues by itself, and for how long.
+    # Limits, summed over all blocks, below which each block continues by itself; the last field is
+    # the number of rounds for which it does.
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
-    # A bucket is (spread + (few_edges / degree)^4) * mean weight / degree wide. In a graph of high
-    # degree edges cost time, and with narrow buckets few of them are read twice. Where few edges
-    # leave a vertex, steps cost time, and wide buckets take fewer steps (R-MAT: 4 to 16 times, a
-    # mesh 256 to 1,024, a road network 1,024 to 4,096).
+    # A bucket is (spread + (few_edges / degree)^4) * mean weight / degree wide. In a graph with
+    # high degrees, edges dominate the time, and with narrow buckets few edges are read twice. In a
+    # graph with low degrees, steps dominate the time, and wide buckets take fewer steps. Good
+    # multiples of mean weight / degree are 4 to 16 for R-MAT, 256 to 1,024 for a mesh, and 1,024 to
+    # 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
     # If a cycle may improve values, the parents are first examined after turns / first_rounds^2
@@ -96,12 +98,13 @@ def closure(request: Closure) -> ClosureResult:
     may_improve = turns < INT32_END - 1
     first = current(TUNING).first_rounds
     rounds = max(first, turns // first**2)
-    if may_improve:  # a closure that never settles has not settled after n rounds
+    if may_improve:  # if not converged after n rounds, it never converges
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
-        # The parents of each round show whether a cycle improves. A cycle may already have improved
-        # values to a limit, such as infinity; the parents of these values lead to no start.
+        # The parents of each round show whether a cycle improves values. A cycle may already have
+        # improved values to a limit, such as infinity; the parents of these values lead to no
+        # start.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
@@ -184,13 +187,13 @@ class _Problem:
             self.semiring = self.semiring.semiring["INT32"]
 
     def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Multiply entries that improved, the near ones first or all of them.
+        """Multiply entries that improved: either the near ones first, or all of them at once.
 
-        Also return, if parents are wanted, whether the parents of some entry lead to no start.
+        If parents are wanted, also return whether some entry's chain of parents leads to no start.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING
-        # If the far list is full of entries that are near by now, run without a far list.
+        # If the far list is full of entries that are near now, run without a far list.
         return self._run(how, parents, width, turns) or self._take(How.IMPROVING, parents, turns)
 
     def take_rounds(self, limit: int, turns: int, parents: bool) -> ClosureResult:
@@ -199,7 +202,7 @@ class _Problem:
         return replace(closed, settled=closed.settled or limit <= turns)
 
     def _take(self, how: Any, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Run without a far list, which is the only list that can fill up."""
+        """Run without a far list, which is the only list that can become full."""
         found = self._run(how, parents, math.inf, turns)
         assert found is not None
         return found

@@ -37,7 +37,7 @@ TUNING = ColoringTuning()
 def color(a: Csr, numbers: Array) -> Array:
     """Return the color of each vertex, as int32[n].
 
-    It is the least color that no neighbor with a greater number has.
+    It is the smallest color that no neighbor with a greater number has.
     """
     n, count, tuning = a.nrows, size(a.nvals), current(TUNING)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)

@@ -46,7 +46,7 @@ LAYOUT = Layout()
 class CommunitiesTuning:
     """The longest row, in entries, of each class of rows, and the memory for hubs.
 
-    A longer row than `block_entries` is the row of a hub: many blocks share it.
+    A row with more than `block_entries` entries is the row of a hub: many blocks share it.
     """
 
     thread_entries: int = LAYOUT.thread_entries
@@ -131,7 +131,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
 def move_communities(request: CommunityMoves) -> Array:
     """Return the community of each vertex after rounds in which about half of the vertices move.
 
-    The vertices that may move in a round are those whose word has its highest bit set.
+    A vertex may move in a round if the highest bit of its hash word is set.
     """
     links, out, into, rounds = request.links, request.out, request.into, request.rounds
     classes, n = _classes(links), links.nrows
@@ -148,7 +148,7 @@ def move_communities(request: CommunityMoves) -> Array:
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
-        # The modularity times the sum of all weights. The host waits for it once.
+        # The modularity times the sum of all weights. The host waits for it once per round.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()

@@ -50,8 +50,8 @@ def owns(array: Array) -> bool:
     """Return whether no other array uses this array's memory: it is not a view and was not
     imported.
 
-    Several arrays may use one allocation without a reference to each other. So references to the
-    allocation are counted as well.
+    Several arrays may use one allocation without references to one another. So the function also
+    counts the references to the allocation.
     """
     return (
         array.flags.owndata
@@ -155,5 +155,5 @@ def add_up_sizes(sizes: Array) -> None:
 
 
 def move(values: Array, places: Array) -> Array:
-    """Return values[places]; iso-valued arrays stay iso-valued."""
+    """Return values[places]; an iso-valued array stays iso-valued."""
     return repeat_iso(values, places.size) if is_iso(values) else values[places]

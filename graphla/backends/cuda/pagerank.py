@@ -29,7 +29,7 @@ class PageRankTuning:
     """The shape of the launch, and when a pull keeps hot values in shared memory."""
 
     block: int = 256  # threads of a block
-    most_blocks: int = 1024  # most blocks of a launch; the host adds their sums
+    most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums
     cached: int = 32 << 20
     """Bytes of values that the L2 cache serves as fast as shared memory, if the hubs come first."""
 

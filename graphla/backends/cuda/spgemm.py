@@ -1,6 +1,6 @@
 """C⟨mask⟩ = A ⊕.⊗ B: matrix-matrix products over any semiring.
 
-Under a mask, `spgemm_masked` computes the entries of C at the mask's places. Without a mask, or
+Under a mask, `spgemm_masked` computes the entries of C at the mask's positions. Without a mask, or
 under its complement, this module computes C row by row.
 
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
@@ -49,7 +49,7 @@ from semirings.structures import TypedSemiring
 
 MOVE_LANES = enumeration("spgemm_hash.cu", "MoveShape").MOVE_LANES
 MOST = tuple(enumeration("spgemm.cuh", "FewTerms"))
-"""For each bin of rows with few terms, the most terms of a row."""
+"""For each bin of rows with few terms, the maximum number of terms in a row."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class SpgemmTuning:
     """
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
-    """For each bin of rows with few terms: log2 of the places in the hash table of a row, and the
+    """For each bin of rows with few terms: log2 of the slots in the hash table of a row, and the
     number of lanes that fill it. `FewTerms` of spgemm.cuh keeps tables at most 3/4 full."""
     places: int = 2048
-    """Total number of places in the hash tables of a block."""
+    """Total number of slots in the hash tables of a block."""
     tile_warps: int = 4
     """Number of warps per block; each warp computes one tile."""
     span: int = 8
-    """Tiles that a warp counts at a time."""
+    """Number of tiles that a warp counts at a time."""
     scratch: int = 1 << 30
     """Bytes of scratch memory for rows of few terms that are computed before their sizes are
     known."""
@@ -265,8 +265,8 @@ def _make_few(
 ) -> None:
     """Compute the listed rows into the arrays `c`.
 
-    If `c` has an indptr, it says where each row begins. Otherwise each row gets `room` places, and
-    its size is stored in `sizes`.
+    If `c` contains an indptr, that array gives the begin of each row. Otherwise each row has room
+    for `room` entries, and its size is stored in `sizes`.
     """
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)
