@@ -19,7 +19,7 @@ from graphla.formats import Array, Csr
 class ComponentsTuning:
     """How vertices are sampled, and how long rows are divided."""
 
-    samples: int = 1024  # vertices whose roots are compared, by one block
+    samples: int = 1024  # number of vertices whose roots one block compares
     longest: int = 256  # maximum number of entries in a row that one warp reads whole
     part: int = 512  # number of entries in a part
     few: int = 1 << 12  # number of vertices whose first two entries are joined first

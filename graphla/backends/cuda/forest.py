@@ -1,6 +1,6 @@
 """Spanning forests by Borůvka's algorithm, in rounds.
 
-Kernels: forest.cu. Waits: once a round, for the edges between trees.
+Kernels: forest.cu. Waits: once per round, for the edges between trees.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
 
 
 def read(values: Array, is_read: bool = True) -> Read:
-    """Return the array of values, its dtype and its `Kept`, as `Values` of device.cuh takes them."""
+    """Return the array of values, its dtype and its `Kept`, as `Values` in device.cuh needs."""
     if not is_read:
         return NOT_READ
     return (values, values.dtype, ISO if is_iso(values) else EACH)

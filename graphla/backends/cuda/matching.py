@@ -1,6 +1,6 @@
 """Maximal matching in rounds, heaviest edges first.
 
-Kernels: matching.cu. Waits: once a round, for the number of vertices that are left.
+Kernels: matching.cu. Waits: once per round, for the number of vertices that are left.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """PageRank: a pull and one more kernel per round.
 
-Kernels: spmv.cu, pagerank.cu. Waits: once a round, for the change of the ranks.
+Kernels: spmv.cu, pagerank.cu. Waits: once per round, for the change of the ranks.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class PlanTuning:
     per_vertex: float = 6.5e-10  # seconds of a full plan per vertex
     per_entry: float = 1e-11  # seconds of a full plan per entry
     most: float = 1.5  # maximum number of bytes in a plan per byte of its patterns
-    long: int = 12  # whole blocks take the rows of vertices whose degrees have more bits than this
+    long: int = 12  # a whole block takes the row of a vertex if its degree has more bits than this
     wide_block: int = 1024  # threads of a block that takes a long row
 
 
@@ -62,8 +62,8 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 def plan_cost(out: Csr, into: Csr) -> float:
     """Return the estimated seconds of a full plan; infinite if it exceeds `PlanTuning.most`.
 
-    A plan exceeds this if vertices have at most 7 edges on average (5 each way in a directed graph).
-    Such graphs are meshes and road networks, and a full plan does not speed them up.
+    A plan exceeds this if vertices have at most 7 edges on average (5 each way in a directed
+    graph). Such graphs are meshes and road networks, and a full plan does not speed them up.
     """
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n

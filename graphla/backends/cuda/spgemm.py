@@ -6,12 +6,12 @@ under its complement, this module computes C row by row.
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 
 The number of terms of a row of C is an upper bound of its size, and decides which of six lists the
-row belongs to. Rows of at most 1,536 terms are computed in hash tables. Longer rows are computed by
+row belongs to. Rows with at most 1,536 terms are computed in hash tables. Longer rows are computed by
 tiles of columns, or by sorting if there are very many columns.
 
 In general the sizes of the rows are counted first, then C is allocated, and then the values are
 computed. Two kinds of rows are computed earlier, in scratch memory whose size has a known bound:
-rows of few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
+rows with few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
 terms. Terms are always added in the order of k.
 
 Waits: for the number of rows in each list; for the number of entries of C; if rows are sorted, once
@@ -69,7 +69,7 @@ class SpgemmTuning:
     span: int = 8
     """Number of tiles that a warp counts at a time."""
     scratch: int = 1 << 30
-    """Bytes of scratch memory for rows of few terms that are computed before their sizes are
+    """Bytes of scratch memory for rows with few terms that are computed before their sizes are
     known."""
     few_rows: int = 1 << 12
     """If A has at most this many rows, the last block that counts terms also lists the rows."""
@@ -223,11 +223,11 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
     return _Lists(rows, answer.numbers(Bin.BINS))
 
 
-# --- rows of few terms --------------------------------------------------------------------------
+# --- rows with few terms ------------------------------------------------------------------------
 
 
 def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array, Array] | None:
-    """Compute the rows of few terms in scratch memory that is large enough for any result.
+    """Compute the rows with few terms in scratch memory that is large enough for any result.
 
     Also store the sizes of these rows. Return None if this takes too much memory, or if there are
     no such rows.
@@ -299,7 +299,7 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
     )
 
 
-# --- rows of many terms, by tiles ---------------------------------------------------------------
+# --- rows with many terms, by tiles -------------------------------------------------------------
 
 
 def _count_tiles(
@@ -346,7 +346,7 @@ def _make_tiles(
     )
 
 
-# --- rows of many terms, by sorting -------------------------------------------------------------
+# --- rows with many terms, by sorting -----------------------------------------------------------
 
 
 class _Runs(NamedTuple):

@@ -59,9 +59,9 @@ class SpmvTuning:
     strip: int = 128
     """Number of entries before the first chunk of a row whose fold may end early."""
     span: int = 4
-    """Number of rows, as a multiple of the lanes, whose flags a warp reads at a time."""
+    """Number of rows per lane for which a warp reads the flags at a time."""
     many: int = 1 << 16
-    """Minimum number of matrix entries for queueing rows of middle length, with two more launches."""
+    """Minimum number of matrix entries for queueing rows of middle length, in two launches."""
     whole: int = 4
     """Factor on the number of blocks if rows are read to their ends, to balance long rows."""
 
@@ -88,7 +88,7 @@ def pull(
 ) -> SparseVector | BitmapVector:
     """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask allows.
 
-    `hubs` tells whether the most frequently read values may be kept in shared memory.
+    `hubs` is true if the most frequently read values may be kept in shared memory.
     """
     plan = plan_of(semiring, side)
     n, measured.last = rows.nrows, None
