@@ -5,9 +5,9 @@ under its complement, this module computes C row by row.
 
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 
-The number of terms of a row of C is an upper bound of its size, and decides which of six lists the
-row belongs to. Rows with at most 1,536 terms are computed in hash tables. Longer rows are computed by
-tiles of columns, or by sorting if there are very many columns.
+The number of terms in a row of C is an upper bound on the size of the row, and determines which of
+six lists the row belongs to. Rows with at most 1,536 terms are computed in hash tables. Longer rows
+are computed by tiles of columns, or by sorting if there are very many columns.
 
 In general the sizes of the rows are counted first, then C is allocated, and then the values are
 computed. Two kinds of rows are computed earlier, in scratch memory whose size has a known bound:
