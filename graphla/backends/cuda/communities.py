@@ -2,7 +2,7 @@
 
 Kernels: communities.cu. Rows are divided into classes by length once per matrix. Waits: once per
 round, for whether a label changed or for the modularity; once per class of rows at the first use of
-a matrix; once for the weight of the edges if all weights are equal.
+a matrix; once for the weight of the edges, if all weights are equal.
 """
 
 from __future__ import annotations

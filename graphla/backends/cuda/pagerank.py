@@ -31,7 +31,7 @@ class PageRankTuning:
     block: int = 256  # threads of a block
     most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums
     cached: int = 32 << 20
-    """Bytes of values that the L2 cache serves as fast as shared memory, if the hubs come first."""
+    """Up to this many bytes, the L2 cache is as fast as shared memory if the hubs come first."""
 
 
 TUNING = PageRankTuning()

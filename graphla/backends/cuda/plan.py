@@ -103,7 +103,7 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
 
 
 def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
-    """Return the class of each vertex's degree, and the bit map of idle vertices."""
+    """Return the degree class of each vertex, and the bit map of idle vertices."""
     n = out.nrows
     classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // WARP), np.uint32)
     if n:

@@ -82,7 +82,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
-    """w(i) = the fold of row i; if row i has no entries, w has no entry at i."""
+    """w(i) = the fold of row i; w has no entry at i if row i is empty."""
     dtype, n = monoid.type.np_type, a.nrows
     if not a.nvals:
         return SparseVector(n, xp.empty(0, np.int32), xp.empty(0, dtype))

@@ -1,7 +1,7 @@
 """C⟨M⟩ = A ⊕.⊗ B, computed only at the entries of M.
 
 The product is computed either as one dot product per entry of M, or by rows of B, whichever takes
-fewer steps. The device counts the steps first.
+fewer steps. The device first counts the steps of both ways.
 
 Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
 

@@ -61,7 +61,7 @@ class SpmvTuning:
     span: int = 4
     """Number of rows per lane for which a warp reads the flags at a time."""
     many: int = 1 << 16
-    """Minimum number of matrix entries for queueing mid-length rows; this takes two more launches."""
+    """Minimum number of matrix entries for queueing mid-length rows, with two more launches."""
     whole: int = 4
     """Factor on the number of blocks if rows are read to their ends, to balance long rows."""
 
