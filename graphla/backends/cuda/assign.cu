@@ -117,8 +117,8 @@ enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 /// the result has an entry.
 ///
 /// A warp processes 256 indices at a time. It first reads eight flags per lane. Then it processes
-/// 32 values at a time, and skips them if none is written. If the update is in place (values =
-/// c_values), the other values are not touched.
+/// 32 values at a time, and skips these if none of them is written. If the update is in place
+/// (values = c_values), only written values are touched.
 template <class Op, class C, class T>
 __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement,
                               int stays, typename Op::Z *values, bool *present, i64 size,

@@ -111,8 +111,7 @@ template <> struct unsigned_of<i64> {
   typedef u64 type;
 };
 
-// --- parameters of the kernels
-// --------------------------------------------------------------------
+// --- parameters of the kernels -------------------------------------------------------------------
 
 /// The graph that a search walks, in its own numbering.
 template <class Offset> struct Graph {
