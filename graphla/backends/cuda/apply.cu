@@ -1,4 +1,4 @@
-// Operations on one entry at a time: casts, and apply with or without a scalar and a position.
+// Operations on one entry at a time: casts, and `apply` with or without a scalar and a position.
 //
 // z[k] = Op::call(x[k], i, j, thunk), where (i, j) is the position of entry k. Each thread strides
 // over the entries.

@@ -21,13 +21,14 @@ NO_THUNK = np.bool_(False)
 
 
 def cast(a: Any, dtype: Any) -> Any:
-    """Return the storage with values cast to a dtype. An integer dtype saturates; NaN becomes 0."""
+    """Return the storage with values cast to a dtype. A cast to integers saturates; NaN becomes
+    0."""
     values = cast_values(a.values, np.dtype(dtype))
     return a if values is a.values else with_values(a, values)
 
 
 def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the values cast to a dtype; iso-valued arrays stay iso-valued."""
+    """Return the values cast to a dtype; an iso-valued array stays iso-valued."""
     if values.dtype == dtype:
         return values
     x, stored, kept = read(values)
@@ -64,7 +65,7 @@ def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:
 def _map_values(
     a: Any, spec: tuple[Any, ...], reads: bool, dtype: np.dtype[Any], thunk: Any
 ) -> Any:
-    """Apply `Op::call` to every value. The result is iso if the values are iso or not read."""
+    """Apply `Op::call` to every value. The result is iso if the values are iso or are not read."""
     x, stored, kept = read(a.values, reads)
     repeats = kept in (ISO, UNREAD) and a.values.size > 0
     count = 1 if repeats else a.values.size

@@ -1,15 +1,15 @@
 // The write rule into a dense vector, C<mask, replace> = accum(C, T), and look-ups in masks.
 //
 // C is stored as `present` (null if every index has an entry) and `values`. A sparse T is written
-// entry by entry (scatter_entries: the work is proportional to T), a dense T index by index
-// (write_indices). No two threads write the same index, so only the counts are shared, and they
-// are sums of integers. The kernel stores the new number of entries in `counter`, so that the host
-// need not wait for it.
+// entry by entry (scatter_entries: the work is proportional to the number of entries of T). A dense
+// T is written index by index (write_indices). No two threads write the same index, so the threads
+// share only the counts, which are sums of integers. The kernel stores the new number of entries in
+// `counter`, so that the host need not wait for it.
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Returns whether the mask has index i, before its complement is applied.
+/// Returns whether the mask contains index i, before any complement.
 template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;
   if constexpr (MASK == MASK_FLAGS) return flags[i];
@@ -17,8 +17,9 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
   return k < listed && list[k] == i;
 }
 
-/// Adds the sum of `mine` over the block to *counter, and once per launch the count before the
-/// launch: *before, or `known` if that is null. Every thread of the block must call this.
+/// Adds the sum of `mine` over the block to *counter. One block per launch also adds the count
+/// before the launch, which is *before, or `known` if `before` is null. Every thread of the block
+/// must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   SHARED(i64, scratch, WARP);
   if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
@@ -33,7 +34,8 @@ template <class T> struct Listed {
   i64 count;
 };
 
-/// C(i) = accum(C(i), T(i)) for the entries i of T that the mask allows; C loses nothing.
+/// Computes C(i) = accum(C(i), T(i)) for the entries i of T that the mask allows. No entry of C is
+/// deleted.
 template <class Op, class T, int MASK>
 __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T> given,
                                 const bool *flags, const i32 *list, i64 listed, bool complement,
@@ -56,7 +58,7 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T>
   if (present != nullptr) add_count(counter, added, before, known);
 }
 
-/// Writes the one entry of a sparse vector. One thread does it.
+/// Writes the only entry of a sparse vector. A single thread does this.
 template <class Op, class Stored>
 __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   if (thread_in_grid() != 0) return;
@@ -64,7 +66,7 @@ __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   values[0] = value;
 }
 
-/// C(i) = value if `there`, otherwise deletes the entry. One thread does it.
+/// Sets C(i) = value if `there` is true, otherwise deletes the entry. A single thread does this.
 template <class Op, class Stored>
 __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there,
                             i64 *counter, const i64 *before, i64 known) {
@@ -79,8 +81,8 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
 
 constexpr u64 EIGHT = 0x0101010101010101;
 
-/// Returns flags i..i + 7 as the bytes of a word. Null flags are all true; flags at `size` and
-/// beyond are false.
+/// Returns flags i..i + 7 as the bytes of a word. If `flags` is null, all flags are true. Flags at
+/// `size` and beyond are false.
 DEVICE u64 load_flags(const bool *flags, i64 i, i64 size) {
   if (i + 8 <= size) {
     if (flags == nullptr) return EIGHT;
@@ -107,14 +109,16 @@ template <class Stored> struct Dense {
   const bool *present;
 };
 
-/// Where old entries of C remain: everywhere, where the mask allows writing, or where it does not.
+/// Where the old entries of C remain: everywhere, where the mask allows writing, or where the mask
+/// forbids it.
 enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 
-/// Applies the whole write rule. `stays` is one of `Stays`. `present` is null if no index can lack
-/// an entry.
+/// Applies the whole write rule. `stays` is a value of `Stays`. `present` is null if every index of
+/// the result has an entry.
 ///
-/// A warp processes 256 indices at a time: first eight flags per lane, then 32 values at a time,
-/// unless none of them is written. In place (values = c_values) the other values are not touched.
+/// A warp processes 256 indices at a time. It first reads eight flags per lane. Then it processes
+/// 32 values at a time, and skips these if none of them is written. If the update is in place
+/// (values = c_values), only written values are touched.
 template <class Op, class C, class T>
 __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement,
                               int stays, typename Op::Z *values, bool *present, i64 size,
@@ -154,8 +158,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
   if (present != nullptr) add_count(counter, counted, nullptr, 0);
 }
 
-/// to[i] = from[i] and flags[i] != complement, where a null `from` is all true. Counts the true
-/// flags.
+/// Sets to[i] = from[i] && (flags[i] != complement). If `from` is null, from[i] counts as true.
+/// Counts the flags that are set.
 template <class Op>
 __global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to,
                                i64 size, i64 *counter) {
@@ -171,7 +175,7 @@ __global__ void restrict_flags(const bool *from, const bool *flags, bool complem
 
 // --- masks --------------------------------------------------------------------------------------
 
-/// present[list[k]] = false. Counts the entries that remain.
+/// Sets present[list[k]] = false for all k. Counts the entries that remain.
 template <class Op>
 __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *counter,
                               const i64 *before, i64 known) {
@@ -185,7 +189,7 @@ __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *c
   add_count(counter, -removed, before, known);
 }
 
-/// allowed[k] = whether the mask allows index places[k].
+/// Sets allowed[k] to whether the mask allows index places[k].
 template <class Op, int MASK>
 __global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, const i32 *list,
                              i64 listed, bool complement, bool *allowed) {
@@ -193,8 +197,8 @@ __global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, co
     allowed[k] = is_in_mask<MASK>(flags, list, listed, places[k]) != complement;
 }
 
-/// allowed[k] = whether the pattern has the position of entry k of A, negated by `complement`. A
-/// binary search in the pattern's row finds it.
+/// Sets allowed[k] to whether the pattern has an entry at the position of A's entry k, negated if
+/// `complement` is true. A binary search in the pattern's row finds the entry.
 template <class Op, class Offset, class MaskOffset>
 __global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nrows, i64 count,
                                 const MaskOffset *mask_indptr, const i32 *mask_indices,

@@ -42,7 +42,7 @@ from semirings.operators import TypedBinaryOp
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
 STAYS = {name: np.int32(n) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
-"""`Remains` of the write rule, as the kernel takes it."""
+"""`Remains` of the write rule, in the form that the kernel takes."""
 
 ZERO = np.int64(0)
 
@@ -59,9 +59,9 @@ def write_vector(
     *,
     in_place: bool = False,
 ) -> AnyVector:
-    """w⟨mask, replace⟩ = accum(w, t), of numpy dtype `dtype`; in w's own arrays if `in_place`.
+    """w⟨mask, replace⟩ = accum(w, t), with numpy dtype `dtype`; in w's own arrays if `in_place`.
 
-    If w is dense this is one launch (two if it loses entries to a sparse t), and no wait.
+    If w is dense, this takes one launch and no wait; two launches if a sparse t deletes entries.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):
@@ -87,7 +87,7 @@ def write_matrix(
     replace: bool,
     dtype: Any,
 ) -> Csr:
-    """C⟨mask, replace⟩ = accum(C, T), of numpy dtype `dtype`."""
+    """C⟨mask, replace⟩ = accum(C, T), with numpy dtype `dtype`."""
     if mask is not None and t.nvals:
         t = keep(t, _look_up_entries(mask, t, True))
     c = _remove_lost(c, mask, REMAINS[mask is not None, accum is not None, replace])
@@ -98,7 +98,7 @@ def write_matrix(
 
 
 def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
-    """Return the entries of C that remain."""
+    """Return the entries of C that the write rule keeps."""
     if remains == "ANYWHERE" or not c.nvals:
         return c
     if remains == "NOWHERE":
@@ -117,7 +117,7 @@ def _without_entries(c: Any) -> Any:
 
 
 def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
-    """Return the union of C and T under accum, sparse; without accum T's entries win."""
+    """Return the sparse union of C and T, combined with accum; without accum T's entries win."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -158,7 +158,7 @@ def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
 
 
 def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, np.int64]:
-    """Return what a kernel reads of a mask: its kind, flags, list, and the list's length."""
+    """Return the parts of a mask that a kernel reads: kind, flags, list, and length of the list."""
     if mask.present is None and mask.is_sorted:
         listed: Any = mask.indices
         return MASK_LIST, NULL, listed, size(listed.size)
@@ -183,7 +183,7 @@ def _restrict(t: AnyVector, mask: VectorMask | None) -> AnyVector:
 def _intersect_flags(
     v: DenseVector, mask: VectorMask, complement: bool, to: Array, count: Array
 ) -> None:
-    """Set `to` where v has an entry and the mask, or its complement, has the index.
+    """Set `to` where v has an entry and the mask, or its complement, contains the index.
 
     `to` may be v's own flags.
     """
@@ -194,7 +194,7 @@ def _intersect_flags(
 
 
 def _is_empty(v: AnyVector) -> bool:
-    """Return whether v has no entry, as far as the host knows without a wait."""
+    """Return whether the host knows, without a wait, that v has no entry."""
     if isinstance(v, BitmapVector):
         return known(v.count) == 0
     return not v.nvals
@@ -204,7 +204,7 @@ def _is_empty(v: AnyVector) -> bool:
 
 
 def one_entry(length: int, i: int, value: Any) -> SparseVector:
-    """Return the vector whose one entry is v(i) = value."""
+    """Return a vector whose only entry is v(i) = value."""
     indices, values = xp.empty(1, xp.int32), xp.empty(1, value.dtype)
     kernel = load("assign.cu", "put_entry", NOTHING, value.dtype)
     kernel(1, 1, indices, values, np.int32(i), value)
@@ -212,7 +212,7 @@ def one_entry(length: int, i: int, value: Any) -> SparseVector:
 
 
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
-    """v(i) = value, in v's own arrays; None deletes. One launch, no wait."""
+    """Set v(i) = value in v's own arrays; None deletes the entry. One launch, no wait."""
     there = value is not None
     stored = value if there else v.values.dtype.type(0)
     present, sums, count = NULL, (NULL, NULL, ZERO), None
@@ -301,7 +301,7 @@ def _write_indices(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a dense t, index by index."""
+    """Write a dense t, one index after another."""
     is_full = isinstance(t, FullVector) and mask is None
     is_full = is_full or (isinstance(c, FullVector) and remains == "ANYWHERE")
     there = c.present if isinstance(c, BitmapVector) else NULL
@@ -332,7 +332,7 @@ def _dense(v: DenseVector) -> Any:
 
 
 def _words(indices: int) -> int:
-    """Return a grid with a thread for every eight indices."""
+    """Return a grid with one thread for every eight indices."""
     return blocks(-(-indices // 8))
 
 
@@ -341,17 +341,17 @@ def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[An
 
 
 def _before(count: Any) -> tuple[Any, np.int64]:
-    """Return a count as kernels take it: its address if the device has it, or the number."""
+    """Return a count in the form that kernels take: its address on the device, or the number."""
     array = count.array if isinstance(count, Counted) else None
     return (NULL, np.int64(int(count))) if array is None else (array, ZERO)
 
 
 def _step(values: Array) -> int:
-    """Return the step from one value to the next: 0 if one value stands for all."""
+    """Return the step from one value to the next; it is 0 if all values are equal."""
     return 0 if is_iso(values) else 1
 
 
 def _own(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return a copy of the values, one for each index."""
+    """Return a copy of the values with one value per index."""
     new = cast_values(values, dtype)
     return new.copy() if new is values or is_iso(new) else new

@@ -1,11 +1,12 @@
-// Atomic folds for every monoid and type: several threads may fold into one place at the same time.
+// Atomic updates *at = add(*at, value) for every monoid and type. Several threads may update the
+// same element at once.
 #ifndef GRAPHLA_ATOMICS
 #define GRAPHLA_ATOMICS
 #include "device.cuh"
 
 namespace graphla {
 
-/// How threads that race fold into one place: Op::RACE.
+/// Op::RACE: how an update of one element by several threads is made safe.
 enum Race {
   RACE_BY_CAS = 0,  // any operator: compare and swap in a loop
   RACE_ADD = 1,
@@ -14,8 +15,8 @@ enum Race {
   RACE_OR = 4,
   RACE_AND = 5,
   RACE_XOR = 6,
-  RACE_FLAG = 7,  // booleans: only the terminal value is ever stored, by plain stores
-  RACE_ANY = 8,   // plain stores; any of the values remains
+  RACE_FLAG = 7,  // booleans: plain stores, because threads store only the terminal value
+  RACE_ANY = 8,   // plain stores; the element keeps one of the values
 };
 
 /// Atomically replaces *at by step(*at), for T of any size. Types smaller than 32 bits are replaced

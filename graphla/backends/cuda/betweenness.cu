@@ -13,14 +13,14 @@
 // then added to the next level once all such edges into it have been counted.
 //
 // A team of blocks takes one source at a time. A team is one block if there are many sources, and
-// the whole grid if there is one source. A vertex is queued when it is reached, in parts of PART
-// edges, so the queue holds one level after another. A warp takes up to 32 parts at once, and its
-// lanes share the edges of these parts evenly, whatever rows the edges belong to.
+// the whole grid if there is one source. When a vertex is reached, it is queued in parts of at most
+// PART edges, so the queue holds one level after another. A warp takes up to 32 parts at once. Its
+// lanes share the edges of these parts evenly, regardless of the rows that the edges belong to.
 //
 // The first block of a team walks small levels alone. It then needs no team barrier between levels,
 // and it keeps the length of the queue in shared memory. The whole team takes over again at the
-// first level with too many parts or edges. The backward pass treats each level as the forward pass
-// did: the block that walked a level alone also sums it alone.
+// first level with too many parts or edges. In the backward pass, each level is processed as in the
+// forward pass: a block that walked a level alone also sums it alone.
 //
 // Race: several threads may see that the level of a vertex is unset. Each of them then tries a
 // compare-and-swap, and the one that succeeds queues the vertex.
@@ -31,7 +31,7 @@
 namespace graphla {
 
 constexpr int TEAM_BLOCK = BetweennessTuning::block;
-constexpr int PART = BetweennessTuning::part;  // most edges of a part
+constexpr int PART = BetweennessTuning::part;  // maximum number of edges in a part
 constexpr int TEAM_WORDS = BetweennessTuning::team_words;
 constexpr int AHEAD = 4;  // edges that a lane loads at once
 
@@ -60,8 +60,8 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// Which edges count as parts of shortest paths. BY_LEVELS: all edges to the next level.
-/// BY_LENGTHS: the edges whose length is the difference of the distances of their ends.
+/// Which edges lie on shortest paths. BY_LEVELS: all edges to the next level. BY_LENGTHS: the edges
+/// whose length is the difference between the distances of their two ends.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
 /// The graph by rows. Vertices from `vertices` on have no edges.
@@ -78,10 +78,10 @@ template <class Offset> struct Network {
 struct Sources {
   i64 count;
   const i32 *sources;
-  const i32 *renumbered;  // the graph's number of each vertex, or null
+  const i32 *renumbered;  // maps the user's vertex numbers to the graph's numbers, or null
 };
 
-/// The device memory of all teams. In each array the parts of the teams follow each other.
+/// The device memory of all teams. In each array, the sections of the teams follow one another.
 struct Memory {
   u32 team_size;   // number of blocks of a team
   i64 room;        // number of parts that a queue holds
@@ -93,19 +93,20 @@ struct Memory {
   u64 *level_ends;  // vertices + 2
 };
 
-/// The first block of a team starts to work alone at a level of at most `few_parts` parts. It
-/// continues while a level is that small, or has at most `alone_parts` parts and `alone_edges`
-/// edges. Both numbers of parts are at most TEAM_BLOCK.
+/// The first block of a team starts to work alone at a level with at most `few_parts` parts. It
+/// continues as long as each level either has at most `few_parts` parts, or has at most
+/// `alone_parts` parts and at most `alone_edges` edges. Both limits on parts are at most
+/// TEAM_BLOCK.
 struct Limits {
   u32 few_parts, alone_parts, alone_edges;
 };
 
-/// The sums that the kernel adds to.
+/// The sums to which the kernel adds.
 struct Sums {
   double *totals;    // per vertex
   double *of_edges;  // per entry of the matrix
-  i64 *reached;      // per vertex: how many sources reach it, not counting itself; or null
-  i64 *counts;       // per source: how many vertices it reaches
+  i64 *reached;  // per vertex: the number of sources that reach it, not counting itself; or null
+  i64 *counts;   // per source: the number of vertices that it reaches
 };
 
 /// Further words of `control`: the next source, and whether a team has been asked to stop.
@@ -120,7 +121,7 @@ struct Team {
       : word(words + u64(blockIdx.x / size) * TEAM_WORDS), number(blockIdx.x / size), blocks(size),
         rank(blockIdx.x % size), due(0) {}
 
-  /// Waits for all threads of the team. After this each thread sees what the others have stored.
+  /// Waits for all threads of the team. Afterwards, each thread sees what the others have stored.
   DEVICE void meet() {
     __syncthreads();
     if (blocks == 1) return;
@@ -133,14 +134,14 @@ struct Team {
     __syncthreads();
   }
   static constexpr int EAGER =
-      64;  // polls at short intervals; a longer wait is for a block that works alone
+      64;  // short polling interval; longer waits are only for a block that works alone
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
   DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
   DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
   DEVICE u64 threads() const { return u64(blocks) * TEAM_BLOCK; }
 };
 
-/// The graph, and the team's state of the shortest paths from its source.
+/// The graph, and the team's data about the shortest paths from its source.
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
@@ -154,7 +155,7 @@ template <class Offset> struct Paths {
   u64 *queue;     // part << 32 | vertex
   u32 *queued;    // number of parts in the queue
   u32 *edges;     // shared: total degree of the vertices queued in this level, if it is small
-  bool is_small;  // whether one block of several walks this level alone
+  bool is_small;  // whether one block of a larger team walks this level alone
 };
 
 /// The part of a row that one lane has taken.
@@ -174,7 +175,7 @@ DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset 
   return distance < there && distance + paths.lengths[i64(place) * paths.stride] == there;
 }
 
-/// Takes the parts from `first` on, one per lane, at most `count`. Every lane must call this.
+/// Takes up to `count` parts, starting at part `first`, one per lane. Every lane must call this.
 template <int TOLD, class Offset>
 DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   Taken<Offset> mine{0, 0, 0, lane() < count, 0};
@@ -192,7 +193,7 @@ DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   return mine;
 }
 
-/// Returns how many parts a warp takes at once: 32 only if there are that many for every warp.
+/// Returns how many parts a warp takes at once. It is 32 only if there are 32 parts for every warp.
 DEVICE int batch_of(u64 parts, u32 warps) {
   const u64 each = (parts + warps - 1) / warps;
   return int(least(each, u64(WARP)));
@@ -292,7 +293,8 @@ DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertic
   }
 }
 
-/// Counts the edges on shortest paths into each vertex: each edge lowers the level of its end by 1.
+/// Counts the edges on shortest paths into each vertex. Each such edge lowers the level of its end
+/// vertex by 1.
 template <class Offset>
 DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());
@@ -311,7 +313,7 @@ DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   }
 }
 
-/// Returns the sum of x over this lane and the lanes before it that have the same row.
+/// Returns the sum of x over this lane and the earlier lanes that have the same row.
 DEVICE double sum_in_row(double x, int row) {
   for (int delta = 1; delta < WARP; delta *= 2) {
     const double before = shuffle_up(x, delta);
@@ -393,19 +395,20 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
   }
 }
 
-/// A small level that the first block of a team with several blocks walks alone. Each thread first
-/// lists one part, then takes single edges. Dependent memory accesses are few, because no warp
-/// walks many edges one after another.
+/// A small level that the first block of a larger team walks alone. Each thread first lists one
+/// part, then takes single edges. There are few dependent memory accesses, because no warp walks
+/// many edges one after another.
 template <class Offset> struct SmallLevel {
-  // Shared memory, one element per part:
+  // Arrays in shared memory with one element per part:
   u32 *vertex;
-  u32 *end;       // number of edges of the parts up to and including this one
+  u32 *end;       // total number of edges in the parts up to and including this one
   Offset *begin;  // offset of the part's first edge, minus the number of edges of the parts before
   double *sigma;  // number of paths to the part's vertex
   u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
 
-  /// Lists the parts first..first + count - 1 of the queue, and returns their number of edges.
+  /// Lists the parts first..first + count - 1 of the queue, and returns the total number of their
+  /// edges.
   DEVICE u32 list(const Paths<Offset> &paths, u64 first, u32 count) const {
     const u32 mine = threadIdx.x;
     Offset from = 0;
@@ -503,9 +506,9 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   u32 team_size;
   Team &team;
   Paths<Offset> &paths;
-  u32 *queued;  // the team's length of the queue
-  u32 *alone;   // shared, while one block works alone: parts in the queue; edges of even, of odd
-                // levels
+  u32 *queued;  // number of parts in the team's queue
+  u32 *alone;   // shared, while one block works alone: the number of parts in the queue, and the
+                // numbers of edges in even and in odd levels
   u64 *stops;   // the end of each level in the queue; the first end is 0
 
   i32 source = 0;
@@ -515,7 +518,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   /// Returns whether this is the first thread of the team.
   DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
 
-  /// Takes the next source. Returns its index among the sources, or `count` if none is left.
+  /// Takes the next source. Returns its index in the list of sources, or `count` if no source is
+  /// left.
   DEVICE u64 next_turn(u64 *control, StopFlag &flag, i64 count) {
     if (leads()) {
       const bool stops_here = flag.is_up();
@@ -555,7 +559,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- forward -----------------------------------------------------------------------------------
 
-  /// Counts the paths to the next level. Returns whether the same blocks also take that level.
+  /// Counts the paths to the next level. Returns whether the same blocks also process that level.
   DEVICE bool take_level(bool is_alone) {
     if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];
@@ -566,8 +570,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     team.meet();
     begin = end;
     end = load_relaxed(paths.queued);
-    // After a level alone, `team` is one block. The other blocks may still read the words of the
-    // team.
+    // If one block walked the level alone, `team` is that block. The other blocks may still read
+    // the words of the whole team.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
@@ -583,7 +587,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     __syncthreads();
   }
 
-  /// Stores the state that the first block has reached alone, for the whole team.
+  /// Stores the state that the first block reached while it worked alone, so that the whole team
+  /// can read it.
   DEVICE void rejoin() {
     team.blocks = team_size, paths.queued = queued, paths.is_small = false;
     if (leads()) {
@@ -608,7 +613,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- backward ----------------------------------------------------------------------------------
 
-  /// Sums the shares of a level, which is the queue's parts from..to - 1.
+  /// Sums the shares of a level, which consists of the queue's parts from..to - 1.
   DEVICE void sum_level(i32 level, u64 from, u64 to) {
     const bool is_last = level == depth - 1;
     if (TOLD == BY_LEVELS && paths.is_small) {
@@ -647,7 +652,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   }
 };
 
-/// Runs all sources. With lengths there is one source, with its distances.
+/// Runs the searches from all sources. With lengths there is a single source, whose distances are
+/// given.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     brandes(Launch launch, Network<Offset> network, Sources sources, Memory memory, Limits limits,

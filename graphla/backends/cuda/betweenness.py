@@ -1,6 +1,6 @@
-"""Dependencies on shortest paths, in one launch: teams of blocks take one source after another.
+"""Dependencies on shortest paths, in one launch: each team of blocks takes one source at a time.
 
-If edges have lengths, there is one launch per source, with all blocks in one team.
+If edges have lengths, each source takes one launch, with all blocks in one team.
 
 Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. Waits: for each launch.
 """
@@ -29,15 +29,15 @@ class BetweennessTuning:
     """Measured on an H200; the first three are constants of the kernel."""
 
     block: int = 512  # threads
-    part: int = 256  # edges of a part of a row
-    team_words: int = 16  # words of control of a team
-    edges: int = 1 << 13  # edges of the graph per block of a team
-    # The first block of a team starts to work alone at a level of at most few_parts parts, and
-    # continues while a level has at most alone_parts parts and alone_edges edges.
+    part: int = 256  # maximum number of edges in a part of a row
+    team_words: int = 16  # number of control words per team
+    edges: int = 1 << 13  # number of edges in the graph for each block of a team
+    # The first block of a team starts to work alone at a level with at most few_parts parts. It
+    # continues while each level has at most alone_parts parts and alone_edges edges.
     few_parts: int = 16
     alone_parts: int = 400
     alone_edges: int = 4096
-    most_bytes: int = 8 << 30  # memory for teams; if there is less, half as many teams run
+    most_bytes: int = 8 << 30  # maximum memory for teams; with less, half as many teams run
 
 
 TUNING = BetweennessTuning()
@@ -95,7 +95,7 @@ def dependencies(request: Dependencies) -> DependenciesResult:
 
 
 def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Structs) -> None:
-    """Add the dependencies on the shortest paths from `count` sources to the sums."""
+    """Add to the sums the dependencies on the shortest paths from `count` sources."""
     tuning, (network, sources, sums) = current(TUNING), structs
     room = vertices + graph.nvals // tuning.part + 1
     each = 28 * vertices + 8 * room
@@ -131,7 +131,7 @@ def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Stru
 
 
 def _distances(a: Csr, source: Array) -> Array:
-    """Return distances from the source; NaN for vertices that it does not reach."""
+    """Return the distances from the source; vertices that it does not reach have NaN."""
     x = SparseVector(a.nrows, source, xp.zeros(1, np.float64))
     semiring = min_plus["FP64"]
     request = Closure(a, x, semiring, "near_far", mask=None, limit=ENDLESS, turns=ENDLESS)
@@ -140,7 +140,7 @@ def _distances(a: Csr, source: Array) -> Array:
 
 
 def _memory(teams: int, blocks: int, vertices: int, room: int) -> Packed:
-    """Return memory for the paths of all teams."""
+    """Return memory for the data that all teams store about shortest paths."""
     sigmas, shares = xp.zeros((2, teams * vertices), np.float64)
     return MEMORY(
         team_size=blocks,

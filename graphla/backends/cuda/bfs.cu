@@ -1,12 +1,13 @@
 // Breadth-first search: the whole traversal in one launch. The kernel computes the level of each
 // vertex, its parent, and which vertices are reached, from one start or several.
 //
-// The grid runs level after level, with a barrier of all blocks between two levels. After each
-// barrier every block reads the same counts, and so chooses the same way for the next level:
+// The grid processes one level after another, with a barrier of all blocks between two levels.
+// After each barrier all blocks read the same counts, so they make the same choice for the next
+// level:
 // - alone: block 0, or one cluster of blocks, walks levels without the grid as long as they are
 //   small (`walk_alone`, `walk_in_cluster`);
 // - push: all warps share the edges out of the frontier evenly (`push_level`);
-// - pull: each vertex that is not reached looks for a neighbor that is reached (`pull_level`).
+// - pull: each vertex that is not reached looks for a reached neighbor (`pull_level`).
 //
 // A pull leaves its frontier in the bit maps. If the next level is a push, `queue_frontier` first
 // copies the frontier to the queue. At the end the results are written in the user's numbering.
@@ -22,24 +23,24 @@
 
 namespace graphla {
 
-/// The state that all blocks know between two levels. Each block has a copy in shared memory, which
-/// only its thread 0 writes; all copies are equal.
+/// The state that all blocks know between two levels. Each block has a copy in shared memory, and
+/// only thread 0 of the block writes it. All copies are equal.
 struct Progress {
-  u32 level;        // level of the frontier
-  u32 is_queued;    // whether the frontier is in the queue
-  u32 way;          // how the next level runs: `Way`
-  u32 has_idle;     // whether some starts have no edges
-  u32 records;      // number of levels recorded
-  u32 is_exact;     // whether `left` counts only vertices that have edges and that the mask allows
-  u32 must_push;    // whether a level is half done; the rest of its frontier is in the queue
-  u32 first, last;  // the frontier: entries first..last - 1 of the queue
+  u32 level;      // level of the frontier
+  u32 is_queued;  // whether the frontier is in the queue
+  u32 way;        // how the next level runs: `Way`
+  u32 has_idle;   // whether some starts have no edges
+  u32 records;    // number of levels recorded
+  u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
+  u32 must_push;  // whether a level is half done and the rest of its frontier is in the queue
+  u32 first, last;              // the frontier: entries first..last - 1 of the queue
   u32 units_first, units_last;  // the frontier's units in the queue
   u64 count, edges;             // vertices of the frontier, and edges out of them
   u64 reached;                  // number of vertices reached
   u64 left, into_left;          // vertices not yet reached, and edges into them
   u64 all;                      // number of edges of the graph
-  u64 open, hits;               // a sample of the vertices not yet reached: see Search::sample
-  u64 base;                     // the sums over all queued entries, in the format of QUEUED
+  u64 open, hits;               // a sample of the unreached vertices: see Search::sample
+  u64 base;                     // the sums over all queued entries; packed like QUEUED
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
 };
@@ -53,7 +54,7 @@ template <class Slot> struct BlockMemory {
   u32 *scratch;       // WARP + 1, for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // the sums of all blocks: BFS_CONTROL words
-  u64 *place;         // place of the block's vertices in the queue
+  u64 *place;         // position of the block's vertices in the queue
   i32 *far;           // long rows of a pull
   u32 *far_count, *buffered;
 };
@@ -78,7 +79,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   u64 *sums_begin;  // three sets of sums: see BFS_SUMS
   u32 *map, *other_map;
   u32 set = 0;              // the set of sums in use
-  bool is_marked = false;   // whether every vertex that is not reached has the byte UNREACHED
+  bool is_marked = false;   // whether every unreached vertex has the byte UNREACHED
   bool is_stopped = false;  // whether the host wants the kernel to stop
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
@@ -128,7 +129,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Finds the vertices that the mask forbids, which are never reached. A pull does not read the
+  /// Finds the vertices that the mask forbids. They are never reached, and a pull does not read the
   /// edges into them.
   DEVICE void hide_masked() {
     __syncthreads();
@@ -144,7 +145,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     add_sums(sums);
   }
 
-  /// Runs level 0: reaches the starts, whether or not the mask allows them.
+  /// Runs level 0: marks the starts as reached, whether or not the mask allows them.
   DEVICE void begin() {
     if (!query.starts && query.starts_count) begin_at_one();
     grid.meet();
@@ -161,7 +162,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// Reaches a single start. The thread that has cleared the start's word of the map sets its bit.
+  /// Reaches a single start. Its bit is set by the thread that cleared the word of the map that
+  /// holds the bit.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -184,8 +186,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Makes vertex v, whose number for the user is `name`, a start. Its bit in the map is already
-  /// set.
+  /// Makes vertex v a start. `name` is v's number in the user's numbering. The bit of v in the map
+  /// is already set.
   DEVICE void begin_at(i32 name, i32 v) {
     if (v >= graph.active) {  // the start has no edges, so no pull copies its bit
       S::sets(other_map, v);
@@ -193,7 +195,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
     search.settle(v, 0);
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
-    // `into_left` loses the edges into v once: with the mask, with the frontier, or here.
+    // The edges into v are subtracted from `into_left` once: with the mask, with the frontier, or
+    // here.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
@@ -234,7 +237,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 
   /// Copies the sums to `seen` in each block, after a barrier of the grid. Other blocks may already
-  /// add to the next set. No block reads the set after the next any longer, so block 0 clears it.
+  /// be adding to the next set. No block reads the set after that one any longer, so block 0 clears
+  /// it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -262,7 +266,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.count = p.last - p.first;
     p.edges = u64(search.slot_of(p.units_last) - search.slot_of(p.units_first));
   }
-  /// Takes the counts of a push, which has queued the frontier.
+  /// Updates the counts after a push, which has queued the frontier.
   DEVICE void count_pushed() {
     Progress &p = progress();
     take_queue();
@@ -275,7 +279,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     progress().open = seen(SAMPLED), progress().hits = seen(SAMPLED_HITS);
   }
 
-  /// Chooses the way of the next level.
+  /// Chooses how the next level runs.
   DEVICE void decide() {
     Progress &p = progress();
     const bool is_small = p.count <= u64(limits.alone_room) && p.edges <= u64(limits.alone_edges) &&
@@ -284,7 +288,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     if (query.direction == PULLS) p.way = BY_PULL;
     if (query.direction == EITHER && graph.in_indptr && !(is_small && p.is_queued) &&
         !p.must_push) {
-      // An edge of the frontier costs `push_cost` times as much by push as a look by pull.
+      // Following an edge of the frontier in a push costs `push_cost` times as much as reading a
+      // neighbor in a pull.
       const float push = float(p.edges) * limits.push_cost, left = float(p.left),
                   most = float(p.into_left);
       if (push > left &&
@@ -344,7 +349,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     ++p.level, ++p.records;
   }
 
-  /// Queues the frontier, which is the set of bits in which the two maps differ.
+  /// Queues the frontier, which consists of the vertices whose bits differ between the two maps.
   DEVICE void queue_frontier() {
     Sums sums{};
     search.collect(other_map, map);
@@ -372,7 +377,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Returns the levels that one block or one cluster takes over.
+  /// Returns the description of the levels that one block or one cluster is about to walk.
   DEVICE Span small_levels() const {
     const Progress &p = progress();
     return {p.first,     p.last,    p.level,      u32(limits.grid_edges),
@@ -451,7 +456,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     meet(is_stopped);
     if (threadIdx.x == 0) count_walked_alone();
   }
-  /// Queues the vertices that block 0 has found, and passes its state to all blocks.
+  /// Queues the vertices that block 0 has found, and makes its state available to all blocks.
   DEVICE void hand_over(const Alone<S, false> &alone) {
     AloneState &own = *memory.alone.state;
     const u32 units_last = progress().units_last;
@@ -484,8 +489,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.reached += found, p.left -= least(p.left, found);
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
-    if (long_rows) {  // long rows are the frontier; their new vertices join the vertices already
-                      // found
+    if (long_rows) {  // the long rows are the frontier; vertices found from them are added to those
+                      // already found
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));
@@ -522,7 +527,7 @@ template <class S, class Level, int CLUSTER> struct Course {
       }
     }
   }
-  /// Reports to the host, from the last block to arrive.
+  /// Reports the results to the host. The last block to arrive does this.
   DEVICE void tell(const Launch &launch) {
     if (!is_last_block(grid) || threadIdx.x != 0) return;
     const Progress &p = progress();
@@ -560,7 +565,8 @@ __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
   SHARED(i32, far, PULL_FAR);
   SHARED(u32, counters, 2);
   if constexpr (CLUSTER > 1)
-    cluster_meet<CLUSTER>();  // every block's shared memory exists from here on: see `in_block`
+    cluster_meet<CLUSTER>();  // from here on, the shared memory of every block is accessible: see
+                              // `in_block`
 
   const BlockMemory<typename S::Slot> memory{
       bytes,        progress,    {counts, alone, long_list, ends},

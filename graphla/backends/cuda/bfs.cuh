@@ -3,13 +3,13 @@
 // Vertices are numbered as in the graph that the search walks: by the user, or by a relabeled plan.
 // Invariants between two levels:
 // - Bit v of the map is set if v's level is at most `level`.
-// - Each vertex of the frontier (its level is `level`) is either in the queue, once, or is one of
-//   the bits in which the two maps differ.
-// - The queue is append-only. Its number of vertices and its sum of out-degrees share one word, so
-//   one atomic claims both the place of an entry and the place of its first edge. The queue is thus
-//   its own prefix sum, and a binary search divides the edges evenly. Degrees are summed in units
-//   of 2^unit edges, and each row is rounded up, so that the sum fits in 32 bits: fewer than 2^31
-//   edges in units of one, more edges in units of 16.
+// - Each vertex of the frontier (a vertex whose level is `level`) is represented in one of two
+//   ways: it is in the queue, once, or its bits in the two maps differ.
+// - The queue is append-only. Its number of vertices and the sum of their out-degrees share one
+//   word, so one atomic claims both the position of an entry and the slot of its first edge. The
+//   queue thus contains its own prefix sums, and a binary search divides the edges evenly. Degrees
+//   are summed in units of 2^unit edges, and each row is rounded up, so that the sum fits in 32
+//   bits. A unit is one edge if there are fewer than 2^31 edges, otherwise 16 edges.
 #ifndef GRAPHLA_BFS
 #define GRAPHLA_BFS
 #include "collectives.cuh"
@@ -17,12 +17,12 @@
 
 namespace graphla {
 
-/// Sizes that the host reads, too.
+/// Constants that the host also reads.
 enum BfsShape {
   BFS_THREADS = 1024,  // threads of a block
   ALONE_SHORT =
       8,  // longest row, in entries, that one thread of block 0 follows when it works alone
-  ALONE_LONG = 512,       // most longer rows of a level that block 0 follows alone
+  ALONE_LONG = 512,       // maximum number of longer rows per level that block 0 follows alone
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
@@ -33,8 +33,8 @@ enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that
 enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level runs, as stored in records
 enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
 
-/// The sums of a level, in `control` from BFS_SUMS on. There are three sets, used round-robin:
-/// blocks add to one set, may still read the set before it, and clear the set after it.
+/// The sums of a level, in `control` from BFS_SUMS on. Three sets of sums are used round-robin:
+/// blocks add to the current set, may still read the previous set, and clear the next set.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
   QUEUED = 1,        // upper half: number of queued vertices; lower half: units of edges out of
@@ -65,11 +65,11 @@ template <class Slot> struct SumsOf {
   Slot out, into, into_left;
 };
 
-/// Returns about how many neighbors a pull looks at: one per vertex that is left, and more for each
-/// vertex whose first neighbor is not reached. `part` is the share of all edges that lead to
-/// reached vertices. Of a sample of `open` vertices, `hits` have a reached first neighbor. If hits
-/// / open is below `part`, the remaining vertices are connected to each other and far away, and
-/// most rows are read to their ends.
+/// Returns an estimate of how many neighbors a pull reads: one per vertex that is left, and more
+/// for each vertex whose first neighbor is not reached. `part` is the fraction of all edges that
+/// lead to reached vertices. In a sample of `open` vertices, `hits` have a reached first neighbor.
+/// If hits / open is below `part`, the remaining vertices are connected to each other and far away,
+/// and most rows are read to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
   const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
@@ -77,7 +77,7 @@ DEVICE float looks_of_pull(float left, float most, float part, float open, float
   return least(most, left + misses * least(most, left / hit));
 }
 
-/// Returns *p, or an earlier value of it. A caller that acts on the value must confirm it by an
+/// Returns *p, or an earlier value of *p. A caller that acts on the value must confirm it with an
 /// atomic.
 DEVICE u32 load_stale(const u32 *p) {
 #ifdef GRAPHLA_SIMULATOR
@@ -111,30 +111,30 @@ template <> struct unsigned_of<i64> {
   typedef u64 type;
 };
 
-// --- what a kernel takes -------------------------------------------------------------------------
+// --- parameters of the kernels -------------------------------------------------------------------
 
 /// The graph that a search walks, in its own numbering.
 template <class Offset> struct Graph {
   i64 n;                     // vertices
   i64 active;                // vertices 0..active - 1 have edges
   i64 several;               // vertices from this one on have at most one neighbor
-  const Offset *out_indptr;  // rows of the edges out of each vertex
+  const Offset *out_indptr;  // rows of out-edges of each vertex
   const i32 *out_indices;
-  const Offset *in_indptr;  // rows of the edges into each vertex; null if the search must not pull
+  const Offset *in_indptr;  // rows of in-edges of each vertex; null if the search must not pull
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
   const u32 *idle;        // bits of the vertices without edges, or null
-  const i32 *renumbered;  // the graph's number of each of the user's vertices; null if the numbers
-                          // are equal
-  const i32 *old;         // the user's number of each vertex; null if the numbers are equal
+  const i32 *renumbered;  // maps the user's vertex numbers to the graph's numbers; null if both are
+                          // the same
+  const i32 *old;  // maps the graph's vertex numbers to the user's; null if both are the same
 };
 
-/// The request of the caller, in the user's numbering.
+/// What the caller asks for, in the user's numbering.
 struct Query {
   const i32 *starts;  // null if there is one start
   i64 starts_count;
   const bool *flags;  // flags of the mask, or null
-  i64 limit;          // the greatest level
+  i64 limit;          // maximum level
   i32 start;          // the start, if there is only one
   i32 direction;      // `Direction`
   bool complement;    // whether the mask is complemented
@@ -142,19 +142,20 @@ struct Query {
 
 /// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;            // null if the caller does not want them
-  i32 *parents;             // null if the caller does not want them
-  bool *present;            // n
-  const Offset *least_ptr;  // rows from which least parents are chosen; null if any parent will do
+  Level *levels;  // null if the caller does not want them
+  i32 *parents;   // null if the caller does not want them
+  bool *present;  // n
+  const Offset
+      *least_ptr;  // rows from which the smallest parents are chosen; null if any parent will do
   const i32 *least_of;
-  bool by_columns;  // whether the rows of `least_ptr` are edges into each vertex
+  bool by_columns;  // whether the rows of `least_ptr` hold the edges into each vertex
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
 template <class Offset> struct State {
   typedef typename unsigned_of<Offset>::type Slot;
   u32 *map, *other_map;  // bits of the reached vertices
-  u32 *masked;           // bits of the vertices never to be reached
+  u32 *masked;           // bits of the vertices that must never be reached
   Slot *queue_begin;     // the queue: see Search
   u32 *queue_slot;
   i32 *queue_vertex;
@@ -165,22 +166,23 @@ template <class Offset> struct State {
   i32 *parents;  // in a relabeled graph: the parent of each vertex
 };
 
-/// Limits of a search, most of them for small levels.
+/// Limits of a search. Most of them apply to small levels.
 struct Limits {
-  i64 alone_edges;   // most edges of a level that one block or cluster takes over
-  i64 grid_edges;    // most edges of a level that the block or cluster does not give back
+  i64 alone_edges;   // maximum number of edges of a level that one block or cluster takes over
+  i64 grid_edges;    // maximum number of edges in a level that the block or cluster does not return
+                     // to the grid
   i32 alone_room;    // vertices that the queue of one block holds
   i32 pool;          // words of dynamic shared memory for lists and queues
-  i32 shared_words;  // words behind the pool for the map of one block
+  i32 shared_words;  // words after the pool for the map of one block
   i32 unit;          // a unit of the queue is 2^unit edges if offsets have 64 bits
-  float push_cost;   // cost of an edge by push, in neighbors that a pull looks at
+  float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 
 // --- a search ------------------------------------------------------------------------------------
 
 template <class Offset_, class Level, bool PARENTS> struct Search {
   typedef Offset_ Offset;
-  typedef typename unsigned_of<Offset>::type Slot;  // the number of an edge in the queue
+  typedef typename unsigned_of<Offset>::type Slot;  // index of an edge in the queue
   typedef SumsOf<Slot> Sums;
   static constexpr bool PADDED = sizeof(Offset) == 8, HAS_PARENTS = PARENTS;
 
@@ -188,8 +190,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i64 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
-  const u32 *fixed;  // bits of vertices never to be reached, or null
-  bool is_masked;    // fixed vertices can be neighbors
+  const u32 *fixed;  // bits of vertices that must never be reached, or null
+  bool is_masked;    // whether vertices in `fixed` can be neighbors
   bool is_directed;
   i32 unit;
 
@@ -209,7 +211,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   u64 *control;  // the sums of this level
   u64 base;      // QUEUED before this level
 
-  // shared memory: vertices that the block has found and not yet queued
+  // in shared memory: vertices that the block has found but not yet queued
   i32 *buffer;
   u32 *buffered;
   u32 buffer_room;
@@ -245,15 +247,15 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
   DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
   DEVICE bool is_fixed(i32 v) const { return is_masked && (fixed[u32(v) / WARP] >> (v & 31) & 1); }
-  /// Sets the bit of v. Returns whether this thread is the one that changed it.
+  /// Sets the bit of v. Returns whether this thread changed the bit.
   DEVICE static bool sets(u32 *map, i32 v) {
     const u32 bit = 1u << (v & 31);
     return !(atomicOr(&map[u32(v) / WARP], bit) & bit);
   }
   DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// Returns this warp's number. The warps of one block have distant numbers, so that a little work
-  /// keeps all blocks busy.
+  /// Returns this warp's number. Warps of the same block have distant numbers, so that even a
+  /// little work is spread over all blocks.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
   DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
 
@@ -283,8 +285,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Puts v[k] of each lane whose `won` has bit k into the block's buffer or, if the buffer is
-  /// full, into the queue. The whole warp must call this.
+  /// Appends v[k] of each lane whose `won` has bit k to the block's buffer or, if the buffer is
+  /// full, to the queue. The whole warp must call this.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll
@@ -350,8 +352,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 
   // --- push: all blocks -------------------------------------------------------------------------
 
-  /// Follows this lane's edges from from[k] to v[k] (if bit k of `valid` is set): reaches the
-  /// vertices that are not reached yet, and keeps them for the queue. The whole warp must call
+  /// Follows this lane's edges from from[k] to v[k], for each k whose bit in `valid` is set. Marks
+  /// the unreached vertices as reached, and buffers them for the queue. The whole warp must call
   /// this.
   template <int K>
   DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
@@ -396,7 +398,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       return queue_slot[k] <= begin_unit;
     }) - 1;
     while (edge < end) {
-      // Each lane takes an entry; the last lane provides the end of the entry before it.
+      // Each lane takes an entry. The last lane only provides the end of the previous entry.
       const u32 entry = at + u32(lane());
       const bool is_there = entry < last_entry;
       const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;
@@ -433,8 +435,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Samples the first neighbors of some unreached vertices. Each value of `which` selects other
-  /// vertices.
+  /// Samples the first neighbors of some unreached vertices. Different values of `which` select
+  /// different vertices.
   DEVICE void sample(const u32 *map, u32 which) const {
     const i64 words = (active + WARP - 1) / WARP;
     const i64 word = i64((which * 2654435761u >> 4) % u32(words));

@@ -45,7 +45,7 @@ INT32 = np.dtype(np.int32)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
-"""The degree class of the degrees from 128 to 255: an index into `Relabeled.ends`."""
+"""The index in `Relabeled.ends` of the class of degrees from 128 to 255."""
 
 
 @dataclass(frozen=True)
@@ -55,34 +55,34 @@ class BfsTuning:
     A word has 4 bytes. Lists and the map of one block are in the shared memory of the block.
     """
 
-    room: int = 4096  # vertices in the queue of one block; at most half of least_pool
+    room: int = 4096  # capacity of one block's queue, in vertices; at most half of least_pool
     pool: int = 16384  # words for lists
-    least_pool: int = 8704  # words that the lists of pulls need
-    deep_pool: int = 32768  # words for lists if the blocks of a cluster send vertices
-    static: int = 6656  # most bytes of shared memory that the kernel declares
-    small_map: int = 12288  # most words of a map that one block keeps in shared memory
-    few_edges: int = 8  # edges per vertex up to which larger maps are kept, too
-    cluster: int = 16  # blocks of a cluster that walk small levels together; 1: one block alone
-    alone_edges: int = 4096  # most edges of a level that one block takes over
-    cluster_edges: int = 16384  # most edges of a level that a cluster takes over
-    grid_edges: int = 24576  # most edges of a level that a block or cluster does not give back
-    push_cost: float = 1.25  # cost of an edge by push, in neighbors that a pull looks at
-    unit: int = 4  # queues of graphs with 64-bit offsets count units of 2^unit edges
+    least_pool: int = 8704  # words that the lists of a pull need
+    deep_pool: int = 32768  # words for lists if the blocks of a cluster send vertices to each other
+    static: int = 6656  # maximum number of bytes of shared memory that the kernel declares
+    small_map: int = 12288  # maximum number of words in a map that one block keeps in shared memory
+    few_edges: int = 8  # up to this many edges per vertex, larger maps are kept as well
+    cluster: int = 16  # number of blocks that walk small levels together; 1: one block alone
+    alone_edges: int = 4096  # maximum number of edges in a level that one block takes over
+    cluster_edges: int = 16384  # maximum number of edges in a level that a cluster takes over
+    grid_edges: int = 24576  # a level with more edges goes back to the grid
+    push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
+    unit: int = 4  # in graphs with 64-bit offsets, queues count in units of 2^unit edges
     # One cluster searches a whole graph if all maps of the vertices fit in its shared memory.
-    small_edges: int = 3 << 20  # most entries of a graph that one cluster searches
+    small_edges: int = 3 << 20  # maximum number of entries in a graph that one cluster searches
     small_room: int = 16384  # words for lists
-    least_small_room: int = 4096  # least words for lists
-    small_static: int = 12800  # most bytes of shared memory that the kernel declares
+    least_small_room: int = 4096  # minimum number of words for lists
+    small_static: int = 12800  # maximum number of bytes of shared memory that the kernel declares
     small_push_cost: float = 0.3
-    small_threads: int = 512  # threads of a block if maps are small; otherwise THREADS
-    few_words: int = 1024  # most words of a small map
+    small_threads: int = 512  # threads of a block if the maps are small; otherwise THREADS
+    few_words: int = 1024  # maximum number of words in a small map
 
 
 TUNING = BfsTuning()
 
 
 def bfs(request: Search) -> BfsResult:
-    """Return levels and parents of a breadth-first search from all starts at once."""
+    """Return levels and parents of one breadth-first search that starts at all starts at once."""
     n, dtype, parents = request.out.nrows, request.levels, request.parents
     has_levels = dtype is not None or parents == "least"
     levels = xp.ndarray(n, dtype or INT32) if has_levels else None
@@ -109,7 +109,7 @@ def bfs(request: Search) -> BfsResult:
 
 
 def _query(request: Search) -> tuple[Packed, Any]:
-    """Return the kernel's query, and the arrays that must exist until the kernel has ended."""
+    """Return the kernel's query, and the arrays that must not be freed before the kernel ends."""
     starts, mask = request.starts, request.mask
     start, count = 0, starts.size
     if count == 1 and isinstance(starts, np.ndarray):
@@ -166,7 +166,7 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """The common part of searches of one matrix with one plan and the same kinds of results."""
+    """The data shared by all searches of one matrix with one plan and the same kinds of results."""
 
     kernel: Kernel
     cluster: int
@@ -176,11 +176,12 @@ class _Prepared:
     shared: int  # bytes
     graph: Packed
     limits: Packed
-    least: tuple[Any, Any, bool]  # the rows from which least parents are chosen
+    least: tuple[Any, Any, bool]  # the rows from which the smallest parents are chosen
     ends: dict[str, tuple[int, int]]  # begin and end of each array of the state, in bytes
 
     def state(self) -> tuple[Any, tuple[Packed, ...]]:
-        """Return the memory of a call, and the arrays in it; null for an array of 0 bytes."""
+        """Return the memory of a call, and the addresses of its arrays; null for an array of 0
+        bytes."""
         if not self.ends:
             return None, ()
         memory = xp.cuda.alloc(max(end for _, end in self.ends.values()))
@@ -190,11 +191,11 @@ class _Prepared:
 
 
 _refusing: set[int] = set()
-"""Devices that have refused clusters of `BfsTuning.cluster` blocks."""
+"""The devices that have refused clusters of `BfsTuning.cluster` blocks."""
 
 
 def _prepare(request: Search) -> _Prepared:
-    """Return the common part of searches, cached on the plan or, without a plan, on the matrix."""
+    """Return the data shared by searches, cached on the plan or, without a plan, on the matrix."""
     out, into, plan = request.out, request.into, request.plan
     tuning = current(TUNING)
     is_refusing = xp.cuda.runtime.getDevice() in _refusing
@@ -224,12 +225,13 @@ class _Preparation:
         self.has_clusters = card().has_clusters and has_blocks and not is_refusing
 
     def prepare(self) -> _Prepared:
-        """Return one cluster for a small graph, otherwise as many blocks as the card holds."""
+        """Use one cluster for a small graph, otherwise as many blocks as the card can hold."""
         cluster = 1 if self.relabeled is not None else self.cluster()
         return (self.small() if cluster == 1 else None) or self.large(cluster)
 
     def graph(self) -> dict[str, Any]:
-        """Return the graph that the kernel walks, and the rows that give least parents."""
+        """Return the graph that the kernel walks, and the rows that determine the smallest
+        parents."""
         request, plan, graph = self.request, self.plan, self.relabeled
         out, into, n = request.out, request.into, request.out.nrows
         rows, columns = (out, into) if graph is None else (graph.out, graph.into)
@@ -258,7 +260,7 @@ class _Preparation:
     # --- a small graph: one cluster -----------------------------------------------------------
 
     def small(self) -> _Prepared | None:
-        """Return a search by one cluster; None if its shared memory does not hold the maps."""
+        """Return a search by one cluster, or None if the maps do not fit in its shared memory."""
         tuning, n = self.tuning, self.request.out.nrows
         room, shared = self.small_shape()
         if not room:
@@ -283,7 +285,8 @@ class _Preparation:
         )
 
     def small_shape(self) -> tuple[int, int]:
-        """Return words for lists and bytes of shared memory per block; (0, 0) if too few."""
+        """Return the words for lists and the bytes of shared memory per block; (0, 0) if too
+        few."""
         tuning, out = self.tuning, self.request.out
         if out.nvals > tuning.small_edges or not self.has_clusters:
             return 0, 0
@@ -298,9 +301,9 @@ class _Preparation:
     # --- other graphs: all blocks -------------------------------------------------------------
 
     def cluster(self) -> int:
-        """Return how many blocks walk small levels together.
+        """Return the number of blocks that walk small levels together.
 
-        That is a cluster if the graph may be deep and each block can hold its part of the map.
+        This is a cluster if the graph may be deep and each block can hold its part of the map.
         """
         out, tuning = self.request.out, self.tuning
         words = -(-out.nrows // (32 * tuning.cluster)) + tuning.least_pool
@@ -337,10 +340,10 @@ class _Preparation:
         )
 
     def pool(self, cluster: int) -> tuple[int, int]:
-        """Return words of shared memory for lists, and for the map of one block.
+        """Return the words of shared memory for lists, and for the map of one block.
 
-        The map is kept there if it is small, or if the graph has few edges: then one block walks
-        most levels. Shared memory takes room from the cache.
+        The map is kept there if it is small, or if the graph has few edges, because then one block
+        walks most levels. Shared memory reduces the size of the cache.
         """
         out, tuning = self.request.out, self.tuning
         words, most = -(-out.nrows // (32 * cluster)), self.most // 4

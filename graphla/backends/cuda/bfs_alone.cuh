@@ -1,19 +1,19 @@
-// Small levels of a breadth-first search by one block. There is no barrier of the grid. The queue
-// is in shared memory, and so is the map of reached vertices if it fits.
+// Small levels of a breadth-first search, walked by one block without grid barriers. The queue is
+// in shared memory, and so is the map of reached vertices if it fits.
 //
-// A level is a chain of dependent loads: a vertex of the queue, the bounds of its row, the row, the
-// map. The rest of its cost is instructions, which are fetched anew at every level. So the code of
-// a level is short, and code for rare cases is kept in functions of its own. One thread follows a
-// row to its end. Longer rows wait in a list: the block follows them together or, if there are many
-// of them, leaves them to the grid.
+// A level is a chain of dependent loads: a vertex from the queue, the bounds of its row, the row,
+// and the map. The rest of the cost of a level is instruction fetches, which occur again at every
+// level. So the code of a level is short, and code for rare cases is kept in separate functions.
+// One thread follows a short row to its end. Longer rows wait in a list. The block follows them
+// together or, if there are many of them, leaves them to the grid.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
 
 namespace graphla {
 
-constexpr u32 ALONE_LONG_EDGES =
-    2048;  // most edges of longer rows that the block follows; above this the grid is faster
+constexpr u32 ALONE_LONG_EDGES = 2048;  // maximum number of edges in longer rows that the block
+                                        // follows; above this the grid is faster
 
 /// The counts of a level, summed over the threads of the block. There are three sets, used
 /// round-robin.
@@ -23,10 +23,10 @@ struct AloneCounts {
   u32 long_rows, long_edges;
 };
 
-/// The state that block 0 hands over after its levels.
+/// The state that block 0 passes to the grid after the levels that it walked alone.
 struct AloneState {
   u32 count, level, turn;
-  u32 stops;            // the turn after which to stop, once the host asks for it
+  u32 stops;            // the iteration after which to stop, set when the host asks for it
   u32 long_rows;        // number of long rows of an unfinished level; the grid follows them
   u64 frontier, edges;  // vertices and edges of the unfinished level
   u64 reached, into;    // vertices found; edges into found vertices that are not in the last queue
@@ -43,25 +43,26 @@ struct AloneMemory {
 /// The levels that one block or one cluster walks.
 struct Span {
   u32 first, last, level;  // the first level: entries first..last - 1 of the queue
-  u32 most;                // most edges of a level
-  i64 limit;               // the greatest level
+  u32 most;                // maximum number of edges of a level
+  i64 limit;               // maximum level
   i64 records;             // number of levels recorded so far
-  bool is_one_byte;        // whether a level above DEEP does not fit
+  bool is_one_byte;  // whether levels are stored in one byte, so that a level above DEEP does not
+                     // fit
 };
 
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;  // bits of reached vertices; in shared memory (IN_SHARED), vertices never to be reached
-             // are also set
+  u32 *map;    // bits of reached vertices; in shared memory (IN_SHARED), the bits of vertices that
+               // must never be reached are also set
   i32 *queue;  // shared: 2 x room vertices
   AloneMemory memory;
   u32 *scratch;  // shared: WARP + 1
   u32 room;
-  u32 place;  // place after the queue in global memory, for vertices without room
+  u32 place;  // position after the queue in global memory, for vertices that do not fit
 
-  /// Keeps v[k] of each lane whose `won` has bit k for the next level. The whole warp must call
-  /// this.
+  /// Adds v[k] of each lane whose `won` has bit k to the queue of the next level. The whole warp
+  /// must call this.
   template <int K>
   DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
     u32 wins[K], total = 0;
@@ -99,7 +100,8 @@ template <class S, bool IN_SHARED> struct Alone {
     return S::sets(map, v);
   }
 
-  /// Settles the vertices of `now` at `level`, and follows their edges, except those of long rows.
+  /// Writes the results of the vertices of `now`, whose level is `level`, and follows their edges,
+  /// except those of long rows.
   DEVICE void walk(u32 level, const i32 *now, u32 count, i32 *next, AloneCounts *mine) const {
     constexpr int K = 4;
 #pragma unroll 1
@@ -135,7 +137,8 @@ template <class S, bool IN_SHARED> struct Alone {
     }
   }
 
-  /// Returns a degree as it is summed: bounded if offsets have 64 bits, so that the sum fits.
+  /// Returns a degree as it enters the sum. If offsets have 64 bits, the degree is capped so that
+  /// the sum fits.
   DEVICE static u32 bounded_degree(u32 degree) {
     return S::PADDED ? least(degree, 1u << 18) : degree;
   }
@@ -165,9 +168,9 @@ template <class S, bool IN_SHARED> struct Alone {
     __syncthreads();
   }
 
-  /// Appends the remaining long rows and the `count` vertices found, of level `level`, to the queue
-  /// in global memory, from `units` on. Returns the queue's units at the end of the long rows and
-  /// at the end of all.
+  /// Appends the remaining long rows and the `count` vertices found, which have level `level`, to
+  /// the queue in global memory, from unit `units` on. Returns the number of units at the end of
+  /// the long rows, and at the end of the queue.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
     units_long = units;
@@ -195,8 +198,8 @@ template <class S, bool IN_SHARED> struct Alone {
     }
   }
 
-  /// Walks level after level until a level is empty, too large, or the last. The result is in
-  /// `memory.state`. Only block 0 calls this.
+  /// Walks one level after another, up to a level that is empty, too large, or the last one
+  /// allowed. The result is in `memory.state`. Only block 0 calls this.
   DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag,
                           const Records &trace) const {
     AloneState &own = *memory.state;
@@ -211,7 +214,8 @@ template <class S, bool IN_SHARED> struct Alone {
       mine = &memory.counts[turn % 3];
       if (threadIdx.x == 0) {
         if (trace.room) began = nanoseconds();
-        if (flag.is_up()) own.stops = turn + 1;  // other threads may still be in the previous turn
+        if (flag.is_up())
+          own.stops = turn + 1;  // other threads may still be in the previous iteration
       }
       walk(level, now, count, next, mine);
       __syncthreads();

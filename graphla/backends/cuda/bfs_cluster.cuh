@@ -1,18 +1,19 @@
-// Small levels of a breadth-first search by a cluster of blocks, for deep graphs of few edges.
+// Small levels of a breadth-first search, walked by a cluster of blocks, for deep graphs with few
+// edges.
 //
 // Each block owns some words of the map of reached vertices, and keeps them in its shared memory. A
-// block that follows an edge sends the end of the edge to the block that owns it, and only the
-// owner tests whether that vertex is new. So no block waits for an answer from another one. In a
-// level a block tests the vertices that it has received, reads the rows of the new ones, and sends
-// their ends. It also sends each block a letter with the counts from which all blocks make the same
-// decision. Then the cluster meets at its barrier.
+// block that follows an edge sends the end vertex of the edge to the block that owns that vertex.
+// Only the owner tests whether the vertex is new, so no block waits for an answer from another
+// block. In each level a block tests the vertices that it has received, reads the rows of the new
+// ones, and sends the ends of their edges. It also sends each block a letter with counts, from
+// which all blocks make the same decision. Then the blocks wait at the barrier of the cluster.
 //
-// One thread follows the row of a new vertex if the row is short. Longer rows wait in a list until
-// the block has processed all received ends. Then the threads of the block share the edges evenly.
+// If the row of a new vertex is short, one thread follows it. Longer rows wait in a list until the
+// block has processed all received ends. Then the threads of the block share their edges evenly.
 //
 // A level fails if a block has more long rows, or more edges in long rows, than the limits below,
-// or if a box overflows. The vertices of a failed level are queued, the ends they sent are ignored,
-// and the grid repeats the level.
+// or if a box overflows. If a level fails, its vertices are queued, the ends that blocks have sent
+// are ignored, and the grid repeats the level.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs_alone.cuh"
@@ -20,9 +21,10 @@
 
 namespace graphla {
 
-constexpr u32 CLUSTER_SHORT = 16;         // most entries of a row that one thread follows
-constexpr u32 CLUSTER_LONG = 512;         // most longer rows that a block lists
-constexpr u32 CLUSTER_LONG_EDGES = 4096;  // most edges of longer rows that a block follows
+constexpr u32 CLUSTER_SHORT = 16;  // maximum number of entries in a row that one thread follows
+constexpr u32 CLUSTER_LONG = 512;  // maximum number of longer rows that a block lists
+constexpr u32 CLUSTER_LONG_EDGES =
+    4096;  // maximum number of edges in longer rows that a block follows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
@@ -36,7 +38,7 @@ struct __align__(16) Letter {
 /// The result of the levels that a cluster has walked.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // edges of all levels walked except the first
+  u64 into;  // number of edges in all levels walked, except the first
   bool fails, stops;
 };
 
@@ -54,18 +56,19 @@ template <class S, int SIZE> struct Together {
   u32 room;        // capacity of a box
   u32 rank;        // number of this block in the cluster
 
-  /// Indices in `sent` after the SIZE counts of ends.
+  /// Indices in `sent` after the SIZE counts of sent ends.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
-  /// The number of words of the pool that the letters take.
+  /// The number of words of the pool that the letters occupy.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
   /// Blocks own the words of the map round-robin, in an order that changes from round to round. So
-  /// the words of a line through a mesh belong to several blocks.
+  /// adjacent words along a line of a mesh belong to several blocks.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
 
-  /// Sends each vertex u[k] other than -1 to the block that owns it; `from` is its possible parent.
+  /// Sends each vertex u[k] that is not -1 to the block that owns it. `from` is its possible
+  /// parent.
   template <int K> DEVICE void send(const i32 (&u)[K], i32 from, i32 *box) const {
     u32 owner[K], at[K];
 #pragma unroll
@@ -82,8 +85,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// For each lane that `has` a vertex v, sends the ends of v's edges, or lists v if its row is
-  /// long.
+  /// For each lane whose `has` is true, sends the ends of the edges of its vertex v, or lists v if
+  /// its row is long.
   DEVICE void follow(bool has, i32 v, Offset p, Offset end, i32 *box) const {
     constexpr int K = 4;
     if (!has) return;
@@ -128,9 +131,9 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Returns the place of received end e. The ends from one block follow those from the block
-  /// before. In lane k, `before` is the number of ends from the blocks before block k. The whole
-  /// warp must call this.
+  /// Returns the address of received end e. The ends from each block follow the ends from the
+  /// previous block. In lane k, `before` is the number of ends from the blocks before block k. The
+  /// whole warp must call this.
   DEVICE u32 place_of(u32 before, u32 e) const {
     int of = 0;
 #pragma unroll
@@ -141,7 +144,8 @@ template <class S, int SIZE> struct Together {
     return u32(of) * room + e - shuffle(before, of);
   }
 
-  /// Tests the received ends. Settles the new ones at `level`, then follows or queues them.
+  /// Tests the received ends. Writes the results of the new ones at level `level`, then follows or
+  /// queues them.
   DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
                    u64 &into) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
@@ -169,7 +173,7 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Queues the vertices of a level that failed: the ends that remain in the boxes.
+  /// Queues the vertices of a failed level, which are the ends that remain in the boxes.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
@@ -208,9 +212,9 @@ template <class S, int SIZE> struct Together {
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
   }
 
-  /// Walks level after level, from the entries first..last - 1 of the queue in global memory, until
-  /// a level is empty, too large, or the last. That level is queued. If the first level fails, the
-  /// queue is unchanged. All blocks of the cluster must call this.
+  /// Walks one level after another, from the entries first..last - 1 of the queue in global memory,
+  /// up to a level that is empty, too large, or the last one allowed. That level is queued. If the
+  /// first level fails, the queue is unchanged. All blocks of the cluster must call this.
   DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag,
                      const Records &trace) const {
     const u32 first = span.first, last = span.last;

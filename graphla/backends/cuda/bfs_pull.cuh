@@ -1,15 +1,15 @@
-// One level of a breadth-first search by pull: each vertex that is not reached looks for a neighbor
-// that is reached.
+// One level of a breadth-first search by pull: each vertex that is not reached looks for a reached
+// neighbor.
 //
 // The pull tests the map of all reached vertices instead of the frontier. Both give the same
 // result: a vertex with a neighbor that was reached before the last level would already be reached.
-// (This requires that all levels before are complete, and that all starts have level 0.) The new
+// This requires that all earlier levels are complete, and that all starts have level 0. The new
 // level is written into the other map.
 //
-// A warp sweeps words of the map. It first tests one neighbor of each vertex; these first neighbors
-// are adjacent in memory. It lists the vertices whose first neighbor is not reached, and reads
-// their rows 32 at a time: first each lane reads a row, then the warp reads the rest of the rows
-// together. The rest of the longest rows is read by the whole block after the sweep.
+// A warp sweeps over words of the map. It first tests one neighbor of each vertex; these first
+// neighbors are adjacent in memory. It lists the vertices whose first neighbor is not reached, and
+// reads their rows 32 at a time. First each lane reads a row, then the whole warp reads the rest of
+// the rows. After the sweep, the whole block reads the rest of the longest rows.
 #ifndef GRAPHLA_BFS_PULL
 #define GRAPHLA_BFS_PULL
 #include "bfs.cuh"
@@ -18,22 +18,23 @@ namespace graphla {
 
 constexpr int PULL_WORDS = 4;                  // words of the map that a warp processes at a time
 constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices in PULL_WORDS words
-constexpr int PULL_FAR = 256;                  // most rows that wait for the whole block
+constexpr int PULL_FAR = 256;  // maximum number of rows that wait for the whole block
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;
-  typedef typename S::Slot Slot;  // places of entries; unsigned, so that none overflows
+  typedef typename S::Slot Slot;  // positions of entries; unsigned, so that none overflows
   const S &search;
   const u32 *before;
   u32 *after;
   u32 level;
-  bool marks;   // whether vertices that are not reached get the byte UNREACHED
-  bool queues;  // whether the vertices found are kept for the queue
-  i32 chunk;    // words of the map that a warp takes at a time: 4, or 32 if few vertices are open
-  u32 several;  // vertices from this one on have at most one neighbor
-  i32 *list;    // shared: list of this warp
-  int room;     // capacity of the list, at least PULL_GROUP
-  i32 *far;     // shared: PULL_FAR
+  bool marks;      // whether vertices that are not reached get the byte UNREACHED
+  bool queues;     // whether the vertices found are buffered for the queue
+  i32 chunk;       // words of the map that a warp takes at a time: 4, or 32 if few vertices are
+                   // unreached
+  u32 several;     // vertices from this one on have at most one neighbor
+  i32 *list;       // shared: list of this warp
+  int room;        // capacity of the list, at least PULL_GROUP
+  i32 *far;        // shared: PULL_FAR
   u32 *far_count;  // shared
 
   static constexpr int NEAR = 8;  // entries that one lane reads at a time
@@ -45,7 +46,7 @@ template <class S> struct Pull {
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
     if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
-  /// Reaches v, from `by`. One lane calls this.
+  /// Marks v as reached, with parent `by`. One lane calls this.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
     atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
     settle(v, by, sums);
@@ -74,8 +75,8 @@ template <class S> struct Pull {
     if (count) read_run(count, done, sums);
   }
 
-  /// Reads NEAR entries, from `done` on, of the rows of the list. Returns how many rows are not
-  /// finished; their vertices are the new list.
+  /// Reads up to NEAR entries, from entry `done` on, of each listed row. Returns the number of
+  /// unfinished rows; their vertices become the new list.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
@@ -136,7 +137,7 @@ template <class S> struct Pull {
     return some;
   }
 
-  /// Reads the entries from `done` on of the rows of at most 32 listed vertices, and empties the
+  /// Reads the entries from `done` on in the rows of up to 32 listed vertices, and empties the
   /// list.
   DEVICE void read_run(int count, u32 done, Sums &sums) const {
     constexpr int K = 4;
@@ -169,7 +170,7 @@ template <class S> struct Pull {
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        // Several lanes may have met a reached vertex. The write is atomic, and any of them may
+        // Several lanes may have found a reached vertex. The write is atomic, and any of them may
         // win.
         if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&list[of[k]], u[k]);
       }
@@ -241,9 +242,9 @@ template <class S> struct Pull {
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Tests the first neighbors of the vertices of words sub..sub + 3 of the chunk (base, base +
-  /// apart, ...). Lane sub + k provides `closed` and receives `found` for its word. Lists the
-  /// vertices that miss.
+  /// Tests the first neighbors of the vertices in words sub..sub + 3 of the chunk, which are the
+  /// words at base, base + apart, and so on. Lane sub + k provides `closed` and receives `found`
+  /// for word sub + k. Lists the vertices whose first neighbor is not reached.
   DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed,
                    Sums &sums) const {
     i32 u[PULL_WORDS];
@@ -284,8 +285,8 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // If each warp has at most one chunk, the words of a chunk are far apart, since hubs are
-    // adjacent.
+    // If each warp has at most one chunk, the words of a chunk are far apart, because hubs are
+    // adjacent and one warp would get many of them.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
     u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;
@@ -329,7 +330,7 @@ template <class S> struct Pull {
     read_far(sums);
   }
 
-  /// Writes UNREACHED for the vertices of words sub..sub + 3 of the chunk that are not reached.
+  /// Writes UNREACHED for the unreached vertices in words sub..sub + 3 of the chunk.
   DEVICE void mark(u32 base, u32 apart, int sub, u32 reached) const {
 #pragma unroll
     for (int k = 0; k < PULL_WORDS; ++k) {

@@ -1,5 +1,5 @@
-// Results of a breadth-first search: the kernel writes levels, parents and presence in the user's
-// numbering, and chooses the least parents if they are asked for.
+// Results of a breadth-first search. The kernel writes levels, parents and presence in the user's
+// numbering, and chooses the smallest parents if the caller wants them.
 #ifndef GRAPHLA_BFS_RESULTS
 #define GRAPHLA_BFS_RESULTS
 #include "bfs.cuh"
@@ -17,10 +17,11 @@ template <class T> DEVICE void store_once(T *p, T value) {
 #endif
 }
 
-/// Writes the results of a relabeled graph: reads levels, parents and presence at the new numbers,
-/// and writes them at the user's numbers. Inside each class of degrees the new numbers rise with
-/// the user's, so a warp that sweeps consecutive vertices reads a few ascending streams. The values
-/// written for vertices that are not reached are arbitrary, so all lanes store whole lines.
+/// Writes the results of a relabeled graph. It reads levels, parents and presence at the graph's
+/// numbers, and writes them at the user's numbers. Within each degree class the graph's numbers
+/// increase with the user's numbers. So a warp that sweeps over consecutive vertices reads only a
+/// few sequences of increasing addresses. The values written for unreached vertices are arbitrary,
+/// so all lanes store whole lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;
@@ -35,7 +36,7 @@ template <class S, class Level> struct Results {
   static constexpr int TOGETHER = 8;  // loads in flight
 
   DEVICE void rename() const {
-    // A warp takes up to 1,024 consecutive vertices, but few enough that every warp has some.
+    // A warp takes up to 1,024 consecutive vertices, or fewer so that every warp has work.
     const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
@@ -44,8 +45,8 @@ template <class S, class Level> struct Results {
     }
   }
 
-  /// Returns the byte of a vertex, UNREACHED if it is not reached. Vertices from `active` on are
-  /// idle; a start may be one of them. -1 is not a vertex.
+  /// Returns the byte of a vertex, or UNREACHED if it is not reached. Vertices from `active` on are
+  /// idle; a start may be one of them. A vertex number of -1 means that there is no vertex.
   DEVICE u32 level_of(i32 id) const {
     const bool is_idle = u32(id) >= u32(search.active);
     if (is_idle ? !has_idle || id < 0 : is_marked) return is_idle ? UNREACHED : search.bytes[id];
@@ -104,10 +105,11 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   }
 }
 
-/// Chooses as parent of each vertex the neighbor with the least number, in the user's numbering,
-/// among all neighbors that are one level nearer to the starts. With rows of the edges into each
-/// vertex (`by_columns`), this is the first such neighbor of the row. With rows of the edges out of
-/// each vertex, every vertex offers itself as a parent to the neighbors in its row.
+/// Chooses as the parent of each vertex the neighbor with the smallest number, in the user's
+/// numbering, among all neighbors that are one level nearer to the starts. If rows hold the edges
+/// into each vertex (`by_columns`), the parent is the first such neighbor in the row. If rows hold
+/// the edges out of each vertex, every vertex proposes itself as a parent to the neighbors in its
+/// row.
 template <class Offset, class Level>
 DEVICE void take_least_parents(i64 n, const Answer<Offset, Level> &answer) {
   const Offset *__restrict__ indptr = answer.least_ptr;

@@ -1,14 +1,14 @@
 // Breadth-first search of a small graph: one cluster of blocks runs the whole traversal. Each block
 // has all maps of the vertices in its shared memory, so a level needs no barrier of the grid.
 //
-// Level after level, the kernel chooses push or pull from the counts of the level, finds the new
-// vertices, and shows them to all blocks. At the end it writes the results in the user's numbering.
-// bfs_small.cuh has the steps of a level and states the invariants.
+// At each level, the kernel chooses push or pull from the counts of the level, finds the new
+// vertices, and sends them to all blocks. At the end it writes the results in the user's numbering.
+// bfs_small.cuh contains the steps of a level and states the invariants.
 #include "bfs_small.cuh"
 
 namespace graphla {
 
-/// A search. The state is the same in every block, except for the maps in `search`.
+/// A search. Its state is the same in every block, except the maps in `search`.
 template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct SmallCourse {
   S search;
   const Graph<Offset> &graph;
@@ -19,14 +19,14 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   float push_cost;
   u32 all;  // number of edges
 
-  SmallSums sum{};       // sums of the current level: first of this thread, then of all blocks
+  SmallSums sum{};       // sums of the current level: first for this thread, then over all blocks
   Found found = STARTS;  // how the owners receive the new vertices
   u32 level = 0;
   u32 count = 0, edges = 0;  // vertices of the frontier, and edges out of them
   u32 reached = 0;
   u32 left = 0, into_left;  // vertices that are not reached yet, and edges into them
   u32 open = 0,
-      hits = 0;  // vertices the last pull looked at, and vertices it found: see looks_of_pull
+      hits = 0;  // numbers of vertices that the last pull read and found: see looks_of_pull
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   DEVICE bool is_one_byte() const { return sizeof(Level) == 1 && answer.levels; }
@@ -51,7 +51,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
     if (!sum.stops) write_answer();
   }
 
-  /// Makes the vertices that have been found the frontier, of level `level`, in all blocks.
+  /// Makes the found vertices the frontier, with level `level`, in all blocks.
   DEVICE void close_level() {
     search.hand_out(found, level, sum);
     search.give(sum, level & 1);
@@ -109,7 +109,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   }
 };
 
-/// The kernel for graphs of fewer than 2^31 edges whose rows have fewer than 2^28 entries.
+/// The kernel for graphs with fewer than 2^31 edges whose rows have fewer than 2^28 entries.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER, int THREADS>
 __global__ void __launch_bounds__(THREADS, 1) CLUSTER(CLUSTER)
     search_small(Launch launch, Graph<Offset> graph, Query query, Answer<Offset, Level> answer,

@@ -1,18 +1,19 @@
 // Breadth-first search of a small graph by one cluster of blocks: the steps of a level.
 //
 // Every block has all maps of the vertices in its own shared memory. So a block tests whether a
-// vertex is new without a request to the L2 cache, and blocks meet at the barrier of the cluster.
+// vertex is new without a request to the L2 cache. Blocks synchronize at the barrier of the
+// cluster.
 // Invariants between two levels, in every block:
 // - Bit v of `seen` is set if v is reached, and bit v of `front` if v's level is `level`.
-// - `mine` (what the block finds in the current level), `after` and `inbox` are all 0.
+// - `mine` (the vertices that the block finds in the current level), `after` and `inbox` are all 0.
 // The blocks own the words of the maps round-robin. The words of one owner are adjacent.
 //
-// Push: each block takes some bits of each word of the frontier, and an equal part of each row of a
-// hub, and follows their edges. It sends the vertices that it finds to the owners' inboxes. If
-// there may be many of them, the owners fetch them instead, after the cluster has met. Pull: an
-// owner's vertices that are not reached look for a neighbor that is reached. In both cases the
-// owner settles the new vertices, and writes them, with its sums, into `after` (the next frontier)
-// of all blocks. Then the cluster meets.
+// Push: each block takes some bits of each word of the frontier, and an equal share of each hub's
+// row, and follows their edges. It sends the vertices that it finds to the owners' inboxes. If
+// there may be many of them, the owners instead fetch them after a cluster barrier. Pull: each
+// unreached vertex of an owner looks for a reached neighbor. In both cases the owner writes the
+// results of the new vertices, and writes the vertices and its sums into `after` (the next
+// frontier) of all blocks. Then the blocks wait at the cluster barrier.
 #ifndef GRAPHLA_BFS_SMALL
 #define GRAPHLA_BFS_SMALL
 #include "bfs_results.cuh"
@@ -20,12 +21,12 @@
 
 namespace graphla {
 
-constexpr u32 SMALL_LONG = 256;  // the whole block follows a row of at least this many entries
+constexpr u32 SMALL_LONG = 256;  // the whole block follows a row with at least this many entries
 constexpr u32 SMALL_REST =
     64;  // in a pull, the block also reads rows with at least this many unread entries
-constexpr int SMALL_FAR = 512;  // most rows that wait for the block
+constexpr int SMALL_FAR = 512;  // maximum number of rows that wait for the block
 
-/// The sums that one block gives to all blocks at the end of a level.
+/// The sums that each block sends to all blocks at the end of a level.
 struct SmallSums {
   u32 found, out, into;  // vertices found, edges out of them, edges into them
   u32 left;  // number of vertices that are neither reached nor forbidden; only for level 0
@@ -40,7 +41,7 @@ enum Found { SENT, FETCHED, PULLED, STARTS };
 struct SmallLimits {
   i64 hubs;         // vertices 0..hubs - 1 have long rows
   i32 room;         // words of dynamic shared memory for lists, at least 128 per warp
-  float push_cost;  // cost of an edge by push, in neighbors that a pull looks at
+  float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 
 /// The static shared memory of a block: long rows, which all threads of the block follow.
@@ -48,10 +49,10 @@ struct SmallMemory {
   i32 *far;        // the vertices of long rows
   i32 *far_by;     // the neighbor that a pull has found, or -1
   u32 *far_begin;  // the first entries of long rows
-  u32 *far_end;    // the lengths of long rows; later the end of each row in the run of all rows
+  u32 *far_end;    // the lengths of long rows; later the inclusive prefix sums of these lengths
   i32 *row_by;     // like far_by, for the row of each thread when a warp reads rows
   u32 *scratch;    // WARP + 1, for a block scan
-  u32 *totals;     // 5 totals of even and 5 of odd levels
+  u32 *totals;     // 5 totals of even levels and 5 of odd levels
   u32 *far_count, *listed;
 };
 
@@ -72,11 +73,11 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   SmallSums *sums;  // sums from each block, for even and for odd levels
   u32 *seen, *mine;
   u32 *front, *after;
-  u32 *fixed;  // vertices never to be reached, in the block's own words
+  u32 *fixed;  // vertices that must never be reached, in the block's own words
   u32 *inbox;  // new vertices, in the block's own words
-  i32 *list;   // vertices: one list of the block, or one of each warp
+  i32 *list;   // vertices: one list per block, or one list per warp
   u32 room, words;
-  u32 stride;  // words of one owner, an odd number
+  u32 stride;  // number of words per owner; odd
   u32 rank;
   u32 hub_words;  // words of vertices whose rows all blocks follow together
   SmallMemory memory;
@@ -112,7 +113,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     begin = least(u32(warp_in_block()) * each, stride), end = least(begin + each, stride);
   }
 
-  /// Reaches v, from `by`.
+  /// Marks v as reached, with parent `by`.
   DEVICE void find(i32 v, i32 by) const {
     u32 *const word = &mine[place_of(u32(v) / WARP)];
     const u32 bit = 1u << (v & 31);
@@ -123,9 +124,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- rows -------------------------------------------------------------------------------------
 
-  /// Reads one row per lane, the entries `begin` to `begin + length - 1`. The lanes share the
-  /// entries of all rows evenly. Calls visit(lane, entry) for each entry, with the lane that
-  /// provided the row.
+  /// Reads one row per lane: the entries `begin` to `begin + length - 1`. The lanes share the
+  /// entries of all rows evenly. Calls visit(lane, entry) for each entry, where `lane` is the lane
+  /// that provided the row.
   template <class Visit>
   DEVICE void run(const i32 *entries, u32 begin, u32 length, Visit visit) const {
     constexpr int K = 4;
@@ -163,8 +164,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// Reads the waiting rows; the threads share all entries evenly. Calls visit(row, entry) for each
-  /// entry of a row that has no neighbor in memory.far_by yet. Returns the number of rows. All
-  /// threads of the block must call this.
+  /// entry in a row for which memory.far_by does not hold a neighbor yet. Returns the number of
+  /// rows. All threads of the block must call this.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -226,7 +227,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
     return *memory.listed;
   }
-  /// Returns the end of the words from `begin` on whose share is certain to fit into the list.
+  /// Returns the end of the largest range of words from `begin` on whose share is certain to fit in
+  /// the list.
   DEVICE u32 end_of_part(u32 begin) const {
     const u32 hubs = begin < hub_words ? hub_words - begin : 0;
     constexpr u32 EACH = WARP / SIZE;
@@ -234,7 +236,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return least(words, begin + room / (hubs ? WARP : EACH));
   }
 
-  /// Follows the vertex v of each lane that has one.
+  /// Follows the edges of the vertex v of each lane that has one.
   DEVICE void follow(bool has_one, i32 v) const {
     u32 begin = 0, degree = 0;
     if (has_one) begin = u32(out_ptr[v]), degree = u32(out_ptr[v + 1]) - begin;
@@ -399,7 +401,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return bits;
   }
 
-  /// Writes the new vertices in the block's own words to all blocks, and settles them.
+  /// Writes the new vertices in the block's own words to all blocks, and writes their results.
   DEVICE void hand_out(Found found, u32 level, SmallSums &sum) const {
     for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       u32 bits = inbox[at];
@@ -421,8 +423,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Settles the vertices of these bits, in the block's own words, at `level`. All warps must call
-  /// this.
+  /// Writes the results of the vertices whose bits are set, in the block's own words, at level
+  /// `level`. All warps must call this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // words at a time
     u32 begin, end;
@@ -461,7 +463,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds up the sums of all threads, gives the totals to all blocks, and waits for the cluster.
+  /// Adds up the sums of all threads, sends the totals to all blocks, and waits for the cluster.
   DEVICE void give(SmallSums sum, u32 parity) const {
     u32 *const mine = memory.totals + parity * 5;
     const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left,
@@ -478,7 +480,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
     cluster_meet<SIZE>();
     if (threadIdx.x < 5)
-      mine[threadIdx.x] = 0;  // all blocks meet once more before these words are used again
+      mine[threadIdx.x] = 0;  // all blocks pass another barrier before these words are used again
   }
 
   /// Returns the sums over all blocks, in every thread.
@@ -512,8 +514,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     cluster_meet<SIZE>();
   }
 
-  /// Finds the vertices that the mask hides and those without edges; `sum.into` counts the edges
-  /// into the vertices that the mask hides.
+  /// Finds the vertices that the mask forbids and the vertices without edges. `sum.into` counts the
+  /// edges into the vertices that the mask forbids.
   DEVICE void forbid(const Graph<Offset> &graph, const Query &query, SmallSums &sum) const {
     const u32 *const idle = graph.idle;
     const bool *const flags = query.flags, complement = query.complement;
@@ -529,7 +531,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Reaches the starts that the block owns, whether or not the mask allows them.
+  /// Marks the starts that the block owns as reached, whether or not the mask allows them.
   DEVICE void begin(const Graph<Offset> &graph, const Query &query) const {
     for (i64 i = threadIdx.x; i < query.starts_count; i += THREADS) {
       const i32 name = query.starts ? query.starts[i] : query.start;
@@ -541,8 +543,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
   }
 
-  /// Writes which of all n vertices are reached, in the user's numbering. The address `present` is
-  /// a multiple of 4 bytes.
+  /// Writes, for each of the n vertices, whether it is reached, in the user's numbering. The
+  /// address `present` is a multiple of 4 bytes.
   DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;

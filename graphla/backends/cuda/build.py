@@ -1,10 +1,10 @@
-"""Build a vector or a matrix from entries in any order; equal places are folded or refused.
+"""Build a vector or a matrix from entries in any order; duplicates are combined or refused.
 
-Sort keys, count the runs of equal keys, then unpack and fold them. In addition to the inputs and
-the result this needs twice the keys (4 or 8 bytes per entry), and about 32 bytes per entry more if
-values have to be moved with their keys. Kernels: convert.cu.
+Sort the keys, count the runs of equal keys, then unpack and combine them. In addition to the inputs
+and the result this takes twice the memory of the keys (4 or 8 bytes per entry), and about 32 more
+bytes per entry if values have to be moved with their keys. Kernels: convert.cu.
 
-Waits: one for whether the keys are increasing already; one for the number of places.
+Waits: one for whether the keys already increase; one for the number of positions.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ INDEX_BITS = 31
 
 @dataclass(frozen=True)
 class BuildTuning:
-    """How runs of equal places are folded."""
+    """How runs of entries at the same position are combined."""
 
     large: int = 1 << 20
-    """Entries from which runs are folded like rows, so that many warps share a long run."""
+    """Minimum number of entries for folding runs as rows, so that many warps share a long run."""
 
 
 TUNING = BuildTuning()
@@ -44,7 +44,7 @@ TUNING = BuildTuning()
 def build_vector(
     length: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
-    """Build a vector; equal indices are folded by dup_op from the left, or refused."""
+    """Build a vector; combine duplicate indices with dup_op from the left, or refuse them."""
     if is_increasing(indices):
         return SparseVector(length, indices.astype(xp.int32), values)
     keys, order = _sort(indices.astype(xp.int32), values)
@@ -67,7 +67,7 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Build a matrix; equal places are folded by dup_op from the left, or refused."""
+    """Build a matrix; combine duplicate positions with dup_op from the left, or refuse them."""
     count = rows.size
     if not count:
         sizes = xp.zeros(nrows + 1, xp.int32)
@@ -85,7 +85,7 @@ def build_matrix(
 
 
 def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
-    """Return the matrix with these increasing keys: row << bits of a column | column."""
+    """Return the matrix with these increasing keys; a key is (row << bits of a column) | column."""
     count = keys.size
     sizes = xp.zeros(nrows + 1, offset_dtype(count))
     indices = xp.empty(count, xp.int32)
@@ -114,7 +114,7 @@ def _fold_sorted(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Return the matrix of sorted keys; the values of equal keys are folded or refused."""
+    """Return the matrix with these sorted keys; values of equal keys are combined or refused."""
     count, bits = keys.size, bits_of(ncols)
     ends, runs = _count_runs(keys)
     if runs == count:
@@ -134,7 +134,7 @@ def _fold_sorted(
 def _unpack_runs(
     keys: Array, ends: Array, runs: int, bits: int, sizes: Any, needs_starts: bool
 ) -> tuple[Array, Array | None]:
-    """Return the column of each run of equal keys, and where each begins if `needs_starts`.
+    """Return the column of each run of equal keys, and its begin if `needs_starts` is true.
 
     Add the number of runs of each row to `sizes`.
     """
@@ -152,9 +152,9 @@ def _unpack_runs(
 
 
 def _sort(keys: Array, values: Array) -> tuple[Array, Array | None]:
-    """Return the keys sorted, and the stable order that sorts them.
+    """Return the sorted keys, and the stable order that sorts them.
 
-    If all values are equal they need not be moved: sort the keys in place, and return no order.
+    If all values are equal, they need not be moved: the keys are sorted in place, without an order.
     """
     if is_iso(values):
         keys.sort()
@@ -164,7 +164,7 @@ def _sort(keys: Array, values: Array) -> tuple[Array, Array | None]:
 
 
 def _count_runs(keys: Array) -> tuple[Array, int]:
-    """Return the number of runs of equal keys up to the end of each chunk, and in total."""
+    """Return the number of runs of equal keys up to the end of each chunk, and the total."""
     ends = room_for_counts(keys.size)
     kernel = load("convert.cu", "count_first", NOTHING, keys.dtype)
     kernel(chunks(keys.size), BLOCK, keys, size(keys.size), ends)
@@ -172,7 +172,7 @@ def _count_runs(keys: Array) -> tuple[Array, int]:
 
 
 def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:
-    """Return op(op(x0, x1), x2)... of each run that begins at `starts`, in the order given.
+    """Return op(op(x0, x1), x2)... for each run that begins at an element of `starts`.
 
     The result has the values' dtype. The operators first, second and any pick a value.
     """
@@ -198,7 +198,7 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
 
 
 def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
-    """Return which entry of each run is its fold, or None if op does not pick an operand."""
+    """Return which entry of each run is its result, or None if op does not pick an operand."""
     if op.name == "first" or (op.monoid is not None and op.monoid.is_any):
         return starts
     if op.name != "second":
@@ -211,7 +211,7 @@ def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Return whether the fold of a run can differ from its values, or the values differ."""
+    """Return whether the result of a run may differ from its values, or whether values differ."""
     monoid = op.monoid
     picks = op.name in ("first", "second")
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)
@@ -219,12 +219,12 @@ def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
 
 
 def _first_duplicate(keys: Array) -> int:
-    """Return the first of the sorted keys that occurs twice."""
+    """Return the first key that occurs twice in the sorted keys."""
     return int(keys[int((keys[1:] == keys[:-1]).argmax())])
 
 
 def key_dtype(nrows: int, ncols: int) -> Any:
-    """Return the dtype of keys of places: short keys are sorted in half the time."""
+    """Return the dtype of keys of positions: short keys are sorted in half the time."""
     return xp.uint32 if bits_of(nrows) + bits_of(ncols) <= 32 else xp.int64
 
 

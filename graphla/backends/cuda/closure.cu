@@ -1,28 +1,29 @@
 // Closure: the least x for which x = x (+) x A, in one launch. The kernel multiplies entries of x
 // that improved until no entry improves any more, or, with ROUNDS, runs a given number of products.
 //
-// Entries that improved wait in lists. Each step multiplies the entries of the near list: four
+// Entries that improved wait in lists. Each step multiplies the entries in the near list. Four
 // threads walk each short row (at most `LIGHT` edges), and all warps share the edges of long rows
-// evenly. With NEAR_FAR an entry beyond the horizon waits in the far list. When nothing is near,
-// the horizon moves to `delta` beyond the best far entry, and the far list is split again (a turn).
-// While the near list is short, a step is *fused*: each block continues by itself, for some rounds,
-// with the short rows that it improved. When very little is near, block 0 works alone, step after
-// step, without barriers of the grid.
+// evenly. With NEAR_FAR, an entry beyond the horizon waits in the far list. When the near list is
+// empty, the horizon moves to `delta` beyond the best far entry, and the far list is split again (a
+// turn). While the near list is short, a step is *fused*: each block iterates on the short rows
+// that it has improved, for some rounds, without a barrier. When very few entries are near, block 0
+// works alone for several steps, without barriers of the grid.
 //
 // Invariants:
 // - A vertex waits in at most one near list, which its code names. If it improves while it is being
-//   multiplied, it is listed again: its code is cleared before its value is read (short rows), or
-//   holds the stamp of an earlier step (long rows, which are only listed for the next step).
-// - An entry of the far list that is not beyond the horizon is outdated: it has been listed as near
-//   since.
+//   multiplied, it is listed again. For short rows, the code is cleared before the value is read.
+//   For long rows, which are only listed for the next step, the code holds the stamp of an earlier
+//   step.
+// - An entry in the far list that is not beyond the horizon is outdated: it has since been listed
+//   as near.
 // - No thread appends to a list that is read in the same step.
 //
 #include "closure.cuh"
 
 namespace graphla {
 
-/// The state of a closure. It is equal in all blocks, but while block 0 works alone only its own
-/// copy is valid.
+/// The state of a closure. It is the same in all blocks, except that only block 0's copy is valid
+/// while block 0 works alone.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;
@@ -34,19 +35,21 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;   // most rounds
-  u64 *state;  // shared: sizes of the lists (see `look`); after block 0 worked alone, its report
-  i64 *leads;  // shared, used by thread 0: the clock of its next read of the host's stop word;
-               // number of records
+  u32 turns;  // maximum number of rounds
+  u64 *
+      state;  // shared: sizes of the lists (see `look`); after block 0 has worked alone, its report
+  i64 *leads;  // shared, used by thread 0: the clock time of its next read of the host's stop word;
+               // and the number of records
 
   u32 rounds = 0;
-  u32 rounds_told = 0, turns_told = 0;  // the rounds and turns when nothing improved any more
-  bool is_first = true;                 // whether this is the first turn
+  u32 rounds_told = 0,
+      turns_told = 0;    // the rounds and turns at the time when nothing improved any more
+  bool is_first = true;  // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-  /// Returns whether the host wants the kernel to stop, as last read by thread 0.
+  /// Returns whether the host asks the kernel to stop, according to the last read by thread 0.
   DEVICE bool is_unwanted() const {
     StopFlag flag(host, patience);
     flag.due = leads[0];
@@ -54,14 +57,14 @@ template <class Work> struct Course {
     leads[0] = flag.due;
     return is_up;
   }
-  /// Reads the sizes of the near lists and of the far list, and the best far key.
+  /// Reads the sizes of the near lists and of the far list, and the best key in the far list.
   DEVICE void look() {
     __syncthreads();
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
       u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
-      // A full far list may be noticed one step late. The counter then includes entries that had no
-      // room and are not in the list.
+      // An overflow of the far list may be noticed one step late. The counter then includes entries
+      // that did not fit and are not in the list.
       if (threadIdx.x == 2) held = least(held, u64(work.lists.waiting.n));
       state[threadIdx.x] = held;
     }
@@ -69,7 +72,7 @@ template <class Work> struct Course {
   }
   DEVICE bool is_turn() const { return state[0] == 0 && state[1] == 0; }
   DEVICE bool is_done() const { return is_turn() && state[2] == 0; }
-  /// Returns whether there is so little to do that block 0 does it alone.
+  /// Returns whether so little work is left that block 0 should do it alone.
   DEVICE bool is_little() const {
     const Limits &most = work.limits;
     if (is_turn()) return state[2] <= most.alone_rows;
@@ -129,7 +132,7 @@ template <class Work> struct Course {
     if (turns_now) take_turn();
     else rounds += take_step();
     if (records.at != nullptr) work.tell_edges();
-    if (is_leader()) {  // the counters of the step after next
+    if (is_leader()) {  // reset the counters of the step after next
       store_relaxed(lists.near_count(lists.step + 2), u64(0));
       store_relaxed(lists.long_count(lists.step + 2), u64(0));
       if (turns_now) {
@@ -166,7 +169,8 @@ template <class Work> struct Course {
 
   // --- the whole closure -------------------------------------------------------------------------
 
-  /// Clears the value of every vertex, then sets the starts, which all wait in the far list.
+  /// Clears the value of every vertex, then sets the values of the starts, which all wait in the
+  /// far list.
   template <class T> DEVICE void begin(const Starts<T> &x) {
     if (threadIdx.x == 0) {
       leads[0] = clock64() + patience;
@@ -186,8 +190,8 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Starts to grow the tree of parents: from the starts that have not changed, along edges whose
-  /// terms equal the values that they lead to.
+  /// Begins to grow the tree of parents. It starts at the starts that have not changed, and follows
+  /// edges whose terms equal the values of the vertices that they lead to.
   template <class T> DEVICE void plant(const Starts<T> &x) {
     grid.meet();  // all blocks have seen that the lists are empty
     work.lists.pass = TREE;
@@ -198,7 +202,8 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Runs until nothing is listed, too many rounds have run, or the host asks to stop.
+  /// Runs until one of these happens: the lists are empty, the limit of rounds is reached, or the
+  /// host asks the kernel to stop.
   template <class T> DEVICE void run(const Starts<T> &x) {
     while (!is_stopped) {
       look();
@@ -232,7 +237,7 @@ template <class Work> struct Course {
 /// The bounds of a closure.
 struct Plan {
   double delta;  // the width of a bucket
-  u32 turns;     // most rounds
+  u32 turns;     // maximum number of rounds
   Limits limits;
   Records records;
 };

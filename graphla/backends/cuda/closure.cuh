@@ -58,14 +58,14 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Like `take`, for a vertex with a long row, which keeps its place in the list.
+  /// Like `take`, for a vertex with a long row, which stays in the list.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
   }
-  /// Makes k the parent of o if the term of the edge from k to o (given by its key) equals o's
-  /// value. In pass TREE, returns whether this call set the parent. In pass ORIGINS, the least such
-  /// k becomes the parent.
+  /// Makes k the parent of o if the term of the edge from k to o equals o's value; the term is
+  /// given by its key. In pass TREE, returns whether this call set the parent. In pass ORIGINS, the
+  /// smallest such k becomes the parent.
   DEVICE bool grows(i32 o, Key key, i32 k) const {
     if (!Cells::is_equal(key, cells.key_of(o))) return false;
     if (lists.pass == TREE)
@@ -96,7 +96,7 @@ struct Closing {
     }
   }
   /// Processes the edges of a batch. from(i) is the key of the source of the edge in slot i, and
-  /// of(i) is the source itself, which is used only for parents.
+  /// of(i) is the source vertex itself. of(i) is used only to set parents.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32(&o)[SLOTS] = batch.o;
@@ -124,7 +124,8 @@ struct Closing {
     Offset begin[SLOTS];
     u32 degree[SLOTS];
     // First test whether the atomic operation can improve the value. Then list the vertices that
-    // improved and are in no list yet (vertices with long rows: in no list of this step).
+    // improved and are not in a list yet. A vertex with a long row is listed if it is not in a list
+    // of this step.
     u32 is_better = 0, is_new = 0, is_unstamped = 0;
     if constexpr (PARENTS) {
       if (lists.pass != IMPROVE) {
@@ -165,8 +166,8 @@ struct Closing {
     else lists.gather(o, key, is_new, is_unstamped);
   }
   /// Walks the short rows first, first + stride, ... below `count`, with TEAM threads per row. If
-  /// `is_held`, these are the rows that the block holds; otherwise, the rows of the near list.
-  /// Whole warps must call this.
+  /// `is_held` is true, these are the rows that the block holds; otherwise they are rows of the
+  /// near list. Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {
@@ -215,7 +216,7 @@ struct Closing {
   /// Walks this warp's share of the edges of long rows, as warp `warp` of `warps`.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * LONG_SLOTS;
-    constexpr int MOST = TILE / LIGHT + 2;  // most rows of a tile
+    constexpr int MOST = TILE / LIGHT + 2;  // maximum number of rows in a tile
     const Span edges = Span(listed & EDGES);
     const u32 count = u32(listed >> COUNT_SHIFT);
     const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
@@ -268,8 +269,8 @@ struct Closing {
     }
     if (lists.gathered) lists.release();
   }
-  /// Returns the index of the last of `count` ascending keys that is at most `key`. The first key
-  /// must be at most `key`. All lanes must call this.
+  /// Returns the index of the last of `count` ascending keys that is not greater than `key`. The
+  /// first key must not be greater than `key`. All lanes must call this.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
     return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
            1;
@@ -277,10 +278,11 @@ struct Closing {
 
   // --- steps -----------------------------------------------------------------------------------
 
-  /// Runs one step over this block's part of the near lists, or over all of them if the block works
-  /// alone. In a fused step the block then iterates on its own rows for at most `most` rounds.
-  /// Block 0, when it works alone, continues until its queue overflows, it writes to a list of all
-  /// blocks, or is_unwanted() is true. Returns the number of rounds.
+  /// Runs one step over this block's part of the near lists, or over the whole lists if the block
+  /// works alone. In a fused step the block then iterates on its own rows for up to `most` rounds.
+  /// When block 0 works alone, it continues until one of these happens: its queue overflows, it
+  /// writes to a list that all blocks share, or is_unwanted() is true. Returns the number of
+  /// rounds.
   template <class Unwanted>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
                        Unwanted is_unwanted) {
@@ -294,7 +296,7 @@ struct Closing {
       __syncthreads();
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
-    // In a fused step adjacent entries of the list stay in one block.
+    // In a fused step, adjacent entries of the list are processed by the same block.
     const u32 part = greatest((near_now + blocks - 1) / blocks, ROWS);
     u32 first = lists.is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
     u32 end = lists.is_fused ? least((block + 1) * part, near_now) : near_now;
@@ -351,7 +353,7 @@ struct Closing {
       visit(v, key, is_there);
     }
   }
-  /// Splits the far list: lists the entries that are not beyond the new horizon as near.
+  /// Splits the far list: moves the entries that are not beyond the new horizon to the near lists.
   DEVICE void split(u64 count, Key beyond, bool is_first, i64 thread, i64 threads) {
     lists.is_fused = false;
     for (i64 base = thread - lane(); base < i64(count); base += threads) {
@@ -383,7 +385,7 @@ struct Closing {
     edges_read = 0;
   }
   /// Writes the values and the presence flags, and counts the present values. A vertex that no tree
-  /// reached becomes its own parent.
+  /// of parents contains becomes its own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
     for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {

@@ -1,4 +1,4 @@
-"""Closures: the least x for which x = x ⊕ xA, in one launch of a persistent kernel.
+"""Closures: the least x for which x = x ⊕ xA, computed by one launch of a persistent kernel.
 
 Kernel: closure.cu. Waits: for the closure, and once per matrix for facts about its values.
 """
@@ -44,30 +44,32 @@ class ClosureTuning:
     """Measured on an H200; the first three are constants of the kernel."""
 
     block: int = 768  # threads; one block per multiprocessor
-    light: int = 32  # most edges of a short row; longer rows are divided among warps
-    held: int = 1024  # vertices for which a block has shared memory
-    held_most: int = 1024  # most vertices that a block holds in a fused step, at most `held`
+    light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps
+    held: int = 1024  # number of vertices for which a block has shared memory
+    held_most: int = 1024  # maximum number of vertices that a block holds in a fused step; <= held
     # Limits below which block 0 works alone: short rows, and edges of long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
-    # Limits, in all blocks together, below which each block continues by itself, and for how long.
+    # Limits, summed over all blocks, below which each block continues by itself; the last field is
+    # the number of rounds for which it does.
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
-    # A bucket is (spread + (few_edges / degree)^4) * mean weight / degree wide. In a graph of high
-    # degree edges cost time, and with narrow buckets few of them are read twice. Where few edges
-    # leave a vertex, steps cost time, and wide buckets take fewer steps (R-MAT: 4 to 16 times, a
-    # mesh 256 to 1,024, a road network 1,024 to 4,096).
+    # A bucket is (spread + (few_edges / degree)^4) * mean weight / degree wide. In a graph with
+    # high degrees, edges dominate the time, and with narrow buckets few edges are read twice. In a
+    # graph with low degrees, steps dominate the time, and wide buckets take fewer steps. Good
+    # multiples of mean weight / degree are 4 to 16 for R-MAT, 256 to 1,024 for a mesh, and 1,024 to
+    # 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
     # If a cycle may improve values, the parents are first examined after turns / first_rounds^2
     # rounds, and not before first_rounds rounds.
     first_rounds: int = 8
-    few: int = 64  # most starts whose values the host reads
-    records: int = 1 << 16  # most steps that a trace records
+    few: int = 64  # maximum number of starts whose values the host reads
+    records: int = 1 << 16  # maximum number of steps that a trace records
 
     def limits(self, is_rounds: bool) -> Packed:
-        """Return the limits of a step; with ROUNDS, no step is fused."""
+        """Return the limits of a step; for ROUNDS, they allow no fused step."""
         return LIMITS(
             alone_rows=self.alone_rows,
             alone_edges=self.alone_edges,
@@ -96,12 +98,13 @@ def closure(request: Closure) -> ClosureResult:
     may_improve = turns < INT32_END - 1
     first = current(TUNING).first_rounds
     rounds = max(first, turns // first**2)
-    if may_improve:  # a closure that never settles has not settled after n rounds
+    if may_improve:  # if not converged after n rounds, it never converges
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
-        # The parents of each round show whether a cycle improves. A cycle may already have improved
-        # values to a limit, such as infinity; the parents of these values lead to no start.
+        # The parents of each round show whether a cycle improves values. A cycle may already have
+        # improved values to a limit, such as infinity; the parents of these values lead to no
+        # start.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
@@ -112,11 +115,11 @@ class _Weights:
 
     least: float
     mean: float
-    longest: float  # sum of each row's greatest value: a bound for the length of any simple path
+    longest: float  # sum of each row's maximum value: a bound on the length of any simple path
 
 
 def _weights_of(a: Csr) -> _Weights:
-    """Return the facts about a matrix's values, measured once per matrix."""
+    """Return the facts about a matrix's values, which are computed once per matrix."""
     return remember(a, "weights", lambda: _measure_weights(a))
 
 
@@ -136,7 +139,7 @@ def _measure_weights(a: Csr) -> _Weights:
 
 
 def _extremes(x: AnyVector) -> tuple[float, float]:
-    """Return the least and the greatest value of x, or (0, 0) if it has no entries."""
+    """Return the minimum and the maximum value of x, or (0, 0) if x has no entries."""
     if not x.values.size:
         return 0.0, 0.0
     present = x.present if isinstance(x, BitmapVector) else None
@@ -148,7 +151,7 @@ def _extremes(x: AnyVector) -> tuple[float, float]:
 
 
 def _adds_lengths(semiring: TypedSemiring) -> bool:
-    """Return whether the semiring is min_plus on one integer dtype: values are path lengths."""
+    """Return whether the semiring is min_plus on one integer dtype, so values are path lengths."""
     op, monoid = semiring.binaryop, semiring.monoid
     plain = not op.is_positional and simple_ufunc(op.expression, ("x", "y")) is np.add
     one = op.type is op.type2 is op.return_type is monoid.type
@@ -156,7 +159,7 @@ def _adds_lengths(semiring: TypedSemiring) -> bool:
 
 
 class _Problem:
-    """One closure: its operands, and the type it is computed in."""
+    """One closure: its operands, and the dtype in which it is computed."""
 
     def __init__(self, request: Closure) -> None:
         self.out, self.x, self.mask = request.out, request.x, request.mask
@@ -171,7 +174,8 @@ class _Problem:
         self.records: Any = xp.empty(4 * tuning.records, xp.uint64) if request.traced else None
 
     def _bound(self) -> None:
-        """Omit overflow checks if no path can be too long, and use 32 bits if they suffice."""
+        """Omit overflow checks if every possible path length fits, and use 32 bits if they
+        suffice."""
         weights = _weights_of(self.out)
         least, greatest = _extremes(self.x)
         longest = 1.0001 * (greatest + weights.longest)
@@ -183,22 +187,22 @@ class _Problem:
             self.semiring = self.semiring.semiring["INT32"]
 
     def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Multiply entries that improved, the near ones first or all of them.
+        """Multiply entries that improved: either the near ones first, or all of them at once.
 
-        Also return, if parents are wanted, whether the parents of some entry lead to no start.
+        If parents are wanted, also return whether some entry's chain of parents leads to no start.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING
-        # If the far list is full of entries that are near by now, run without a far list.
+        # If the far list is full of entries that are near now, run without a far list.
         return self._run(how, parents, width, turns) or self._take(How.IMPROVING, parents, turns)
 
     def take_rounds(self, limit: int, turns: int, parents: bool) -> ClosureResult:
-        """Multiply from one buffer into the other, at most `limit` times."""
+        """Multiply alternately from one buffer into the other, up to `limit` times."""
         closed, _ = self._take(How.ROUNDS, parents, min(limit, turns))
         return replace(closed, settled=closed.settled or limit <= turns)
 
     def _take(self, how: Any, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Run without a far list, which is the only list that can fill up."""
+        """Run without a far list, which is the only list that can become full."""
         found = self._run(how, parents, math.inf, turns)
         assert found is not None
         return found
@@ -248,7 +252,8 @@ class _Problem:
         return closed, bool(orphans)
 
     def _state(self, is_rounds: bool, parents: Array | None) -> Packed:
-        """Return memory for the vertices: one word each if keys have 32 bits, otherwise two."""
+        """Return memory for the vertices: one word per vertex if keys have 32 bits, otherwise
+        two."""
         n, itemsize = self.n, self.semiring.return_type.np_type.itemsize
         is_packed = self.order and itemsize <= 4
         key_size = 8 if itemsize == 8 else 4 if self.order else itemsize
@@ -260,7 +265,7 @@ class _Problem:
         )
 
     def _waiting(self) -> Packed:
-        """Return memory for the lists of waiting vertices."""
+        """Return memory for the lists in which vertices wait."""
         out, n = self.out, self.n
         room = min(n, out.nvals // (self.tuning.light + 1)) + 1
         span = out.indptr.dtype.str.replace("i", "u")
@@ -274,7 +279,8 @@ class _Problem:
         )
 
     def _width(self) -> float:
-        """Return the width of a bucket; infinite if the values cannot be ordered into buckets."""
+        """Return the width of a bucket; it is infinite if the values cannot be sorted into
+        buckets."""
         if self.delta is not None:
             return float(self.delta)
         if self.dtype.kind == "b" or not self.out.nvals:
@@ -307,7 +313,7 @@ def _mask(mask: VectorMask | None) -> Packed:
 
 
 def _starts(x: AnyVector) -> Packed:
-    """Return x for the kernel: as a list of entries, or with one element per vertex."""
+    """Return x in the form that the kernel takes: a list of entries, or one element per vertex."""
     indices = x.indices if isinstance(x, SparseVector) else None
     present = x.present if isinstance(x, BitmapVector) else None
     count = 0 if isinstance(x, BitmapVector) else x.nvals

@@ -1,12 +1,13 @@
-// Closure: the state of each vertex, which is its value and the list in which it waits.
+// Closure: the state of each vertex, which consists of its value and a code for the list in which
+// it waits.
 //
 // A vertex waits in at most one list, and its `Code` names the list. If (+) is min or max, the
-// value is stored as a key: an unsigned number that is smaller the better the value is. There are
+// value is stored as a key: an unsigned integer that is smaller if the value is better. There are
 // three layouts:
-// - `Packed`: a key of 32 bits and the code share one word, so that one atomic improves the value
-//   and claims a place in a list;
+// - `Packed`: a 32-bit key and the code share one word, so that one atomic both improves the value
+//   and claims a position in a list;
 // - `Wide`: key and code are two words;
-// - `Loose`: for any other (+), which has no keys, the value itself and the code.
+// - `Loose`: for any other (+), which has no keys, the value itself and the code are stored.
 #ifndef GRAPHLA_CLOSURE_CELLS
 #define GRAPHLA_CLOSURE_CELLS
 #include "atomics.cuh"
@@ -14,12 +15,13 @@
 
 namespace graphla {
 
-/// Where a vertex waits. From FIRST_STAMP on, the code is the step in which the vertex was pushed
-/// into a near list. Codes only grow while improvements race, so near prevails over far.
+/// The list in which a vertex waits. From FIRST_STAMP on, the code is the step in which the vertex
+/// was pushed into a near list. While threads race to improve values, codes only increase, so near
+/// prevails over far.
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
-/// Returns a place in a list for each lane that `wants` one, with one atomic. All lanes of the warp
-/// must call this.
+/// Returns a position in a list for each lane whose `wants` is true, with one atomic. All lanes of
+/// the warp must call this.
 template <class Counter> DEVICE Counter claim_by_warp(Counter *counter, bool wants) {
   const u32 wanting = __ballot_sync(ALL_LANES, wants);
   Counter first = 0;
@@ -34,8 +36,8 @@ template <> struct Bits<8> {
   typedef u64 type;
 };
 
-/// Keys of ordered values: ORDER is 1 if the least value is best, -1 if the greatest is. NaN is
-/// better than every value in both orders, and has key 0.
+/// Keys of ordered values. ORDER is 1 if the smallest value is best, and -1 if the greatest is. In
+/// both orders, NaN is better than every other value and has key 0.
 template <class Z, int ORDER> struct Keys {
   typedef typename Bits<sizeof(Z)>::type Key;
   static constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
@@ -66,14 +68,15 @@ template <class Z, int ORDER> struct Keys {
       return Z(key);
     }
   }
-  /// Returns the key of the worst value within delta of a key's value, or the key itself.
+  /// Returns the key of the worst value that differs from a key's value by at most delta, or the
+  /// key itself.
   static DEVICE Key within(Key best, double delta) {
     const Key limit = of(convert<Z>(double(value(best)) + ORDER * delta));
     return limit > best ? limit : best;
   }
 };
 
-/// Key and code in one word. A vertex without a value has all bits set; no other vertex does.
+/// Stores key and code in one word. All bits are set exactly if the vertex has no value.
 template <class Op, int WHICH> struct Packed {
   typedef typename Op::Z Z;
   static constexpr int ORDER = WHICH;
@@ -95,8 +98,9 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool improves(i32, Key key, Seen seen) const {
     return key < u32(seen >> 32) || seen == NOTHING;
   }
-  /// An improvement has two halves, so that a thread can have several in flight. The first returns
-  /// the old word; the second returns the old code if the key is an improvement, otherwise LOST.
+  /// An improvement is split into two calls, so that a thread can have several in flight. The first
+  /// call returns the old word. The second returns the old code if the key is an improvement,
+  /// otherwise LOST.
   DEVICE Seen strike(i32 v, Key key, u32 code) const {
     return atomicMin(&cells[v], cell(key, code));
   }
@@ -113,14 +117,14 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
 };
 
-/// Records that v has a value. This is used for the worst of all values, which improves no other
-/// value. Returns ABSENT, or LOST if v already had a value; v then keeps its code.
+/// Records that v has a value. This is used for the worst possible value, which improves no other
+/// value. Returns ABSENT if v had no value, otherwise LOST; in that case v keeps its code.
 DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
   return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
 }
 
-/// Key and code in two words: a thread improves the key before the code, and clears the code before
-/// it reads the key.
+/// Stores key and code in two words. A thread improves the key before it changes the code, and
+/// clears the code before it reads the key.
 template <class Op, int WHICH> struct Wide {
   typedef typename Op::Z Z;
   static constexpr int ORDER = WHICH;
@@ -166,7 +170,8 @@ template <class Op, int WHICH> struct Wide {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
 };
 
-/// The values themselves, folded by the monoid's operator. They have no order, so no vertex is far.
+/// Stores the values themselves, combined with the monoid's operator. They have no order, so no
+/// vertex is far.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;
@@ -179,8 +184,8 @@ template <class Op> struct Loose {
   DEVICE Loose(void *values, u32 *codes) : values((Z *)values), codes(codes) {}
   static DEVICE Key key(Z z) { return z; }
   static DEVICE Z value(Key key) { return key; }
-  /// Returns whether two values count as equal. All NaNs are equal, and so are both zeros:
-  /// otherwise two values could improve each other forever.
+  /// Returns whether two values count as equal. All NaNs count as equal, and so do both zeros.
+  /// Otherwise two values could replace each other forever.
   static DEVICE bool is_equal(Z x, Z y) { return x == y || (x != x && y != y); }
 
   DEVICE void clear(i64 v) const {

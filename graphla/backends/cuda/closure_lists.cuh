@@ -5,26 +5,30 @@
 
 namespace graphla {
 
-constexpr int BLOCK = ClosureTuning::block;  // most threads of a block
-constexpr int LIGHT = ClosureTuning::light;  // most edges of a short row
-constexpr int HELD = ClosureTuning::held;    // most vertices that a block holds for its next round
-constexpr int TEAM = 4;                      // threads that walk a short row
-constexpr int SHORT_SLOTS = 2;               // edges of short rows that a thread has in flight
-constexpr int LONG_SLOTS = 4;                // edges of long rows that a thread has in flight
-constexpr int COUNT_SHIFT = 36;  // the count of long rows is above the count of their edges
+constexpr int BLOCK = ClosureTuning::block;  // maximum number of threads in a block
+constexpr int LIGHT = ClosureTuning::light;  // maximum number of edges in a short row
+constexpr int HELD =
+    ClosureTuning::held;        // maximum number of vertices that a block holds for its next round
+constexpr int TEAM = 4;         // threads that walk a short row
+constexpr int SHORT_SLOTS = 2;  // edges of short rows that a thread has in flight
+constexpr int LONG_SLOTS = 4;   // edges of long rows that a thread has in flight
+constexpr int COUNT_SHIFT =
+    36;  // the count of long rows is stored in the bits above the count of their edges
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
-/// Which entries are multiplied, and when: see closure.cu. ROUNDS multiplies all entries that
-/// improved, with the values at the beginning of the round.
+/// Selects which entries are multiplied, and when: see closure.cu. ROUNDS multiplies all entries
+/// that improved, using the values at the beginning of the round.
 enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
 
-/// What a thread does with an edge: improve a value with its term, or record the edge's source as
-/// the parent of a vertex that improved in this round, or that no tree has reached yet.
+/// What a thread does with an edge. It either improves a value with the edge's term, or records the
+/// edge's source as a parent. The parent is set for a vertex that improved in this round, or that
+/// no tree has reached yet.
 enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
 
 constexpr i32 NO_PARENT = 0x7fffffff;
 
-/// The kernel's own words of `control`; counters have one word for each of three steps or turns.
+/// Words of `control` that only this kernel uses. Each counter has one word for each of three
+/// consecutive steps or turns.
 enum Word {
   W_STEP = 16,  // written by block 0 after it worked alone: its step, turn, rounds and horizon
   W_NEAR = 20,
@@ -40,14 +44,16 @@ enum Word {
 
 /// Limits of a step: see ClosureTuning.
 struct Limits {
-  u32 alone_rows, alone_edges;  // most short rows, and edges of long rows, for block 0 alone
-  u32 fused_rows, fused_edges;  // the same limits for a fused step, for all blocks together
-  u32 fused_rounds;             // most rounds of a fused step
-  u32 held;  // vertices that a block holds for its next round; 0: no step is fused
+  u32 alone_rows, alone_edges;  // block 0 works alone below these numbers of short rows, and of
+                                // edges in long rows
+  u32 fused_rows, fused_edges;  // the same limits for a fused step, summed over all blocks
+  u32 fused_rounds;             // maximum number of rounds in a fused step
+  u32 held;  // number of vertices that a block can hold for its next round; if 0, no step is fused
 };
 
-/// The lists of all blocks, in device memory: near lists by step, far lists by turn. Each consists
-/// of two lists that are used alternately: one is read while the other is filled.
+/// The lists that all blocks share, in device memory: near lists for each step, and far lists for
+/// each turn. Each consists of two lists that are used alternately: one is read while the other is
+/// filled.
 template <class Span> struct Waiting {
   i64 n, room;  // capacity of a list of short or far rows, and of long rows
   i32 *near_list;
@@ -60,13 +66,14 @@ template <class Span> struct Waiting {
 template <class Key> struct Held {
   i32 *ids;     // two lists of HELD vertices, for the block
   u64 *rows;    // the rows of the vertices in `ids`: begin << 8 | number of edges
-  u32 *counts;  // three counts, used round-robin; three flags: a list of all blocks was written
+  u32 *counts;  // three counts, used round-robin; then three flags: whether a list of all blocks
+                // was written
   u32 *gathered_ids;  // 2 * WARP vertices of the warp: vertex << 1 | is_new
   Key *gathered_keys;
 };
 
-/// The lists of all blocks, of this block, and of this warp. There are three sets of counters: one
-/// is read, one is filled, and one is cleared.
+/// The lists that all blocks share, those of this block, and those of this warp. There are three
+/// sets of counters: one is read, one is filled, and one is cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
   typedef typename Bits<sizeof(Offset)>::type Span;  // a number of edges
@@ -75,7 +82,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   const Waiting<Span> &waiting;
   u64 *control;
   Held<Key> held;
-  u32 held_most;  // entries that the block may hold
+  u32 held_most;  // maximum number of entries that the block may hold
 
   u32 step = 0, turn = 0;
   Key horizon = Key(0);
@@ -94,7 +101,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
     begin = indptr[v];
     degree = u32(indptr[v + 1] - begin);
   }
-  /// Returns whether a key waits for a later turn.
+  /// Returns whether a vertex with this key waits for a later turn.
   DEVICE bool is_beyond(Key key) const {
     if constexpr (HOW == NEAR_FAR) return pass == IMPROVE && key > horizon;
     else return false;
@@ -105,11 +112,11 @@ template <class Cells, class Offset, int HOW> struct Lists {
 
   // --- by whole warps --------------------------------------------------------------------------
 
-  /// Lists the vertices in the lanes' slots that improved to these keys, with their rows. A vertex
-  /// that is not beyond the horizon is listed for the next step; in a fused step, if its row is
-  /// short, for the block's next round. Any other vertex goes to the far list of turn t. `is_new`
-  /// marks the vertices that are not yet listed there; for vertices with long rows, `is_unstamped`
-  /// does.
+  /// Lists the vertices in the lanes' slots, which improved to these keys, with their rows. If a
+  /// vertex is not beyond the horizon, it is listed for the next step. In a fused step, such a
+  /// vertex is listed for the block's next round if its row is short. Any other vertex is added to
+  /// the far list of turn t. `is_new` marks the vertices that are not listed there yet. For
+  /// vertices with long rows, `is_unstamped` marks them instead.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
@@ -144,7 +151,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       }
     }
     if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
-    // Three lanes claim places at once, one list each.
+    // Three lanes claim positions at the same time, each in one list.
     const u32 counts =
         u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
     const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
@@ -179,8 +186,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     }
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
-  /// Like `push`, for steps in which few edges improve a value. The vertices are gathered until
-  /// they fill a warp.
+  /// Like `push`, for steps in which few edges improve a value. It gathers vertices until there are
+  /// enough for a whole warp.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll
@@ -197,7 +204,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       if (gathered >= WARP) release();
     }
   }
-  /// Lists up to one warp of the gathered vertices.
+  /// Lists as many gathered vertices as one warp can list at once.
   DEVICE void release() {
     __syncwarp();
     const u32 count = least(gathered, u32(WARP));
@@ -224,7 +231,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   /// Updates the best key in the far list of turn t with these keys. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
-      Key nearness = 0;  // complement of the least key
+      Key nearness = 0;  // complement of the smallest key
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         if (is_far >> i & 1) nearness = greatest(nearness, Key(~key[i]));
@@ -235,14 +242,15 @@ template <class Cells, class Offset, int HOW> struct Lists {
         atomicMax(far_best(t), u64(nearness));
     }
   }
-  /// Puts start v into the far list of turn t, if the lane `wants` to. Whole warps must call this.
+  /// Adds start v to the far list of turn t, for each lane whose `wants` is true. Whole warps must
+  /// call this.
   DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
     const Key keys[1] = {key};
     const u64 place = claim_by_warp(far_count(t), wants);
     if (wants) put_far(i64(place), v, t);
     note_best(keys, u32(wants), t);
   }
-  /// Moves the vertices that the block holds to the list of all blocks.
+  /// Moves the vertices that the block holds to the lists that all blocks share.
   DEVICE void give_back(u32 count) {
     for (u32 base = threadIdx.x - lane(); base < count; base += blockDim.x) {
       const u32 e = base + lane();

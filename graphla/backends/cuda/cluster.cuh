@@ -1,9 +1,9 @@
-// Clusters: SIZE adjacent blocks that can read one another's shared memory and have a barrier of
-// their own, which is three times as fast as a barrier of the whole grid. They need compute
-// capability 9.0.
+// Clusters: SIZE adjacent blocks that can read one another's shared memory and have their own
+// barrier. This barrier is three times as fast as a barrier of the whole grid. Clusters need
+// compute capability 9.0.
 //
-// SIZE is a power of two, and the grid size is a multiple of it. A kernel declares its cluster size
-// by CLUSTER(SIZE).
+// SIZE is a power of two, and the grid size is a multiple of SIZE. A kernel declares its cluster
+// size with CLUSTER(SIZE).
 #ifndef GRAPHLA_CLUSTER
 #define GRAPHLA_CLUSTER
 #include "device.cuh"
@@ -30,7 +30,7 @@ template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #endif
 }
 
-/// Waits for all threads of the cluster. What each has stored is then visible to all.
+/// Waits for all threads of the cluster. Afterwards, all threads see what each of them has stored.
 template <int SIZE> DEVICE void cluster_meet() {
 #ifdef GRAPHLA_SIMULATOR
   __cluster_sync(SIZE);

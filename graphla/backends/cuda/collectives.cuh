@@ -1,11 +1,11 @@
 // Collectives: values that the lanes of a warp, or the threads of a block, compute together.
 //
 // The first word of a function's name is its scope. All lanes of the warp (`warp_...`), or all
-// threads of the block (`block_...`), call it, with equal arguments except for the value that is
-// folded. The comment of each function says which of them get the result. Folds add in a fixed
-// order, so results are the same in each run. `scratch` is shared memory for one T per warp and one
-// more (WARP + 1 elements suffice for any block). The block may reuse it for the next collective at
-// once, and for anything else after a barrier.
+// threads of the block (`block_...`), must call it. Their arguments must be equal, except the value
+// that is combined. The comment of each function states which threads get the result. Sums are
+// added in a fixed order, so results are the same in each run. `scratch` is shared memory for one T
+// per warp and one more; WARP + 1 elements suffice for any block. The block may reuse `scratch` for
+// the next collective at once, and for anything else after a barrier.
 #ifndef GRAPHLA_COLLECTIVES
 #define GRAPHLA_COLLECTIVES
 #include "device.cuh"
@@ -33,8 +33,8 @@ template <class T> DEVICE T shuffle(T x, int from, u32 lanes = ALL_LANES) {
 
 // --- folds --------------------------------------------------------------------------------------
 
-/// Folds x over each group of `width` lanes (a power of two) by a commutative `add`. Every lane
-/// gets the result of its group.
+/// Combines the values x over each group of `width` lanes (a power of two) with a commutative
+/// `add`. Every lane gets the result of its group.
 template <class T, class Add> DEVICE T warp_fold(T x, Add add, int width = WARP) {
 #pragma unroll
   for (int apart = WARP / 2; apart; apart /= 2)
@@ -42,7 +42,7 @@ template <class T, class Add> DEVICE T warp_fold(T x, Add add, int width = WARP)
   return x;
 }
 
-/// Returns the sum of x over the warp, to all lanes.
+/// Returns the sum of x over the warp to all lanes.
 template <class T> DEVICE T warp_sum(T x) {
 #if !defined(GRAPHLA_SIMULATOR) && __CUDA_ARCH__ >= 800
   if constexpr (is_same<T, u32>::value || is_same<T, i32>::value)
@@ -50,16 +50,16 @@ template <class T> DEVICE T warp_sum(T x) {
 #endif
   return warp_fold(x, [](T a, T b) { return T(a + b); });
 }
-/// Returns the least x of the warp, to all lanes.
+/// Returns the minimum of x over the warp to all lanes.
 template <class T> DEVICE T warp_least(T x) {
   return warp_fold(x, [](T a, T b) { return least(a, b); });
 }
-/// Returns the greatest x of the warp, to all lanes.
+/// Returns the maximum of x over the warp to all lanes.
 template <class T> DEVICE T warp_greatest(T x) {
   return warp_fold(x, [](T a, T b) { return greatest(a, b); });
 }
 
-/// Folds x over the block by a commutative `add`. All threads get the result.
+/// Combines the values x over the block with a commutative `add`. All threads get the result.
 template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
   x = warp_fold(x, add);
   __syncthreads();  // the last collective may still read scratch
@@ -70,7 +70,7 @@ template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
   return x;
 }
 
-/// Returns the sum of x over the block, to all threads.
+/// Returns the sum of x over the block to all threads.
 template <class T> DEVICE T block_sum(T x, T *scratch) {
   return block_fold(x, scratch, [](T a, T b) { return T(a + b); });
 }
@@ -99,7 +99,7 @@ template <class T> DEVICE T warp_inclusive_sum(T x) {
   return x;
 }
 
-/// Returns the greatest x of this lane and the lanes before it.
+/// Returns the maximum of x over this lane and the lanes before it.
 template <class T> DEVICE T warp_inclusive_greatest(T x) {
 #pragma unroll
   for (int delta = 1; delta < WARP; delta *= 2) {
@@ -109,8 +109,8 @@ template <class T> DEVICE T warp_inclusive_greatest(T x) {
   return x;
 }
 
-/// Returns the sum of x over the threads of the block before this one. `total` gets the sum over
-/// all threads.
+/// Returns the sum of x over the earlier threads of the block. `total` receives the sum over all
+/// threads.
 template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
   const T sum = warp_inclusive_sum(x);
@@ -128,8 +128,8 @@ template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   return scratch[warp] + sum - x;
 }
 
-/// Returns a place in a list to each lane that `wants` one, with one atomic for all lanes that
-/// call. Not all lanes of the warp need to call this.
+/// Returns a position in a list to each lane whose `wants` is true, with one atomic for all calling
+/// lanes. Not all lanes of the warp need to call this.
 template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
   const u32 calling = __activemask();
   const u32 wanting = __ballot_sync(calling, wants);
@@ -142,8 +142,9 @@ template <class Counter> DEVICE Counter claim(Counter *counter, bool wants) {
 
 // --- binary searches ----------------------------------------------------------------------------
 
-/// Returns the first place of begin..end - 1 for which `is_before(place)` is false, or end.
-/// `is_before` must be true up to some place, and false from there on. A single thread calls this.
+/// Returns the first index in begin..end - 1 for which `is_before(index)` is false, or `end` if
+/// there is none. `is_before` must be true up to some index, and false from there on. A single
+/// thread calls this.
 template <class Place, class Before>
 DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -154,8 +155,9 @@ DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   return begin;
 }
 
-/// Like `partition_point`, by a warp; all lanes get the result. Each round tests 32 places at once,
-/// so four rounds search a million places. A single thread would wait for twenty dependent loads.
+/// Like `partition_point`, computed by a whole warp; all lanes get the result. Each round tests 32
+/// indices at once, so four rounds search a range of a million. A single thread would wait for
+/// twenty dependent loads.
 template <class Place, class Before>
 DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -169,7 +171,8 @@ DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   return begin;
 }
 
-/// Returns the first place of begin..end - 1 whose key is not less than `key`, or end.
+/// Returns the first index in begin..end - 1 whose key is not less than `key`, or `end` if there is
+/// none.
 template <class Key, class Place>
 DEVICE Place lower_bound(const Key *keys, Place begin, Place end, Key key) {
   return partition_point(begin, end, [&](Place place) { return keys[place] < key; });
@@ -179,7 +182,8 @@ DEVICE Place warp_lower_bound(const Key *__restrict__ keys, Place begin, Place e
   return warp_partition_point(begin, end, [&](Place place) { return keys[place] < key; });
 }
 
-/// Returns the first place of begin..end - 1 whose key is greater than `key`, or end.
+/// Returns the first index in begin..end - 1 whose key is greater than `key`, or `end` if there is
+/// none.
 template <class Key, class Place>
 DEVICE Place upper_bound(const Key *keys, Place begin, Place end, Key key) {
   return partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
@@ -189,8 +193,8 @@ DEVICE Place warp_upper_bound(const Key *__restrict__ keys, Place begin, Place e
   return warp_partition_point(begin, end, [&](Place place) { return !(key < keys[place]); });
 }
 
-/// Returns the segment of offsets[0..count] (an indptr) that contains entry k: the last segment
-/// that begins at or before k.
+/// Returns the index of the segment of offsets[0..count] (an indptr) that contains entry k. It is
+/// the last segment that begins at or before k.
 template <class Offset> DEVICE i64 segment_of(const Offset *offsets, i64 count, i64 k) {
   return upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
@@ -199,8 +203,8 @@ DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k)
   return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
 
-/// Returns the lane whose row contains edge `edge` of the warp's rows. `end` is where the row of
-/// this lane ends; `edge` may differ from lane to lane.
+/// Returns the lane whose row contains edge number `edge` of the warp's rows. `end` is where this
+/// lane's row ends. Different lanes may pass a different `edge`.
 DEVICE int row_of_edge(u32 end, u32 edge) {
   int row = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -210,17 +214,18 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 }
 
 // --- merge path ---------------------------------------------------------------------------------
-// Merging two sorted runs a and b is a path through a grid: a step down takes an entry of a, a step
-// right an entry of b. After `diagonal` steps the path is on one diagonal of the grid, and a binary
-// search along that diagonal finds the point. So each thread, or tile, finds the start of its part
-// of the merge by itself, and all parts have equal size. An entry of a goes before equal entries of
-// b, so a merge by these splits is stable.
+// Merging two sorted runs a and b corresponds to a path through a grid. A step down takes an entry
+// of a, and a step right takes an entry of b. After `diagonal` steps the path is on a known
+// diagonal of the grid, and a binary search along that diagonal finds the exact point. So each
+// thread, or tile, finds the start of its part of the merge by itself, and all parts have equal
+// size. An entry of a goes before equal entries of b, so a merge with these splits is stable.
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
 /// Returns how many of the first `diagonal` entries of the merge come from a; the rest come from b.
-/// `b_first(i, j)` returns whether b's entry j goes before a's entry i. Whatever it returns, the
-/// result is within both runs: at most min(a_count, diagonal), at least max(0, diagonal - b_count).
+/// `b_first(i, j)` returns whether b's entry j goes before a's entry i. Whatever b_first returns,
+/// the result stays within both runs: it is at most min(a_count, diagonal), and at least max(0,
+/// diagonal - b_count).
 template <class Count, class First>
 DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);

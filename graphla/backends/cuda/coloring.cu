@@ -1,21 +1,21 @@
-// Greedy coloring: each vertex gets the least color that no earlier neighbor has. The result is
-// that of a loop over the vertices in a given order.
+// Greedy coloring: each vertex gets the smallest color that no earlier neighbor has. The result is
+// the same as that of a loop over the vertices in the given order.
 //
-// Invariant: however the threads run, no vertex gets a color before all its earlier neighbors have
-// theirs. A warp that takes a vertex therefore waits for those neighbors.
+// Invariant: regardless of how the threads are scheduled, no vertex gets a color before all of its
+// earlier neighbors have one. A warp that takes a vertex therefore waits for these neighbors.
 #include "hashed_random.cuh"
 #include "flags.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-enum Color { FREE = -1 };            // the color of a vertex that has none yet
-constexpr i32 NOBODY = -1;           // marks a free place for a neighbor
-constexpr i32 COLORS = WARP * WARP;  // colors of one set: a word of 32 bits per lane
+enum Color { FREE = -1 };            // the color of a vertex that does not have a color yet
+constexpr i32 NOBODY = -1;           // marks a free slot for a neighbor
+constexpr i32 COLORS = WARP * WARP;  // number of colors in one set: a 32-bit word per lane
 constexpr int HELD = ColoringTuning::held;
 
-/// places_of[k] = places[column of entry k]. Sets the flag of entry k if that vertex comes before
-/// the vertex of the entry's row in the order.
+/// Sets places_of[k] = places[column of entry k]: a vertex's place is its position in the order.
+/// Sets the flag of entry k if its column comes before its row in the order.
 template <class Op, class Offset>
 __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
                              const i32 *__restrict__ indices, const i32 *__restrict__ places,
@@ -30,7 +30,7 @@ __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
   });
 }
 
-/// The neighbors of a vertex that one lane holds because they have no color yet.
+/// The neighbors of a vertex that one lane holds because they do not have a color yet.
 struct Waiting {
   i32 held[HELD];
 
@@ -39,7 +39,7 @@ struct Waiting {
     for (int k = 0; k < HELD; ++k) held[k] = NOBODY;
   }
 
-  /// Reads entries p, p + 32, ... of the row into free places.
+  /// Reads entries p, p + 32, ... of the row into free slots.
   DEVICE void fill(const i32 *indices, i64 &p, i64 end) {
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
@@ -49,9 +49,9 @@ struct Waiting {
     }
   }
 
-  /// Adds the colors that held neighbors have by now to the set of the colors from `base` on, and
-  /// frees their places. Sets `some` to a neighbor that remains, and `latest` to the one with the
-  /// greatest place. Returns whether a place is free.
+  /// Adds the colors that held neighbors have received to the set of the colors from `base` on, and
+  /// frees the slots of these neighbors. Sets `some` to a neighbor that is still held, and `latest`
+  /// to the held neighbor with the greatest position in the order. Returns whether a slot is free.
   DEVICE bool collect(const i32 *colors, i32 base, u32 *set, i32 &some, i32 &latest) {
     i32 color[HELD];
     bool may_read = false;
@@ -74,19 +74,19 @@ struct Waiting {
   }
 };
 
-/// Returns the neighbor whose color the warp waits for next, or NOBODY if none is held. While the
-/// row has unread entries (`unread`: the lanes that have some), this is any held neighbor. When it
-/// has a color, about half of the held neighbors can be expected to have one. Afterwards it is the
-/// latest neighbor.
+/// Returns the neighbor whose color the warp waits for next, or NOBODY if no neighbor is held.
+/// While the row has unread entries (in the lanes of `unread`), this is any held neighbor. When
+/// that neighbor gets a color, about half of the held neighbors are likely to have one. Once the
+/// whole row is read, this is the latest held neighbor.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
   return warp_greatest(latest);
 }
 
 /// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one
-/// neighbor without a color, and reads the others again once that one has a color: if all lanes
-/// polled all the time, thousands of waiting warps would take the bandwidth of the L2 cache from
-/// the few that work.
+/// neighbor without a color, and reads the others again only when that neighbor has a color. If all
+/// lanes polled all the time, thousands of waiting warps would use up the bandwidth of the L2
+/// cache, and the few warps that do work would lack it.
 DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *colors, i32 base,
                         u32 *set) {
   set[lane()] = 0;
@@ -109,7 +109,8 @@ DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *color
   __syncwarp();
 }
 
-/// Stores the least color from `base` on that is not in the set. Returns false if the set is full.
+/// Stores the smallest color from `base` on that is not in the set. Returns false if the set is
+/// full.
 DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
   const u32 left = ~load_relaxed(&set[lane()]);
   const u32 some = __ballot_sync(ALL_LANES, left != 0);
@@ -120,13 +121,13 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
   return some != 0;
 }
 
-/// colors[t] = the color of vertex order[t]: the least color that none of its neighbors with places
-/// before t has. All are FREE at first. Row v of indptr and indices holds the places of these
-/// neighbors only.
+/// Sets colors[t] to the color of vertex order[t], the smallest color that no neighbor at a
+/// position before t has. All colors are FREE at first. Row v of indptr and indices holds the
+/// positions of these earlier neighbors only.
 ///
-/// A warp takes the next vertices of the order when it has finished its previous ones. So every
-/// vertex that another warp waits for is finished or in progress, and no deadlock is possible.
-/// Race: a color is read again until it is set.
+/// When a warp has finished its vertices, it takes the next ones in the order. So every vertex that
+/// a warp waits for is finished or in progress, and no deadlock is possible. Race: a color is read
+/// again until it is set.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(ColoringTuning::block)
     color_in_order(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,

@@ -1,25 +1,25 @@
-// Chooses the most frequent label around each vertex (label propagation), or the community that the
-// vertex gains most by joining (Louvain's method), for all vertices in one round.
+// Chooses a label for every vertex in one round: either the most frequent label among its neighbors
+// (label propagation), or the community that gives the greatest gain (Louvain's method).
 //
 // Rows are divided into classes by length:
 // - One thread reads a row of at most `thread_entries` entries.
 // - A warp reads a row of at most 32 entries, one entry per lane.
-// - A warp reads a row of some hundreds of entries, and sums it by label in a table in shared
-//   memory.
-// - A block reads a longer row, with a table in shared memory.
+// - A warp reads a row of some hundreds of entries, and sums the weights by label in a table in
+//   shared memory.
+// - A block reads a longer row, and uses a table in shared memory.
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
 //   the sums to the hub's table in device memory.
 //
 // In a round of Louvain's method only about half of the vertices may move. For the others the
-// kernels count the links to their own community, without a table. All terms are whole numbers or
-// halves, so sums are exact in any order. Race: all threads that find a changed label store the
-// same 1 in `differs`.
+// kernels only sum the links to their own community, which needs no table. All terms are integers
+// or halves, so sums are exact in any order. Race: all threads that find a changed label store the
+// same value 1 in `differs`.
 #include "communities.cuh"
 
 namespace graphla {
 
-/// Makes the choices for vertices whose rows have at most `thread_entries` entries. One thread
-/// reads each row.
+/// Chooses a label for each vertex whose row has at most `thread_entries` entries. One thread reads
+/// each row.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void choose_by_threads(RowBatch<Offset> all, Step step) {
   constexpr int ROOM = Layout::thread_entries;
@@ -48,7 +48,7 @@ __global__ void choose_by_threads(RowBatch<Offset> all, Step step) {
   add_inside<RULE>(step, linked);
 }
 
-/// Makes the choices for vertices whose rows have at most 32 entries. One warp reads each row.
+/// Chooses a label for each vertex whose row has at most 32 entries. One warp reads each row.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void choose_by_lanes(RowBatch<Offset> all, Step step) {
   typedef Vertex<Offset, KEPT, RULE> Row;
@@ -89,8 +89,8 @@ __global__ void choose_by_lanes(RowBatch<Offset> all, Step step) {
   add_inside<RULE>(step, linked);
 }
 
-/// Makes the choices for vertices whose rows have at most `table_entries` entries. One warp reads
-/// each row, with a table of its own.
+/// Chooses a label for each vertex whose row has at most `table_entries` entries. One warp reads
+/// each row, and has its own table.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::table_block)
     choose_by_tables(RowBatch<Offset> all, Step step) {
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      // With 8 loads in flight instead of 16, this is slower.
+      // Using 8 loads in flight instead of 16 is slower.
       linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
@@ -124,8 +124,8 @@ __global__ void __launch_bounds__(Layout::table_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Makes the choices for vertices with longer rows. One block reads each row, with a table of
-/// `slots` slots in shared memory.
+/// Chooses a label for each vertex with a longer row. One block reads each row, and has a table
+/// with `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::long_block)
     choose_by_blocks(RowBatch<Offset> all, Step step, i64 slots) {
@@ -180,7 +180,7 @@ struct Hubs {
   i32 *slots;              // row r's list of slots in use begins at first_parts[r] * part
   Tally *tallies;          // the progress of each row
   i32 *best;               // the choice of each part
-  u64 *scores;             // its score
+  u64 *scores;             // the score of that choice
   u64 *own;                // per row: the weight that links its vertex to its own community
 
   template <class Row> DEVICE Table<typename Row::Sum> table(const Row &row, i64 r) const {
@@ -189,8 +189,8 @@ struct Hubs {
   }
 };
 
-/// Adds the sums of a part to the table of row r, and lists the slots that it takes. Whole warps
-/// must call this.
+/// Adds the sums of a part to the table of row r, and lists the slots that this call takes. Whole
+/// warps must call this.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
   for (int s = int(threadIdx.x); s < 1 << part.bits; s += int(blockDim.x)) {
@@ -204,8 +204,8 @@ DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hu
   }
 }
 
-/// Sums each part by label in shared memory, then adds the sums to the table of its row. One block
-/// per part.
+/// Sums the weights of each part by label in shared memory, then adds the sums to the table of the
+/// part's row. One block processes each part.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::hub_block)
     sum_parts(RowBatch<Offset> all, Step step, Hubs hubs) {
@@ -237,8 +237,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Considers the labels in slots `from` to `to` - 1 of row r's list for its vertex, and frees the
-/// slots.
+/// For the vertex of row r, considers the labels in slots `from` to `to` - 1 of the row's list.
+/// Then frees these slots.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);
@@ -281,7 +281,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   for (i64 p = blockIdx.x; p < hubs.first_parts[all.count]; p += gridDim.x) {
     const i64 r = segment_of(hubs.first_parts, all.count, p), first = hubs.first_parts[r];
     const u32 taken = hubs.tallies[r].taken, from = u32(p - first) * Layout::part;
-    const u32 full = (taken + Layout::part - 1) / Layout::part;  // parts with slots to read
+    const u32 full =
+        (taken + Layout::part - 1) / Layout::part;  // number of parts whose slots must be read
     Row row(all, step, r);
     if (from < taken) {
       meet_slots(row, hubs, r, from, least(taken, from + Layout::part));

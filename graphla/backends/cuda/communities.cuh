@@ -1,5 +1,5 @@
-// One vertex of a round of label propagation or of Louvain's method: its row, the choice for it,
-// and tables that sum the weights of a row by label.
+// The work on one vertex in a round of label propagation or of Louvain's method: reading its row,
+// choosing its label, and tables that sum the weights of a row by label.
 #ifndef GRAPHLA_COMMUNITIES
 #define GRAPHLA_COMMUNITIES
 #include "collectives.cuh"
@@ -7,30 +7,31 @@
 
 namespace graphla {
 
-/// POPULAR chooses the label with the greatest sum of weights around v; of equal sums, the least
-/// label. GAINING chooses the community c with the greatest gain(c), or v's own community if no
-/// other gains more.
+/// POPULAR chooses the label with the greatest sum of weights around v; if several sums are equal,
+/// it chooses the smallest label. GAINING chooses the community c with the greatest gain(c), or v's
+/// own community if no other community has a greater gain.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // stands for no label
 constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by label
 
-/// The inputs of GAINING. gain(c) = the weight that links v to c, minus `factor` times
-/// out(v)·into(c) + into(v)·out(c), all without v itself. If the matrix is symmetric, `into` is
-/// `out` and `intos` is `outs`.
+/// The inputs of GAINING. gain(c) is the weight that links v to c, minus `factor` times
+/// (out(v)·into(c) + into(v)·out(c)). All sums exclude v itself. If the matrix is symmetric, `into`
+/// is the same array as `out`, and `intos` the same as `outs`.
 struct Gain {
   const double *out, *into;    // weights of the edges out of and into each vertex
   const double *outs, *intos;  // sums of `out` and `into` over the vertices of each community
   double factor;
-  double margin;  // a move must gain more than this times out(v) + into(v)
+  double margin;  // the gain of a move must exceed this times (out(v) + into(v))
 };
 
 /// The parameters that change from round to round.
 struct Step {
-  i64 *differs;  // POPULAR: becomes 1 if a label differs from that of two rounds ago
+  i64 *differs;  // POPULAR: becomes 1 if a label differs from the label two rounds ago
   double
       *inside;  // GAINING: the kernels add the weight that links each vertex to its own community
-  u64 stream;   // GAINING: vertices whose word of this hash stream has its highest bit set may move
+  u64 stream;   // GAINING: a vertex may move if the highest bit of its word in this hash stream is
+                // set
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -39,7 +40,7 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // has the labels of the round before; gets those of the next round
+  i32 *next;  // holds the labels of the previous round; receives those of the next round
   Gain gain;
 };
 
@@ -54,16 +55,16 @@ template <class Score> struct Choice {
       label = name;
     }
   }
-  /// Gives every lane of the warp the best choice of all lanes.
+  /// Gives all lanes of the warp the best choice among all lanes.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       const Score other = shuffle_xor(score, apart);
       meet(other, shuffle_xor(label, apart));
     }
   }
-  /// Gives thread 0 the best choice of all threads of the block; then the arrays are free again.
-  /// Every thread must call this. `scores` and `labels` are shared memory with room for one item
-  /// per warp.
+  /// Gives thread 0 the best choice among all threads of the block; afterwards the arrays are free
+  /// again. Every thread must call this. `scores` and `labels` are shared memory with room for one
+  /// item per warp.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
@@ -82,8 +83,8 @@ template <> struct SumOf<true> {
   typedef u32 type;
 };
 
-/// One vertex, its row, and the choice for it. If all weights are equal (KEPT is ISO), entries are
-/// counted instead of added.
+/// One vertex, its row, and the choice for it. If all weights are equal (KEPT is ISO), the code
+/// counts entries instead of adding weights.
 template <class Offset, int KEPT, int RULE> struct Vertex {
   static constexpr bool COUNTS = KEPT == ISO;
   typedef typename SumOf<COUNTS>::type Sum;
@@ -91,10 +92,10 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   const RowBatch<Offset> &all;
   const Step &step;
   i32 v, own;
-  bool may_move;  // if false, only the weight that links v to its own community is needed
+  bool may_move;  // if false, only the weight that links v to its own community is computed
   i64 begin, end;
   double out, into;
-  double stay;  // a move needs a gain above this; very low until `expect` sets it
+  double stay;  // the gain of a move must exceed this; very low until `expect` sets it
   Choice<Score> best;
 
   DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k)
@@ -162,8 +163,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);
     }
   }
-  /// Considers a label and its sum. A gain is at most the weight that links v to the community. If
-  /// that weight is not above `stay`, the totals of the community are not read.
+  /// Considers a label and its sum. The gain is at most the weight that links v to the community.
+  /// If that weight does not exceed `stay`, the totals of the community are not read.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
@@ -188,8 +189,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds `linked` of all lanes to `step.inside`: the weights that link vertices to their own
-/// communities. The whole warp must call this.
+/// Adds the sum of `linked` over all lanes to `step.inside`. It is the weight that links vertices
+/// to their own communities. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();
@@ -246,8 +247,8 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
-/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Whole warps must call this;
-/// lanes with the same label add their weights at once.
+/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Lanes with the same label
+/// add their weights with one update. Whole warps must call this.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {

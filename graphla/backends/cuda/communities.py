@@ -1,8 +1,8 @@
-"""Label propagation, and the moves of Louvain's method, in rounds of all vertices at once.
+"""Label propagation and Louvain's method, in rounds that process all vertices at once.
 
 Kernels: communities.cu. Rows are divided into classes by length once per matrix. Waits: once per
 round, for whether a label changed or for the modularity; once per class of rows at the first use of
-a matrix; once for the weight of the edges if all weights are equal.
+a matrix; once for the weight of the edges, if all weights are equal.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
 class Layout:
     """Sizes that the kernels are compiled for."""
 
-    thread_entries: int = 4  # the longest row that one thread reads
-    table_entries: int = 256  # the longest row that one warp reads
+    thread_entries: int = 4  # the maximum number of entries in a row that one thread reads
+    table_entries: int = 256  # the maximum number of entries in a row that one warp reads
     table_block: int = 128  # threads of a block in which each warp reads a row
-    long_block: int = 256  # the most threads of a block that reads a row
-    part: int = 1024  # entries of a part of a hub's row
+    long_block: int = 256  # the maximum number of threads in a block that reads a row
+    part: int = 1024  # number of entries in a part of a hub's row
     part_bits: int = 11  # log2 of the number of slots of a part's table
     hub_block: int = 256  # threads of a block that reads a part
 
@@ -46,14 +46,14 @@ LAYOUT = Layout()
 class CommunitiesTuning:
     """The longest row, in entries, of each class of rows, and the memory for hubs.
 
-    A longer row than `block_entries` is the row of a hub: many blocks share it.
+    A row with more than `block_entries` entries is the row of a hub: many blocks share it.
     """
 
     thread_entries: int = LAYOUT.thread_entries
     lane_entries: int = WARP
     table_entries: int = LAYOUT.table_entries
     block_entries: int = 4096
-    hub_slots: int = 1 << 25  # most slots of one launch, unless a single hub needs more
+    hub_slots: int = 1 << 25  # maximum number of slots in one launch with several hubs
 
 
 TUNING = CommunitiesTuning()
@@ -75,10 +75,10 @@ class Classes:
 
 
 class Long(NamedTuple):
-    """Rows that one launch reads with tables of one size."""
+    """The rows that one launch reads, with tables of one size."""
 
     rows: Array
-    most: int  # entries of a row
+    most: int  # maximum number of entries in a row
     block: int  # threads of a block
 
 
@@ -109,7 +109,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
         # If all weights are equal the kernels count entries, but weights of 0 must add up to 0.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
-    now, other = labels.copy(), labels.copy()  # other has the labels of the previous round
+    now, other = labels.copy(), labels.copy()  # `other` holds the labels of the previous round
     if not links.nvals:
         return now
     classes = _classes(links)
@@ -131,7 +131,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
 def move_communities(request: CommunityMoves) -> Array:
     """Return the community of each vertex after rounds in which about half of the vertices move.
 
-    The vertices that may move in a round are those whose word has its highest bit set.
+    A vertex may move in a round if the highest bit of its hash word is set.
     """
     links, out, into, rounds = request.links, request.out, request.into, request.rounds
     classes, n = _classes(links), links.nrows
@@ -148,7 +148,7 @@ def move_communities(request: CommunityMoves) -> Array:
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
-        # The modularity times the sum of all weights. The host waits for it once.
+        # The modularity times the sum of all weights. The host waits for it once per round.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()
@@ -206,7 +206,7 @@ def _prepare(
 
 
 def _classes(links: Csr) -> Classes:
-    """Return the rows that have an entry, by length."""
+    """Return the rows that have an entry, sorted by length."""
     tuning = current(TUNING)
     return remember(links, tuning, lambda: _divide(links, tuning))
 
@@ -224,7 +224,7 @@ def _divide(links: Csr, tuning: CommunitiesTuning) -> Classes:
 
 
 def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[Long, ...]:
-    """Return the rows in groups by length.
+    """Return the rows in groups, by length.
 
     A group of shorter rows has smaller tables, so a multiprocessor holds more of its blocks.
     """
@@ -239,7 +239,7 @@ def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[
 
 
 def _slots(entries: int) -> int:
-    """Return the number of slots of a table for this many entries, as `bits_for` does."""
+    """Return the number of slots in a table for this many entries, as `bits_for` computes it."""
     return 1 << max(6, (2 * entries - 1).bit_length())
 
 
@@ -274,7 +274,7 @@ def _hub_rows(rows: Array, parts: list[int], slots: list[int]) -> HubRows:
 
 
 def _tables(links: Csr, classes: Classes) -> dict[str, Array]:
-    """Return the memory that the launches for hubs share, by the names of the fields of `Hubs`."""
+    """Return the memory that the launches for hubs share, keyed by the field names of `Hubs`."""
     hubs = classes.hubs
     if not hubs:
         return {}

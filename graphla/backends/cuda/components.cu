@@ -1,16 +1,16 @@
-// Weak components, by union-find over a sample of the edges, then over the edges of the vertices
-// that the sample left out of the largest component (M. Sutton, T. Ben-Nun and A. Barak,
-// *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018).
+// Weak components by union-find. It first joins a sample of the edges, then all edges of the
+// vertices that are not yet in the largest component of the sample (M. Sutton, T. Ben-Nun and A.
+// Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018).
 //
-// The kernels run in the order below, and report nothing to the host. The rows of vertices in the
-// largest component are skipped. An edge to a vertex outside it must then be in the row of that
-// vertex: so rows are skipped only if each edge is in the rows of both ends (in a symmetric matrix,
-// or in rows and columns together).
+// The kernels run in the order below, and report nothing to the host. They skip the rows of
+// vertices in the largest component. An edge from such a vertex to a vertex outside must then be
+// found in the row of the other vertex. So rows are skipped only if each edge is in the rows of
+// both ends, as in a symmetric matrix, or in rows and columns together.
 #include "components.cuh"
 
 namespace graphla {
 
-/// parent[v] = the lesser of v and its first neighbor.
+/// Sets parent[v] to the smaller of v and its first neighbor.
 template <class Op, class Offset>
 __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                            i64 n, i32 *parent) {
@@ -20,8 +20,8 @@ __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restr
   }
 }
 
-/// Joins vertices first, ..., last - 1 with the second neighbor in their rows, and with the first
-/// one if they were not hooked onto it.
+/// Joins vertices first, ..., last - 1 with the second neighbor in their rows. Also joins them with
+/// the first neighbor if they were not hooked onto it.
 template <class Op, class Offset>
 __global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              i64 first, i64 last, i32 *parent) {
@@ -36,7 +36,7 @@ __global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__res
   }
 }
 
-/// parent[v] = the root of v.
+/// Sets parent[v] to the root of v.
 template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     const i32 above = old_parent_of(parent, i32(v));
@@ -46,11 +46,11 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   }
 }
 
-/// largest = the most frequent root of the sampled vertices, with its count in the high word. One
-/// block calls this.
+/// Sets `largest` to the most frequent root of the sampled vertices, with its count in the high
+/// word. One block calls this.
 template <class Op>
 __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
-  constexpr int SAMPLES = ComponentsTuning::samples;  // vertices, one per thread
+  constexpr int SAMPLES = ComponentsTuning::samples;  // number of sampled vertices, one per thread
   SHARED(i32, roots, SAMPLES);
   const int k = int(threadIdx.x);
   roots[k] = parent[i64((u64(k + 1) * 0x9e3779b97f4a7c15ull >> 32) % u64(n))];
@@ -62,15 +62,16 @@ __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest
   if (lane() == 0) atomicMax(largest, best);
 }
 
-/// Returns whether v is now in the component that the sample found largest.
+/// Returns whether v is now in the component that was the largest in the sample.
 DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   if (!(largest >> 32)) return false;
   const i32 root = i32(u32(largest)), above = load_relaxed(&parent[v]);
   return above == root || root_of(parent, above) == root_of(parent, root);
 }
 
-/// Returns the lane whose row has entry e of all rows of the warp, where `sum` is the number of
-/// entries in the rows of this lane and the lanes before it. The whole warp must call this.
+/// Returns the lane whose row has entry e, where e counts the entries in all rows of the warp.
+/// `sum` is the number of entries in the rows of this lane and the lanes before it. The whole warp
+/// must call this.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -79,9 +80,9 @@ template <class Count> DEVICE int lane_of(Count e, Count sum) {
   return before;
 }
 
-/// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows;
-/// rows of more than `longest` entries are listed in parts (the vertex, and the number of the
-/// part).
+/// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows.
+/// Rows with more than `longest` entries are listed in parts; each item has the vertex and the
+/// number of the part.
 template <class Op, class Offset>
 __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
                           const u64 *largest, i32 longest, i32 part, i32 *parent, u64 *parts,
@@ -131,10 +132,10 @@ __global__ void join_parts(const Offset *__restrict__ indptr, const i32 *__restr
   }
 }
 
-/// labels[v] = the root of v, the least vertex of its component.
+/// Sets labels[v] to the root of v, which is the smallest vertex of its component.
 template <class Op> __global__ void name_components(i64 n, i32 *parent, i64 *__restrict__ labels) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
-    // Trees are not joined any more, so an old root is still the root.
+    // Trees no longer change, so a root that was read earlier is still the root.
     labels[v] = old_root_of(parent, i32(v));
   }
 }

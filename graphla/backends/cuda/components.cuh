@@ -1,7 +1,8 @@
 // Union-find without locks: trees of parents over the vertices, hooked onto each other.
 //
-// parent[v] <= v is in the component of v, and never grows: so there is no cycle, and the root of a
-// tree is its least vertex. Loads are relaxed: an outdated parent is still an ancestor.
+// parent[v] is a vertex in v's component; it is at most v and never increases. So there is no
+// cycle, and the root of a tree is its smallest vertex. Loads are relaxed: an outdated parent is
+// still an ancestor.
 #ifndef GRAPHLA_COMPONENTS
 #define GRAPHLA_COMPONENTS
 #include "collectives.cuh"
@@ -17,8 +18,8 @@ DEVICE i32 root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Returns a parent that v had at some point during this launch. The load may hit the first-level
-/// cache, so that threads do not all wait for the same root.
+/// Returns a parent that v had at some point during this launch. The load may be served by the
+/// first-level cache, so that threads do not all wait for the same root.
 DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #ifdef GRAPHLA_SIMULATOR
   return load_relaxed(&parent[v]);
@@ -36,8 +37,8 @@ DEVICE i32 old_root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Joins the trees of u and v: hooks the greater root onto the lesser one. If several calling lanes
-/// would hook the same root, only one of them does.
+/// Joins the trees of u and v: hooks the greater root onto the smaller one. If several calling
+/// lanes would hook the same root, only one of them does.
 DEVICE void join(i32 *parent, i32 u, i32 v) {
   u = old_root_of(parent, u), v = old_root_of(parent, v);
   while (u != v) {

@@ -19,18 +19,18 @@ from graphla.formats import Array, Csr
 class ComponentsTuning:
     """How vertices are sampled, and how long rows are divided."""
 
-    samples: int = 1024  # vertices whose roots are compared, by one block
-    longest: int = 256  # the longest row that a warp reads; a longer one is listed in parts
-    part: int = 512  # entries of a part
+    samples: int = 1024  # number of vertices whose roots one block compares
+    longest: int = 256  # maximum number of entries in a row that one warp reads whole
+    part: int = 512  # number of entries in a part
     few: int = 1 << 12  # number of vertices whose first two entries are joined first
-    more: int = 1 << 17  # the entries of vertices up to this number are joined next, then the rest
+    more: int = 1 << 17  # the entries of vertices below this number are joined next, then the rest
 
 
 TUNING = ComponentsTuning()
 
 
 def components(out: Csr, into: Csr | None) -> Array:
-    """Return the least vertex of the component of each vertex, as int64[n]."""
+    """Return the smallest vertex of each vertex's component, as int64[n]."""
     n, tuning = out.nrows, current(TUNING)
     parent, labels = xp.empty(n, np.int32), xp.empty(n, np.int64)
     if not n:
@@ -42,8 +42,9 @@ def components(out: Csr, into: Csr | None) -> Array:
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
-    # If all entries are joined at once, many threads wait for the root of the largest component. So
-    # a few vertices come first, which hook most of its trees.
+    # # If all entries were joined at once, many threads would wait for the root of the largest
+    # component. So the entries of a few vertices are joined first, which hooks most trees onto that
+    # root.
     cuts = (0, *(cut for cut in (tuning.few, tuning.more) if cut < n), n)
     join = _load("join_sampled", offset)
     for first, last in pairwise(cuts):

@@ -1,14 +1,14 @@
 // Conversions between formats: keys, runs of equal keys, offsets, flags.
 //
-// The key of position (i, j) is i << bits | j. Keys ascend in row-major order, and unpack without a
-// division. CuPy sorts them and computes running sums.
+// The key of position (i, j) is i << bits | j. Keys ascend in row-major order, and unpacking needs
+// no division. CuPy sorts the keys and computes running sums.
 #include "choose.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Computes keys[k] = the key of (rows[k], columns[k]). Sets *falls = 1 unless the keys are
-/// strictly ascending.
+/// Sets keys[k] to the key of (rows[k], columns[k]). Sets *falls = 1 unless the keys are strictly
+/// ascending.
 template <class Op, class Row, class Column, class Key>
 __global__ void pack_places(const Row *rows, const Column *columns, int bits, Key *keys, i64 count,
                             i64 *falls) {
@@ -21,7 +21,8 @@ __global__ void pack_places(const Row *rows, const Column *columns, int bits, Ke
   if (fell) store_relaxed(falls, i64(1));
 }
 
-/// Computes keys[k] = the key of (j, i), the position in the transpose of entry k at (i, j).
+/// Sets keys[k] to the key of (j, i), where entry k is at (i, j). (j, i) is its position in the
+/// transpose.
 template <class Op, class Offset, class Key>
 __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nrows, int bits,
                                 Key *keys, i64 count) {
@@ -44,7 +45,7 @@ __global__ void look_for_falls(const Key *keys, i64 count, i64 *falls) {
   if (fell) store_relaxed(falls, i64(1));
 }
 
-/// Counts, per chunk, the keys that differ from the key before them.
+/// Counts, in each chunk, the keys that differ from the previous key.
 template <class Op, class Key>
 __global__ void count_first(const Key *keys, i64 count, i64 *counts) {
   count_chosen(count, counts, [=](i64 k) { return k == 0 || keys[k] != keys[k - 1]; });
@@ -56,16 +57,17 @@ template <class Offset> DEVICE void add_offset(Offset *at, i64 change) {
   else atomicAdd((u32 *)at, u32(change));
 }
 
-/// Records that the entries of `row` begin at place p, and that those of the row `before` end
-/// there. Only row sizes are stored, and their running sum is indptr: sizes[i + 1] = end of row i -
-/// begin of row i.
+/// Records that the entries of `row` begin at position p, and that the entries of the row `before`
+/// end there. Only row sizes are stored; their running sum is indptr. sizes[i + 1] is the end of
+/// row i minus its begin.
 template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row, i64 p) {
   if (before >= 0) add_offset(sizes + before + 1, p);
   add_offset(sizes + row + 1, -p);
 }
 
-/// For each run of equal sorted keys, writes its column to `indices` and its first key's place to
-/// `starts` (if not null). Adds up the sizes of the rows in `sizes` (if not null; see begin_row).
+/// For each run of equal sorted keys, writes the column to `indices` and the position of the first
+/// key to `starts` (if not null). Adds up the sizes of the rows in `sizes` (if not null; see
+/// begin_row).
 template <class Op, class Key, class Offset>
 __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs,
                             i32 *indices, i64 *starts, Offset *sizes) {
@@ -82,7 +84,7 @@ __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bit
   });
 }
 
-/// Like unpack_runs, if no two keys are equal.
+/// Like unpack_runs, for keys that are all different.
 template <class Op, class Key, class Offset>
 __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, Offset *sizes) {
   const Key low = (Key(1) << bits) - 1;
@@ -95,9 +97,10 @@ __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, 
   }
 }
 
-/// Folds each run of entries from the left. Entry k has the value values[order[k]], or values[k] if
-/// order is null; with step 0, all entries have values[0]. If Op is ASSOCIATIVE, a warp shares a
-/// long run: each lane folds a part in order, and then the parts are folded in order.
+/// Combines the entries of each run with Op, from the left. Entry k has the value values[order[k]],
+/// or values[k] if `order` is null; if `step` is 0, all entries have the value values[0]. If Op is
+/// ASSOCIATIVE, a warp shares a long run: each lane combines a part in order, and then the parts
+/// are combined in order.
 template <class Op, class Stored, bool ASSOCIATIVE>
 __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, const i64 *starts,
                           i64 runs, i64 count, typename Op::Z *folded) {
@@ -127,7 +130,7 @@ __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, cons
   }
 }
 
-/// Computes counts[c] = the number of set flags in chunk c.
+/// Sets counts[c] to the number of set flags in chunk c.
 template <class Op> __global__ void count_flags(const bool *flags, i64 size, i64 *counts) {
   count_chosen(size, counts, [=](i64 i) { return flags[i]; });
 }
@@ -142,7 +145,8 @@ __global__ void list_flags(const bool *flags, const Stored *values, i64 size, co
   });
 }
 
-/// Writes entries into a bitmap: present[indices[k]] = true and, if EACH_VALUE, the value.
+/// Writes entries into a bitmap: sets present[indices[k]] = true and, if EACH_VALUE, stores the
+/// value.
 template <class Op, class Stored, bool EACH_VALUE>
 __global__ void spread_entries(const i32 *indices, const Stored *values, i64 count, bool *present,
                                Stored *spread) {
@@ -153,14 +157,14 @@ __global__ void spread_entries(const i32 *indices, const Stored *values, i64 cou
   }
 }
 
-/// Computes sizes[j + 1] = the number of entries in column j.
+/// Adds to sizes[j + 1] the number of entries in column j.
 template <class Op, class Offset>
 __global__ void count_columns(const i32 *indices, i64 count, Offset *sizes) {
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid())
     add_offset(sizes + indices[k] + 1, 1);
 }
 
-/// Moves entries to the transpose: its entry k is entry order[k] of the matrix.
+/// Moves entries to the transpose. Entry k of the transpose is entry order[k] of the matrix.
 template <class Op, class Stored>
 __global__ void move_entries(const i64 *order, const i32 *rows, const Stored *values, i64 count,
                              i32 *indices, Stored *moved) {

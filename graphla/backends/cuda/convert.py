@@ -19,9 +19,9 @@ from graphla.compilers.declarations import enumeration
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
 
 MERGE_PRICE = 1 << 22
-"""The fixed cost of merging sparse vectors, in rewritten entries: launches and one or two waits."""
+"""The fixed cost of merging sparse vectors (launches and one or two waits), in entries written."""
 CHUNK = enumeration("choose.cuh", "ChunkShape").CHUNK
-"""Number of consecutive items that one warp handles."""
+"""Number of consecutive items that one warp processes."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -35,7 +35,7 @@ def to_host(array: Array) -> np.ndarray:
 
 
 def full(size: int, value: Any, dtype: Any) -> Array:
-    """Return a new array of `size` elements that all equal `value`."""
+    """Return a new array of `size` elements that are all equal to `value`."""
     array = xp.ndarray(size, dtype)
     array.fill(value)  # xp.full takes twice the time
     return array
@@ -50,8 +50,8 @@ def owns(array: Array) -> bool:
     """Return whether no other array uses this array's memory: it is not a view and was not
     imported.
 
-    Several arrays may use one allocation without a reference to each other. So references to the
-    allocation are counted as well.
+    Several arrays may use one allocation without references to one another. So the function also
+    counts the references to the allocation.
     """
     return (
         array.flags.owndata
@@ -82,7 +82,7 @@ def sort(v: SparseVector) -> SparseVector:
 
 
 def to_sparse(v: AnyVector) -> SparseVector:
-    """Convert a vector to sparse form; a sparse vector is returned as is, sorted or not."""
+    """Convert a vector to sparse form; a sparse vector is returned unchanged, sorted or not."""
     if isinstance(v, SparseVector):
         return v
     if isinstance(v, FullVector):
@@ -118,7 +118,8 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
     return BitmapVector(v.size, present, values, v.nvals)
 
 
-# --- parts that other families share --------------------------------------------------------------
+# # --- parts that other modules share
+# ---------------------------------------------------------------
 
 
 def chunks(items: int) -> int:
@@ -144,15 +145,15 @@ def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
 
 
 def repeat_iso(values: Array, count: int) -> Array:
-    """Return iso-valued `values` with `count` entries."""
+    """Return iso-valued `values` that stand for `count` entries."""
     return values[:count] if count <= values.size else repeat_value(values[:1], count)
 
 
 def add_up_sizes(sizes: Array) -> None:
-    """Turn 0 followed by the sizes of rows into indptr, in place."""
+    """Turn an array that holds 0 followed by the sizes of rows into indptr, in place."""
     xp.cumsum(sizes, out=sizes)
 
 
 def move(values: Array, places: Array) -> Array:
-    """Return values[places]; iso-valued arrays stay iso-valued."""
+    """Return values[places]; an iso-valued array stays iso-valued."""
     return repeat_iso(values, places.size) if is_iso(values) else values[places]

@@ -1,16 +1,16 @@
-// Core numbers, in one launch: at level k, the kernel removes the vertices of degree k, and the
+// Core numbers, in one launch. At level k, the kernel removes the vertices with degree k, and the
 // vertices whose degree falls to k as a result.
 //
-// left[v] is the number of edges of v to vertices that are left and, once v is removed, its core
-// number. A level begins with a pass that lists the vertices that are left, and queues the rows of
-// the vertices of degree k. Then each round walks the rows of the vertices removed in the round
-// before: see edge_queue.cuh. The high word of a queue item is the place of the row's first entry,
-// minus its low word. In a round, a warp also peels the vertices that it has removed itself, up to
-// a number of edges, so that a chain of removals does not wait for barriers. The order of removals
-// within a level does not matter.
+// left[v] is the number of edges from v to vertices that are not removed yet; once v is removed, it
+// is v's core number. A level begins with a pass that lists the remaining vertices, and queues the
+// rows of the vertices with degree k. Then each round walks the rows of the vertices that the
+// previous round removed: see edge_queue.cuh. The high word of a queue item is the position of the
+// row's first entry, minus the low word of the item. In a round, a warp also peels the vertices
+// that it has removed itself, up to a limit on edges, so that a chain of removals does not wait for
+// barriers. The order of removals within a level does not matter.
 //
-// Invariant: left[v] >= k for every vertex that is left. It is less only for a moment, until a
-// thread undoes a subtraction that went too far.
+// Invariant: left[v] >= k for every remaining vertex. It falls below k only until the thread that
+// subtracted too much undoes the subtraction.
 #include "edge_queue.cuh"
 
 namespace graphla {
@@ -19,18 +19,19 @@ constexpr int AHEAD = 4;  // entries that a lane reads at a time when it walks r
 constexpr int STEPS = 8;  // vertices that a lane reads at a time in a pass
 constexpr i64 TILE = STEPS * WARP;
 constexpr u32 OWN_ROWS = 16;              // number of rows that a warp can keep for itself
-constexpr u32 OWN_LONGEST = 32;           // longest row, in entries, that a warp keeps
-constexpr u32 OF_COLUMNS = u32(1) << 31;  // flag in a place: an entry of the columns
+constexpr u32 OWN_LONGEST = 32;           // maximum number of entries in a row that a warp keeps
+constexpr u32 OF_COLUMNS = u32(1) << 31;  // flag in a position: the entry belongs to the columns
 
 /// Rows, in shared memory, of vertices that a warp has removed and peels itself. The high word of
-/// an item is the place of the row's first entry; the low word is the number of entries. All lanes
-/// have the same `count`.
+/// an item is the position of the row's first entry; the low word is the number of entries. All
+/// lanes have the same `count`.
 struct Own {
   u64 *rows;
   u32 count;
 };
 
-/// The row and, if columns are read, the column of one vertex: place and number of entries of each.
+/// The row of one vertex and, if columns are read, its column: the position and the number of
+/// entries of each.
 struct RowsOfVertex {
   u32 a_place = 0, a_entries = 0, b_place = 0, b_entries = 0;
 
@@ -44,8 +45,8 @@ template <class Offset> struct Peeling {
   const Offset *a_indptr, *b_indptr;  // a: the matrix by rows; b: by columns, or null
   const i32 *a_indices, *b_indices;
   i32 *left;      // degrees, which become core numbers
-  i32 *lists;     // two lists of n vertices that are left, for even and for odd levels
-  u64 *queue;     // items of rows and columns, in the order of the rounds
+  i32 *lists;     // two lists of up to n remaining vertices, for even and for odd levels
+  u64 *queue;     // items for rows and columns, in the order of the rounds
   u32 own_edges;  // a warp peels its own vertices for about this many entries per round
 
   DEVICE RowsOfVertex rows_of(bool goes, i32 v) const {
@@ -60,7 +61,7 @@ template <class Offset> struct Peeling {
     return rows;
   }
 
-  /// Queues the rows of each lane from `begin` on; the whole warp must call this.
+  /// Queues the rows of all lanes, from position `begin` on. The whole warp must call this.
   DEVICE void push(const RowsOfVertex &rows, u64 begin, u64 *queued) const {
     const u64 mine = u64(rows.count()) << 32 | rows.entries();
     if (!__any_sync(ALL_LANES, mine != 0)) return;
@@ -72,8 +73,8 @@ template <class Offset> struct Peeling {
       queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
   }
 
-  /// Keeps the rows of each lane for the warp if they are short and there is room for them, or
-  /// queues them from `begin` on; the whole warp must call this.
+  /// Keeps the rows of each lane for the warp if they are short and there is room for them;
+  /// otherwise queues them from position `begin` on. The whole warp must call this.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
@@ -91,10 +92,10 @@ template <class Offset> struct Peeling {
     push(rows, begin, queued);
   }
 
-  /// Makes a pass over places i, ..., i + TILE - 1 of the list of vertices that are left (or of all
-  /// vertices, if `from` is null). Queues the rows of the vertices of degree k, and lists the
-  /// vertices of greater degree. Returns the least degree that this lane listed. One warp calls
-  /// this.
+  /// Makes a pass over positions i, ..., i + TILE - 1 in the list of remaining vertices (or over
+  /// all vertices, if `from` is null). Queues the rows of the vertices with degree k, and lists the
+  /// vertices with a greater degree. Returns the smallest degree that this lane listed. One warp
+  /// calls this.
   DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin,
                   RoundCounts *found) const {
     i32 v[STEPS], degree[STEPS];
@@ -145,8 +146,9 @@ template <class Offset> struct Peeling {
     return place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
   }
 
-  /// Removes a share of the entries of the `rows` queued rows from queue[begin] on: the vertex of
-  /// each entry loses an edge. Then peels the rows of vertices that fall to k. One warp calls this.
+  /// Removes a share of the entries in the `rows` queued rows from queue[begin] on: the vertex of
+  /// each entry loses an edge. Then peels the rows of vertices whose degree falls to k. One warp
+  /// calls this.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;
     ItemFinder finder(items, rows, share.first);
@@ -167,8 +169,8 @@ template <class Offset> struct Peeling {
     peel_own(k, own, next, queued);
   }
 
-  /// Removes an edge of each vertex v[step] that is left (-1: none), and keeps or queues the rows
-  /// of vertices that fall to k. The whole warp must call this.
+  /// Removes an edge from each vertex v[step] that remains (-1: no vertex). Keeps or queues the
+  /// rows of vertices whose degree falls to k. The whole warp must call this.
   DEVICE void remove_edges(const i32 (&v)[AHEAD], i32 k, Own &own, u64 next, u64 *queued) const {
     u32 stands = 0, goes = 0;
 #pragma unroll
@@ -189,8 +191,8 @@ template <class Offset> struct Peeling {
     }
   }
 
-  /// Peels the rows in `own`, and the rows of vertices that fall to k as a result, for about
-  /// `own_edges` entries. Queues the rows that remain. One warp calls this.
+  /// Peels the rows in `own`, and the rows of vertices whose degree falls to k as a result, for
+  /// about `own_edges` entries. Queues the rows that are left. One warp calls this.
   DEVICE void peel_own(i32 k, Own &own, u64 next, u64 *queued) const {
     for (u32 spent = 0; own.count && spent < own_edges;) {
       __syncwarp();  // all lanes have written their rows
@@ -209,7 +211,8 @@ template <class Offset> struct Peeling {
         const u32 place = e + shuffle(first, owner);
         const bool is_there = e < total;
         const i32 v = is_there ? vertex_at(place) : 0;
-        // The row bounds of v are loaded before the atomic returns, whether or not v falls to k.
+        // The row bounds of v are loaded before the atomic returns, whether or not v's degree falls
+        // to k.
         RowsOfVertex found = rows_of(is_there, v);
         if (!is_there || !lower(v, k)) found = RowsOfVertex();
         if (__any_sync(ALL_LANES, found.count() != 0)) keep_or_push(found, own, next, queued);
@@ -233,7 +236,7 @@ __global__ void __launch_bounds__(WIDEST_BLOCK, 1)
     peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {
   SHARED(u64, own_rows, WIDEST_BLOCK / WARP * OWN_ROWS);
   SHARED(u64, own, 2);
-  // Consecutive warp numbers belong to different blocks, so that even a round of few entries uses
+  // Consecutive warp numbers belong to different blocks, so that even a round with few entries uses
   // many blocks.
   const u32 warp = u32(warp_in_block()) * gridDim.x + blockIdx.x;
   Rounds rounds(launch, (RoundCounts *)(launch.control + 1), own, alone_edges, warp);

@@ -19,7 +19,7 @@ PEELING = Struct("cores.cu", "Peeling")
 
 @dataclass(frozen=True, slots=True)
 class CoresTuning:
-    """The shape of the launch. Several smaller blocks per multiprocessor make barriers slow."""
+    """The shape of the launch. More than one block per multiprocessor would slow down barriers."""
 
     block: int = WIDEST_BLOCK  # threads of a block; one block per multiprocessor
     alone_edges: int = 1024  # a round with at most this many entries is done by one block

@@ -1,7 +1,7 @@
 // The base of every kernel: types, stored values, loads, and thread numbers.
 //
 // This file includes no header of CUDA or of the C++ library. So a kernel compiles in a tenth of
-// the time, and the same text runs on the CPU in the simulator of the tests (GRAPHLA_SIMULATOR).
+// the time, and the simulator of the tests (GRAPHLA_SIMULATOR) runs the same source on the CPU.
 #ifndef GRAPHLA_DEVICE
 #define GRAPHLA_DEVICE
 #include "prelude.cuh"
@@ -30,7 +30,7 @@ typedef unsigned long long u64;
 enum WarpShape { WARP_LANES = 32 };
 constexpr int WARP = WARP_LANES;
 
-/// Threads per block: for kernels that have no number of their own, and for the widest blocks.
+/// Threads per block: the default, and the number for the widest blocks.
 enum BlockShape { BLOCK_THREADS = 256, WIDEST_BLOCK = 1024 };
 
 constexpr u32 ALL_LANES = 0xffffffffu;
@@ -81,12 +81,12 @@ template <class T> DEVICE T load_once(const T *p) {
 #endif
 }
 
-/// How the values of an operand are stored. UNREAD: they are not read. ISO: one value for all
-/// entries. EACH: one value per entry.
+/// How the values of an operand are stored. UNREAD: the kernel does not read them. ISO: one value
+/// for all entries. EACH: one value per entry.
 enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
 
-/// How a mask selects indices. MASK_NONE: it selects all. MASK_FLAGS: by one flag per index.
-/// MASK_LIST: by a list of indices.
+/// How a mask selects indices. MASK_NONE: it selects all indices. MASK_FLAGS: it has one flag per
+/// index. MASK_LIST: it has a list of indices.
 enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
 
 template <class To, class From, int KEPT> struct Values {
@@ -97,7 +97,7 @@ template <class To, class From, int KEPT> struct Values {
     else if constexpr (KEPT == ISO) return convert<To>(at[0]);
     else return convert<To>(at[k]);
   }
-  /// Like operator[], for kernels that read no value twice.
+  /// Like operator[], for kernels that read each value only once.
   DEVICE To once(i64 k) const {
     if constexpr (KEPT == EACH) return convert<To>(load_once(&at[k]));
     else return (*this)[k];
@@ -106,8 +106,8 @@ template <class To, class From, int KEPT> struct Values {
 
 // --- matrices ---------------------------------------------------------------------------------
 
-/// A matrix in CSR, which kernels take by value (`csr` of launch.py). The entries of row i are
-/// those from indptr[i] to indptr[i + 1] - 1. To load by ld.global.nc, copy a pointer to a local
+/// A matrix in CSR, which kernels take by value (see `csr` in launch.py). The entries of row i are
+/// those from indptr[i] to indptr[i + 1] - 1. To load with ld.global.nc, copy a pointer to a local
 /// `const T *__restrict__`.
 template <class Offset, class Stored = i8> struct Csr {
   const Offset *indptr;  // nrows + 1
@@ -130,7 +130,8 @@ using simulator::store_relaxed;
 #endif
 
 /// Loads *p, possibly from the multiprocessor's own cache, so the result may be as old as the start
-/// of the kernel. Use it where the reader may get either value; load_relaxed bypasses that cache.
+/// of the kernel. Use it where either the old or the new value is acceptable; load_relaxed bypasses
+/// that cache.
 template <class T> DEVICE T load_cached(const T *p) {
 #ifndef GRAPHLA_SIMULATOR
   return *p;
@@ -149,7 +150,7 @@ DEVICE int warp_in_block() { return int(threadIdx.x) / WARP; }
 template <class T> DEVICE T least(T a, T b) { return b < a ? b : a; }
 template <class T> DEVICE T greatest(T a, T b) { return a < b ? b : a; }
 
-/// The unsigned integer type of BYTES bytes.
+/// The unsigned integer type with BYTES bytes.
 template <int BYTES> struct uint_of {
   typedef u64 type;
 };

@@ -48,7 +48,7 @@ PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
 
 
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
-    """Return op(x, y) where both have an entry, otherwise x or y, or op of it and a fill."""
+    """Return op(x, y) where both have an entry; elsewhere x or y, or op of it and a fill value."""
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 
@@ -140,7 +140,7 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
-    """Walk the merge path of a and b, and count the items dropped per tile.
+    """Walk the merge path of a and b, and count the items that each tile drops.
 
     Return the operands and the notes on their merge, as ewise_union.cu takes them, and the counts.
     """
@@ -162,7 +162,7 @@ def _walk(a: Any, b: Any) -> tuple[Any, ...]:
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
-    """Find each entry of a in b; return the spots, the flags of entries found, and flag counts."""
+    """Find each entry of a in b. Return positions, flags of entries found, and flag counts."""
     bits, ends = room_for_flags(a.nvals)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
@@ -195,14 +195,14 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
 
 
 def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
-    """Return op of the first values, as an array of one element."""
+    """Return op of the two first values, as an array with one element."""
     return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
 
 
 def _values_of_one(
     a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int
 ) -> Array:
-    """Return the values of a union with an empty operand: cast, or combined with the fill."""
+    """Return the values of a union with an empty operand: cast, or combined with the fill value."""
     if fill is None or op is None:
         return cast_values(a.values, dtype)
     x_type, y_type = op.type.np_type, op.type2.np_type
@@ -224,12 +224,12 @@ def _values_of_one(
 
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a fill in the operator's type, or any value if there is none."""
+    """Return a fill value in the operator's type, or any value if there is no fill value."""
     return dtype.type(0) if value is None else scalar(value, dtype)
 
 
 def _share_places(a: Any, b: Any) -> bool:
-    """Return whether both are known to have entries at the same positions (shared arrays)."""
+    """Return whether both share index arrays, and so have entries at the same positions."""
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 

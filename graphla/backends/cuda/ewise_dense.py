@@ -28,8 +28,9 @@ def combine(
 ) -> AnyVector:
     """Return the union or intersection (`how`) under op of two vectors, at least one dense.
 
-    In a union, an entry of one side alone passes unchanged, or is combined with the fill `left` or
-    `right` for the side that lacks it. Either both fills are given or neither.
+    In a union, an entry that only one operand has is returned unchanged. With fill values, it is
+    combined with `left` if the left operand lacks it, or with `right` if the right operand does.
+    Give both fill values or neither.
     """
     if how == "intersection":
         if isinstance(v, SparseVector):
@@ -43,7 +44,7 @@ def combine(
 
 
 def _intersection(v: DenseVector, w: DenseVector, op: TypedBinaryOp) -> DenseVector:
-    """Return op where both have an entry; if one is full, these are the entries of the other."""
+    """Return op(x, y) where both have an entry; if one is full, where the other has an entry."""
     if isinstance(v, FullVector) or isinstance(w, FullVector):
         with_places = w if isinstance(v, FullVector) else v
         return with_values(with_places, pair_values(v, w.values, op, op.return_type.np_type))
@@ -83,7 +84,7 @@ def _combine(
 
 
 def _meet(v: SparseVector, w: Any, op: TypedBinaryOp, flipped: bool) -> SparseVector:
-    """Return op of v's entries and w's values there; `flipped` exchanges the operands of op."""
+    """Return op of v's entries and w's values at them; `flipped` exchanges the operands of op."""
     if isinstance(w, BitmapVector) and v.nvals:
         flags = xp.empty(v.nvals, bool)
         kernel = load("ewise_dense.cu", "look_up", NOTHING)

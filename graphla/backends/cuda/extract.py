@@ -38,7 +38,7 @@ class ExtractTuning:
     """How columns are found."""
 
     few_columns: int = 16
-    """A table of all columns pays if at least one column in `few_columns` is wanted."""
+    """A table of all columns is faster if at least one in `few_columns` columns is selected."""
 
 
 TUNING = ExtractTuning()
@@ -64,9 +64,9 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Return the place of the entry at i (or (i, j)), and whether the entry exists.
+    """Return the position of the entry at i (or (i, j)) in storage, and whether the entry exists.
 
-    If it does not, the place is where it would be inserted.
+    If it does not exist, the position is where it would be inserted.
     """
     result, is_matrix = counter(), isinstance(a, Csr)
     indptr, offset = (a.indptr, a.indptr.dtype) if is_matrix else (NULL, np.dtype(np.int32))  # pyright: ignore
@@ -126,7 +126,7 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
 
 
 def _extract_columns(a: Csr, columns: Array) -> Csr:
-    """Send each entry to every q with columns[q] = its column, then sort each row by q."""
+    """Copy each entry to every q for which columns[q] is its column, then sort each row by q."""
     asked = columns.size
     if not a.nvals or not asked:
         none = xp.zeros(a.nrows + 1, xp.int32)
@@ -161,7 +161,7 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
 
 
 def _renumber(a: Csr, columns: Array) -> Csr:
-    """Extract columns that are distinct: a table maps each column to its q."""
+    """Extract distinct columns, using a table that maps each column to its q."""
     numbers = xp.full(a.ncols, -1, xp.int32)
     numbers[columns] = xp.arange(columns.size, dtype=xp.int32)
     c = Csr(a.nrows, columns.size, a.indptr, numbers[a.indices], a.values)

@@ -1,6 +1,6 @@
-"""Spanning forests by Borůvka's rounds.
+"""Spanning forests by Borůvka's algorithm, in rounds.
 
-Kernels: forest.cu. Waits: once a round, for the edges between trees.
+Kernels: forest.cu. Waits: once per round, for the edges between trees.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class ForestTuning:
-    """The limit below which one key can hold both the weight and the place of an edge."""
+    """The limit below which one key can hold both the weight and the position of an edge."""
 
-    narrow: int = 1 << 32  # the least number of entries whose places do not fit in 32 bits
+    narrow: int = 1 << 32  # the smallest number of entries whose positions do not fit in 32 bits
 
 
 TUNING = ForestTuning()

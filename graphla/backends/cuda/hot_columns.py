@@ -28,13 +28,13 @@ class HotColumnsTuning:
     """When and for how many columns the values are kept in shared memory."""
 
     slots: int = 1 << 15
-    """Most columns, if the card's shared memory has room for them; a power of two."""
+    """Maximum number of columns, if shared memory has room for them; a power of two."""
     entries: int = 1 << 26
-    """Least number of entries of A for which gathering the values pays."""
+    """Minimum number of entries of A for which keeping the values saves time."""
     samples: int = 1 << 21
     """Number of entries of A in the sample."""
     share: float = 1 / 8
-    """Least share of the entries in hot columns for which testing each entry pays."""
+    """Minimum fraction of entries in hot columns for which testing each entry saves time."""
 
 
 TUNING = HotColumnsTuning()
@@ -52,7 +52,7 @@ class Hubs:
 
 
 def hubs_of(a: Csr, values: Array) -> Hubs | None:
-    """Return the hubs of a matrix for values of u's dtype, or None if keeping them does not pay."""
+    """Return the hubs of a matrix for values of u's dtype, or None if they save no time."""
     tuning = current(TUNING)
     if a.nvals < tuning.entries or a.ncols > a.nvals:
         return None
@@ -68,7 +68,7 @@ def hubs_of(a: Csr, values: Array) -> Hubs | None:
 
 
 def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
-    """Return 1 << bits hubs, or None if their columns have too small a share of the entries."""
+    """Return 1 << bits hubs, or None if their columns have too small a fraction of the entries."""
     slots, samples = 1 << bits, min(current(TUNING).samples, a.nvals)
     counts, best = xp.zeros(a.ncols, np.uint32), xp.zeros(slots, np.uint64)
     tags, held = xp.empty(slots, np.uint16), xp.zeros(1, np.uint64)

@@ -18,13 +18,13 @@ from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
 BLOCK, WIDEST_BLOCK = enumeration("device.cuh", "BlockShape")
-"""Threads per block: for kernels that have no number of their own, and for the widest blocks."""
+"""Threads per block: the default, and the number for the widest blocks."""
 
 WARP = enumeration("device.cuh", "WarpShape").WARP_LANES
-"""Threads of a warp."""
+"""Number of threads in a warp."""
 
 STEPS = enumeration("rows.cuh", "TileShape").STEPS
-"""Entries of a tile per thread."""
+"""Number of entries of a tile for each thread."""
 
 UNREAD, ISO, EACH = enumeration("device.cuh", "Kept")
 
@@ -40,7 +40,7 @@ NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
 
 
 def read(values: Array, is_read: bool = True) -> Read:
-    """Return the array of values, its dtype and its `Kept`, which `Values` of device.cuh takes."""
+    """Return the array of values, its dtype and its `Kept`, as `Values` in device.cuh needs."""
     if not is_read:
         return NOT_READ
     return (values, values.dtype, ISO if is_iso(values) else EACH)
@@ -73,7 +73,7 @@ def _card(device: int) -> Card:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return the one-element array `value`, broadcast to `size` elements of stride 0."""
+    """Return the one-element array `value`, broadcast to `size` elements with stride 0."""
     return xp.broadcast_to(value, (size,))
 
 

@@ -1,6 +1,6 @@
 """Maximal matching in rounds, heaviest edges first.
 
-Kernels: matching.cu. Waits: once a round, for the number of vertices that are left.
+Kernels: matching.cu. Waits: once per round, for the number of vertices that are left.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FREE, NONE = map(int, enumeration("matching.cu", "Mate"))
 class MatchingTuning:
     """The sizes of rows and blocks."""
 
-    wide: int = 1 << 11  # longest row, in entries, that one warp reads; a block reads a longer one
+    wide: int = 1 << 11  # maximum number of entries in a row that one warp reads
     block: int = 256  # threads of a block
 
 

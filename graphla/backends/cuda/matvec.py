@@ -56,11 +56,11 @@ class MatvecTuning:
     few_blocks: float = 16
     """Blocks per multiprocessor if each block adds to a counter: twice as many as run at once."""
     huge: int = 1 << 27
-    """Vector size from which a short list of outputs is computed without arrays of that size."""
+    """Minimum vector size for computing a short list of outputs without arrays of that size."""
     part: int = 1024
-    """Rows whose entries one block counts."""
+    """Number of rows whose entries one block counts."""
     parts: int = 1024
-    """Most parts; if there are more rows, the parts are longer."""
+    """Maximum number of parts; if there are more rows, the parts are longer."""
 
 
 TUNING = MatvecTuning()
@@ -78,7 +78,7 @@ class Plan:
     is_any: bool
     is_idempotent: bool
     may_stop: bool  # whether a fold may end before the end of a row
-    is_exact: bool  # whether a fold gives the same bits in every order
+    is_exact: bool  # whether a fold has the same bits in every order
     may_be_constant: bool  # whether all terms, and so their fold, are equal if the operands are iso
 
 
@@ -205,12 +205,12 @@ def _counting(a: Csr, rows: Array) -> tuple[Kernel, int, _Counted, tuple[Any, ..
 
 
 def few_blocks_for(items: int, times: int = 1) -> int:
-    """Return so few blocks that one atomic addition per block costs nothing."""
+    """Return a number of blocks for which one atomic addition per block costs almost nothing."""
     return few_blocks(blocks(items), times)
 
 
 def few_blocks(wanted: int, times: int = 1) -> int:
-    """Return `wanted`, but at most `times` twice as many blocks as the card runs at once."""
+    """Return `wanted`, limited to 2 * `times` times the number of blocks that run at once."""
     return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 
 

@@ -31,13 +31,13 @@ class MultiSearchTuning:
     block: int = 256  # threads
     searches: int = 64  # per launch: the bits of a word
     tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
-    longest: int = 64  # most entries of a row that a warp takes with its group; longer rows are cut
-    part: int = 256  # entries of a part of a long row
-    # A search pulls if `favor` times the edges out of its frontier exceeds the edges out of the
-    # vertices that are still to be reached (Beamer's alpha).
+    longest: int = 64  # maximum number of entries in a row that a warp takes; longer rows are cut
+    part: int = 256  # number of entries in a part of a long row
+    # A search pulls if `favor` times the number of edges out of its frontier exceeds the number of
+    # edges out of the vertices not reached yet (Beamer's alpha).
     favor: float = 14.0
     planes: int = 12  # bits of an int32 level for which memory is reserved at first
-    records: int = 4096  # most levels of a launch that a trace records
+    records: int = 4096  # maximum number of levels of a launch that a trace records
 
 
 TUNING = MultiSearchTuning()

@@ -1,6 +1,6 @@
 """PageRank: a pull and one more kernel per round.
 
-Kernels: spmv.cu, pagerank.cu. Waits: once a round, for the change of the ranks.
+Kernels: spmv.cu, pagerank.cu. Waits: once per round, for the change of the ranks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class PageRankTuning:
     """The shape of the launch, and when a pull keeps hot values in shared memory."""
 
     block: int = 256  # threads of a block
-    most_blocks: int = 1024  # most blocks of a launch; the host adds their sums
+    most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums
     cached: int = 32 << 20
-    """Bytes of values that the L2 cache serves as fast as shared memory, if the hubs come first."""
+    """Up to this many bytes, the L2 cache is as fast as shared memory if the hubs come first."""
 
 
 TUNING = PageRankTuning()

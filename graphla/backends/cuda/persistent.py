@@ -41,7 +41,7 @@ class PersistentTuning:
 
     tickets: int = 0  # first value of the ticket counter, which wraps around at 2^32
     patience: int = 1 << 19  # clock ticks (a third of a ms) between two reads of the host's word
-    most_blocks: int = 1 << 16  # most blocks of a grid, even if the card holds more
+    most_blocks: int = 1 << 16  # maximum number of blocks in a grid, even if the card holds more
     launches: int = 128  # number of launches whose counters are zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
     nap: float = 20e-6  # seconds between two polls after `spin` seconds

@@ -35,8 +35,8 @@ class PlanTuning:
     start: float = 1.8e-4  # seconds of every full plan
     per_vertex: float = 6.5e-10  # seconds of a full plan per vertex
     per_entry: float = 1e-11  # seconds of a full plan per entry
-    most: float = 1.5  # most bytes of a plan per byte of the patterns that it is made of
-    long: int = 12  # whole blocks take the rows of vertices whose degrees have more bits than this
+    most: float = 1.5  # maximum number of bytes in a plan per byte of its patterns
+    long: int = 12  # a whole block takes the row of a vertex if its degree has more bits than this
     wide_block: int = 1024  # threads of a block that takes a long row
 
 
@@ -62,8 +62,8 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 def plan_cost(out: Csr, into: Csr) -> float:
     """Return the estimated seconds of a full plan; infinite if it exceeds `PlanTuning.most`.
 
-    It does if vertices have at most 7 edges on average (5 each way in a directed graph). Such
-    graphs are meshes and road networks, which gain nothing from a full plan.
+    A plan exceeds this if vertices have at most 7 edges on average (5 each way in a directed
+    graph). Such graphs are meshes and road networks, and a full plan does not speed them up.
     """
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
@@ -93,7 +93,7 @@ def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
 def _first(into: Csr, rows: int, classes: Any) -> Array:
     """Return an in-neighbor of each of the first `rows` vertices, or -1 if there is none.
 
-    It is one of high degree; if `classes` is NULL, it is the first.
+    The in-neighbor has a high degree; if `classes` is NULL, it is the first in-neighbor.
     """
     first = xp.empty(rows, np.int32)
     if rows:
@@ -103,7 +103,7 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
 
 
 def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
-    """Return the class of each vertex's degree, and the bit map of idle vertices."""
+    """Return the degree class of each vertex, and the bit map of idle vertices."""
     n = out.nrows
     classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // WARP), np.uint32)
     if n:
@@ -114,7 +114,7 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 
 
 def _look_at(out: Csr, into: Csr) -> Plan:
-    """Return the light plan, which takes two passes over the vertices."""
+    """Return the light plan, which is computed in two passes over the vertices."""
     for name in ("class_vertices", "pick_neighbors"):
         load("plan.cu", name, NOTHING, out.indptr.dtype)  # compile before the clock starts
     start = perf_counter()

@@ -43,16 +43,16 @@ class ReduceTuning:
     """
 
     part: int = 1 << 13
-    """Values for which another block pays off: 32 per thread."""
+    """Number of values for which another block saves time: 32 per thread."""
     parts: int = 1024
-    """The most blocks. Together they read at least 8 MiB at a time."""
+    """Maximum number of blocks. Together they read at least 8 MiB at a time."""
 
 
 TUNING = ReduceTuning()
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-    """Return the fold of all values, or of those present, as a scalar; the identity for none."""
+    """Return the fold of all present values as a scalar, or the identity if there is no value."""
     if not values.size:
         return monoid.identity
     dtype, times = monoid.type.np_type, values.size
@@ -82,7 +82,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
-    """w(i) = the fold of row i; a row without entries has none."""
+    """w(i) = the fold of row i; w has no entry at i if row i is empty."""
     dtype, n = monoid.type.np_type, a.nrows
     if not a.nvals:
         return SparseVector(n, xp.empty(0, np.int32), xp.empty(0, dtype))

@@ -1,7 +1,7 @@
 """Keep the flagged entries, in order: select and keep. Kernels: select.cu, flags.cuh.
 
 Waits: once for the number of flagged entries, in `keep` and `select`; a `select` from a vector of
-few entries does not.
+few entries does not wait.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from graphla.formats import Array, Csr, PendingVector, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
-"""Most entries for which one block selects from a vector."""
+"""Maximum number of entries for which one block selects from a vector."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SelectTuning:
     """How counts are summed."""
 
     one_block: int = 1 << 14
-    """Most words that one block scans (one launch, 4 us); CuPy's scan takes 19 us to call."""
+    """Maximum number of words that one block scans (one launch, 4 us); CuPy's scan takes 19 us."""
 
 
 TUNING = SelectTuning()

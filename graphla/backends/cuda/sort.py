@@ -37,7 +37,7 @@ class SortTuning:
     checked: int = 64
     """Entries per thread of the last kernel, which almost never has work to do."""
     slack: int = 8
-    """tile / slack places of a tile of a matrix are kept for the end of a row that would be cut."""
+    """A matrix tile reserves tile / slack positions for the end of a row that would be cut."""
 
     def tile_shape(self, dtype: np.dtype[Any]) -> tuple[int, int]:
         """Return the threads of a tile, and the keys of this dtype per thread."""
@@ -48,9 +48,9 @@ TUNING = SortTuning()
 
 
 def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
-    """Return the values in order within each segment, and where each was among all entries.
+    """Return the values sorted within each segment, and the original position of each value.
 
-    Without `indptr` all values are one segment. Places are int32 below 2^31 entries, else int64.
+    Without `indptr` all values are one segment. Positions are int32 below 2^31 entries, else int64.
     """
     count = values.size
     place = np.dtype(np.int32 if count < INT32_END else np.int64)
@@ -86,7 +86,7 @@ def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
 
 
 def _seams(indptr: Array | None, count: int, tiles: int, tile: int, stride: int) -> tuple[Any, int]:
-    """Return the row at each seam between tiles, and the most merges of tiles that a row needs."""
+    """Return the row at each tile boundary, and the maximum number of merges that a row needs."""
     if indptr is None:
         return NULL, (tiles - 1).bit_length()
     rows, levels = xp.empty(tiles + 1, xp.int32), counter()

@@ -1,17 +1,17 @@
 """C⟨mask⟩ = A ⊕.⊗ B: matrix-matrix products over any semiring.
 
-Under a mask, `spgemm_masked` computes the entries of C at the mask's places. Without a mask, or
+Under a mask, `spgemm_masked` computes the entries of C at the mask's positions. Without a mask, or
 under its complement, this module computes C row by row.
 
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 
-The number of terms of a row of C is an upper bound of its size, and decides which of six lists the
-row belongs to. Rows of at most 1,536 terms are computed in hash tables. Longer rows are computed by
-tiles of columns, or by sorting if there are very many columns.
+The number of terms in a row of C is an upper bound on the size of the row, and determines which of
+six lists the row belongs to. Rows with at most 1,536 terms are computed in hash tables. Longer rows
+are computed by tiles of columns, or by sorting if there are very many columns.
 
 In general the sizes of the rows are counted first, then C is allocated, and then the values are
 computed. Two kinds of rows are computed earlier, in scratch memory whose size has a known bound:
-rows of few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
+rows with few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
 terms. Terms are always added in the order of k.
 
 Waits: for the number of rows in each list; for the number of entries of C; if rows are sorted, once
@@ -49,7 +49,7 @@ from semirings.structures import TypedSemiring
 
 MOVE_LANES = enumeration("spgemm_hash.cu", "MoveShape").MOVE_LANES
 MOST = tuple(enumeration("spgemm.cuh", "FewTerms"))
-"""For each bin of rows with few terms, the most terms of a row."""
+"""For each bin of rows with few terms, the maximum number of terms in a row."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,16 @@ class SpgemmTuning:
     """
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
-    """For each bin of rows with few terms: log2 of the places in the hash table of a row, and the
+    """For each bin of rows with few terms: log2 of the slots in the hash table of a row, and the
     number of lanes that fill it. `FewTerms` of spgemm.cuh keeps tables at most 3/4 full."""
     places: int = 2048
-    """Total number of places in the hash tables of a block."""
+    """Total number of slots in the hash tables of a block."""
     tile_warps: int = 4
     """Number of warps per block; each warp computes one tile."""
     span: int = 8
-    """Tiles that a warp counts at a time."""
+    """Number of tiles that a warp counts at a time."""
     scratch: int = 1 << 30
-    """Bytes of scratch memory for rows of few terms that are computed before their sizes are
+    """Bytes of scratch memory for rows with few terms that are computed before their sizes are
     known."""
     few_rows: int = 1 << 12
     """If A has at most this many rows, the last block that counts terms also lists the rows."""
@@ -223,11 +223,11 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
     return _Lists(rows, answer.numbers(Bin.BINS))
 
 
-# --- rows of few terms --------------------------------------------------------------------------
+# --- rows with few terms ------------------------------------------------------------------------
 
 
 def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array, Array] | None:
-    """Compute the rows of few terms in scratch memory that is large enough for any result.
+    """Compute the rows with few terms in scratch memory that is large enough for any result.
 
     Also store the sizes of these rows. Return None if this takes too much memory, or if there are
     no such rows.
@@ -265,8 +265,8 @@ def _make_few(
 ) -> None:
     """Compute the listed rows into the arrays `c`.
 
-    If `c` has an indptr, it says where each row begins. Otherwise each row gets `room` places, and
-    its size is stored in `sizes`.
+    If `c` contains an indptr, that array gives the begin of each row. Otherwise each row has room
+    for `room` entries, and its size is stored in `sizes`.
     """
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)
@@ -299,7 +299,7 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
     )
 
 
-# --- rows of many terms, by tiles ---------------------------------------------------------------
+# --- rows with many terms, by tiles -------------------------------------------------------------
 
 
 def _count_tiles(
@@ -346,7 +346,7 @@ def _make_tiles(
     )
 
 
-# --- rows of many terms, by sorting -------------------------------------------------------------
+# --- rows with many terms, by sorting -----------------------------------------------------------
 
 
 class _Runs(NamedTuple):

@@ -1,7 +1,7 @@
 """C⟨M⟩ = A ⊕.⊗ B, computed only at the entries of M.
 
 The product is computed either as one dot product per entry of M, or by rows of B, whichever takes
-fewer steps. The device counts the steps first.
+fewer steps. The device first counts the steps of both ways.
 
 Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
 
@@ -35,17 +35,17 @@ class SpgemmMaskedTuning:
     warps: int = 4
     """Number of warps per block."""
     rows_tile: int = 512
-    """The most entries of the pattern that a warp processes by rows of B."""
+    """Maximum number of entries of the pattern that a warp processes by rows of B."""
     dot_tile: int = 256
-    """The most entries of the pattern that a warp processes as dots."""
+    """Maximum number of entries of the pattern that a warp processes as dot products."""
     table_bits: int = 10
-    """log2 of the number of places in a hash table. A row of A that fills at most half of the table
+    """log2 of the number of slots in a hash table. A row of A that fills at most half of the table
     is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of kron 18
     took 1.2 times as long, because half as many warps fit on a multiprocessor."""
     tiles: int = 1 << 14
     """Number of tiles that keep a large GPU busy. Tiles are made short enough to reach it."""
     transposing: int = 32
-    """Cost of transposing B for dots, in steps per entry."""
+    """Cost of transposing B for dot products, in steps per entry."""
     per_entry: int = 16
     """The minimum number of steps of a dot product."""
     few: int = 1 << 10

@@ -73,7 +73,7 @@ class SpmspvTuning:
     """When edges are cut into tiles, and when terms are folded into a dense array."""
 
     tile: int = 2048
-    """Number of edges of a tile. The kernels of spmspv.cu read this constant."""
+    """Number of edges in a tile. The kernels of spmspv.cu read this constant."""
     small: int = 1 << 12
     """The longest row is looked up only if the matrix has more entries than this."""
     short: int = 64
@@ -94,7 +94,7 @@ class SpmspvTuning:
 TUNING = SpmspvTuning()
 
 NO_LIST = np.int64(-1)
-"""The length that stands for a missing list of the mask's indices."""
+"""The length that means that the mask has no list of indices."""
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")

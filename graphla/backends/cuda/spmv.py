@@ -51,17 +51,17 @@ class SpmvTuning:
     """How rows are cut. spmv.cu reads the first five."""
 
     chunk: int = 1024
-    """Entries of a chunk of a row that is read to its end."""
+    """Number of entries in a chunk of a row that is read to its end."""
     middle: int = 128
     """A row with more entries may be queued as one chunk; its own warp reads any other row."""
     wide_chunk: int = 2048
-    """Entries of a chunk of a row that may end early."""
+    """Number of entries in a chunk of a row whose fold may end early."""
     strip: int = 128
-    """Entries before the first chunk of a row that may end early."""
+    """Number of entries before the first chunk of a row whose fold may end early."""
     span: int = 4
-    """Number of rows, as a multiple of the lanes, whose flags a warp reads at a time."""
+    """Number of rows per lane for which a warp reads the flags at a time."""
     many: int = 1 << 16
-    """Entries of a matrix from which queueing rows of middle length pays for two more launches."""
+    """Minimum number of matrix entries for queueing mid-length rows, with two more launches."""
     whole: int = 4
     """Factor on the number of blocks if rows are read to their ends, to balance long rows."""
 
@@ -88,7 +88,7 @@ def pull(
 ) -> SparseVector | BitmapVector:
     """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask allows.
 
-    `hubs` tells whether the most frequently read values may be kept in shared memory.
+    `hubs` is true if the most frequently read values may be kept in shared memory.
     """
     plan = plan_of(semiring, side)
     n, measured.last = rows.nrows, None

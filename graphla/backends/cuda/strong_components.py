@@ -30,7 +30,7 @@ TUNING = StrongComponentsTuning()
 
 
 def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
-    """Return, for each vertex, the least vertex of its strong component, as int64[n].
+    """Return, for each vertex, the smallest vertex of its strong component, as int64[n].
 
     Return None if the matrix has too many entries.
     """
