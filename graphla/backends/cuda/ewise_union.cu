@@ -23,8 +23,7 @@ enum MergeShape {
   MOVES = 2           // items that a thread moves at a time
 };
 constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
-constexpr int PARTS =
-    1024;  // maximum number of rows of a tile whose starts are kept in shared memory
+constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
 constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
 
 /// The record of a merge. For each word of 32 items it has the flags of a's items, the flags of
