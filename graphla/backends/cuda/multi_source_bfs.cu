@@ -215,7 +215,7 @@ struct Shared {
   i64 *due;             // the clock at which the host's stop word is read again
 };
 
-/// All levels of up to 64 searches. The members after `rounds` are equal in all blocks.
+/// All levels of up to 64 searches. The members from `level` on are equal in all blocks.
 template <class Offset> struct Course {
   const Graph<Offset> &graph;
   const Words &words;
