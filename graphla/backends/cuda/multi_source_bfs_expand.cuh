@@ -311,9 +311,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
       push_part(graph, words, begin, end, words.fresh[v] & pushing, care);
     }
   }
-  const i64 each = greatest(
-      i64(1),
-      least(rows / warps, i64(WARP)));  // a warp takes fewer rows at a time if there are few
+  const i64 each =
+      greatest(i64(1), least(rows / warps, i64(WARP)));  // fewer rows at a time if there are few
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
     push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, care);

@@ -92,9 +92,7 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
   put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-enum FewShape {
-  FEW_WORDS = 128
-};  // up to this many words of flags, one block selects from a vector
+enum FewShape { FEW_WORDS = 128 };  // limit of flag words for one block
 
 /// Keeps the entries of a vector where Op::call(x, i, 0, thunk) holds. One block does this. Stores
 /// their number in *answer. There must be fewer than FEW_WORDS * WARP entries.
