@@ -57,9 +57,9 @@ class FrontierQueue(CardRung):
         return self.found(depth)
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """List in `following` the vertices that come after the `count` vertices at `depth`.
+        """List in `following` the vertices found from the `count` vertices at level `depth`.
 
-        Returns their number, and by how many levels they are farther.
+        Return their number, and how many levels farther from the source they are.
         """
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))
         args += (np.int32(depth + 1), self.levels, self.following, self.counters.next())

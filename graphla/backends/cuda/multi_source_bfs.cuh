@@ -39,7 +39,7 @@ struct Searches {
   i32 limit;    // the greatest level
   i32 towards;  // one of `Towards`
   float favor;  // a search pulls if the edges out of its frontier, times `favor`, exceed
-                // the edges out of the vertices that it has not reached yet
+                // the edges out of its unreached vertices
 };
 
 /// The state of the vertices: a word has one bit per search, a group has 32 vertices.
