@@ -116,7 +116,7 @@ class Contest:
         )
 
     def chosen(self, names: Sequence[str] | None) -> list[str]:
-        """Return the named strategies, or all that run on A's device, from the lowest rung to the highest."""
+        """Return the named strategies, or all that run on A's device, from the lowest rung up."""
         device = self._A.device
         if names is None:
             return [name for name, each in STRATEGIES.items() if each.runs_on(device)]

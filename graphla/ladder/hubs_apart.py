@@ -41,7 +41,7 @@ class HubsApart(CardRung):
         return nbytes(self.rows, self.levels, *self.vertices, *self.pieces)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """The bytes of a frontier queue, plus two offsets per vertex, from which its degree follows."""
+        """The bytes of a frontier queue, plus two offsets per vertex for its degree."""
         return (12 + 4 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:

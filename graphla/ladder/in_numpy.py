@@ -58,8 +58,9 @@ class NumPyRung(Rung):
     def pull(self, columns: Csr) -> bool:
         """Label the vertices with an in-neighbor in the last level: f⟨¬p⟩ = f A, by columns.
 
-        The first pass reads one in-neighbor of each unreached vertex, the next pass two more, then four.
-        So it reads at most about twice as much as a thread that stops at its first hit.
+        The first pass reads one in-neighbor of each unreached vertex, the second pass two more, the
+        third four more, and so on. So all passes together read at most about twice as much as a
+        thread that stops at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
@@ -250,7 +251,7 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return three flags: a distance improved, a sum is too low, a sum is too high."""
+        """Run one round; return flags: distance improved, sum too low, sum too high."""
         d, w, targets = self.distances[self.sources], self.weights, self.targets
         with np.errstate(all="ignore"):
             sums = d + w

@@ -26,8 +26,8 @@ from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 PATIENCE = 1024
-"""Rounds before the first check for a negative cycle, if weights may be negative. With n vertices the
-check comes after round n at the latest: without such a cycle, round n changes nothing."""
+"""Rounds before the first check for a negative cycle, if weights may be negative. With n vertices
+the check comes after round n at the latest: without such a cycle, round n changes nothing."""
 
 
 class Rounds(Protocol):
@@ -45,7 +45,7 @@ class Rounds(Protocol):
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return three flags: a distance improved, a sum is too low, a sum is too high."""
+        """Run one round; return flags: distance improved, sum too low, sum too high."""
         ...
 
 
