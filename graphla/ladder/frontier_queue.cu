@@ -4,9 +4,9 @@
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, a matrix times a sparse vector, by rows
 //          of A. The queue is the vector; the claim ensures that it contains each index once.
 // A level  reads the queue, and the offsets, edges and neighbors' levels of its vertices; it writes
-//          a level and a queue entry for each vertex found, and accesses no other vertices. A
-//          search moves at least 12 bytes and two offsets per reached vertex, and 8 bytes per edge
-//          of it.
+//          a level and a queue entry for each vertex found, and accesses no data of other vertices.
+//          A search moves at least 12 bytes and two offsets per reached vertex, and 8 bytes per
+//          edge of it.
 // Races    Threads that find a vertex at the same time all claim its level by compare and swap. One
 //          succeeds, and adds the vertex to the next queue. Reading the level first would save
 //          atomics for vertices reached long before, but a swap takes no longer than the read: on

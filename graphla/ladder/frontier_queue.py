@@ -40,7 +40,7 @@ class FrontierQueue(CardRung):
         return (12 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def begin(self, source: int) -> None:
-        """Make the source the frontier, at level 0."""
+        """Set the frontier to the source, at level 0."""
         super().begin(source)
         np.frombuffer(self._first, np.int32, 1)[0] = source
         stream, place = xp.cuda.get_current_stream().ptr, self.frontier.data.ptr

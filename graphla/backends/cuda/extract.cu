@@ -1,5 +1,5 @@
-// Extract: C(p, q) = A(rows[p], columns[q]), with one thread per entry of the result, regardless of
-// the lengths of rows.
+// Extract: C(p, q) = A(rows[p], columns[q]), with one thread per entry of the result, so that the
+// lengths of the rows do not matter.
 //
 // The rows are selected first: the offsets of the result are computed before its entries are moved.
 // The columns are selected next: an entry goes to each q for which columns[q] is its column. A

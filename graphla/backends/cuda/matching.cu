@@ -76,8 +76,9 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   }
 }
 
-/// Two listed vertices that want each other become mates. A vertex that wants another one without
-/// success is listed again: in `rest`, or in `rest_wide` if its row is longer than `wide`.
+/// Makes mates of every two listed vertices that want each other. If a vertex is not wanted by the
+/// vertex that it wants, it is listed again: in `rest`, or in `rest_wide` if its row is longer than
+/// `wide`.
 template <class Op, class Offset>
 __global__ void pair_up(const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
                         const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest,

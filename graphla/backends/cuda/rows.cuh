@@ -74,7 +74,7 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
 }
 
 /// Calls visit(k, i, j) for k = 0..limit - 1, and for all further k up to the end of the last tile.
-/// Whole warps call visit together; lane l has a k with k mod 32 = l. (i, j) is the position of
+/// Whole warps call visit together; lane l gets a k with k mod 32 = l. (i, j) is the position of
 /// entry k, or (0, 0) if k >= count. i is 0 unless NEEDS_ROW. `span` is shared memory for two
 /// numbers.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>

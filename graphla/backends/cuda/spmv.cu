@@ -147,8 +147,8 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
   return count;
 }
 
-/// Threads of a block, and the minimum number of blocks per multiprocessor. It is the number of
-/// blocks that the registers allow without spilling.
+/// Threads of a block, and the minimum number of blocks per multiprocessor, which is the number
+/// that the registers allow without spilling.
 template <int HELD> constexpr int THREADS = int(HELD == WITH_HUBS ? WIDEST_BLOCK : BLOCK_THREADS);
 template <class Offset, class A, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM =
