@@ -1,7 +1,7 @@
 """State that rungs on a card share: levels, counters, and the number of launches.
 
-As with the host loops in the literature, each level costs a launch, and a wait for the few words by
-which the host decides whether to continue. These are copied into pinned memory.
+As in the literature, the loop over levels runs on the host. Each level costs a launch, and a wait
+until a few words arrive in pinned memory, by which the host decides whether to continue.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class CardRung(Rung):
         runtime.memsetAsync(place + each * source, 0, each, stream)
 
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
-        """Launch `threads` threads, or as many as run at once, which then loop with a stride."""
+        """Launch `threads` threads; if fewer can run at once, each loops with a stride."""
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
 

@@ -15,7 +15,7 @@ DECADES = 20.0
 
 
 def engineering(value: float, unit: str = "", digits: int = 3) -> str:
-    """Format 12,345 as 12.3 k, or with a unit as 12.3 kB; whole numbers below 1,000 are kept."""
+    """Format 12,345 as 12.3 k, or 12.3 kB with a unit; keep whole numbers below 1,000."""
     if isinstance(value, int) and abs(value) < 1000:
         return f"{value} {unit}".rstrip()
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):

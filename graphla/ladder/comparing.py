@@ -2,7 +2,7 @@
 
 A search is timed by the host's clock, from the call of `Prepared.search`, which resets the state of
 the previous search, until its levels are complete. Preparation and compilation are not included:
-the first search of a strategy does not count. Each strategy starts with its own matrix, which has
+the first search of a strategy is not timed. Each strategy starts with its own matrix, which has
 only the form by rows, so that no strategy profits from a form that another one built.
 """
 
@@ -134,9 +134,9 @@ class Contest:
         return [name for name in STRATEGIES if name in names]
 
     def row(self, name: str, limit: float = LIMIT) -> Row | None:
-        """Time a strategy, and compare the levels of each search with those found before.
+        """Time a strategy, and compare the levels of each search with those of the first strategy.
 
-        Return None if even twice the limit was not enough for one search.
+        Return None if no search ended within twice the limit.
         """
         limit = real("limit", limit, 0)
         ready = self._prepare(name, limit)
@@ -207,7 +207,7 @@ class Contest:
         return Matrix._of(perform("ladder", alone, self._A._store))
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
-        """Search from each source while the limit allows, but from at least one."""
+        """Search from one source after another, at least one, until the limit is reached."""
         taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
             left = limit - (time.perf_counter() - begin) - taken[0][0]

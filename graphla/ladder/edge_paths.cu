@@ -2,18 +2,19 @@
 //
 // Algebra  d = d min (d min.+ A) until no distance decreases: Bellman-Ford, as an SpMV over blocked
 //          COO.
-// Layout   that of edge_tuned.cu, and a weight per edge. A distance takes four or eight bytes where
-//          a level takes one; the greatest value means "no distance".
+// Layout   as in edge_tuned.cu, with a weight per edge in addition. A distance takes four or eight
+//          bytes where a level takes one; the greatest value means "no distance".
 // A round  reads every edge, its weight, and the distances of both ends: at least (8 m + 4 n) bytes
 //          in 32 bits. A distance that decreases in a round may be read in the same round.
 // Races    Distances decrease by atomic minimum. A distance read from a cache may be as old as the
-//          start of the kernel, and thus too great. Then the thread that lowered it has reported
-//          that another round follows. The last round lowers nothing, so all its reads are current.
-// Limits   Two errors are reported: a sum below the least value, and a vertex that is reached only
-//          by a sum that is too great. Weights may be negative. A negative cycle would never end,
-//          so the host checks for one from time to time.
-// Wins     on broad graphs with few rounds; elsewhere near-far order (graphla.algorithms.sssp)
-//          wins.
+//          start of the kernel, and thus too large. But then the thread that lowered it has
+//          requested another round. The last round lowers nothing, so all distances that it reads
+//          are current.
+// Limits   Two errors are reported: a sum below the smallest value, and a vertex that is reached
+//          only with a sum that is too large. Weights may be negative. A negative cycle would never
+//          end, so the host checks for one from time to time.
+// Wins     on broad graphs that need few rounds; elsewhere the near-far order of
+//          graphla.algorithms.sssp is faster.
 // Source   L. R. Ford, Network flow theory, 1956; R. Bellman, On a routing problem, 1958.
 #include "atomics.cuh"
 #include "edges.cuh"
@@ -61,7 +62,8 @@ template <class Distance> struct Distances {
   }
 };
 
-/// Runs one round; told[] reports whether a distance IMPROVED, a sum SANK too low, one was LOST.
+/// Runs one round. told[] reports three facts: whether a distance improved (IMPROVED), whether a
+/// sum was too low (SANK), and whether a sum was too large (LOST).
 template <class Op, class Distance, class Edge, bool BOTH>
 __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
                            const u64 *__restrict__ corners, const Distance *__restrict__ weights,

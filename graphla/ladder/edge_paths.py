@@ -42,7 +42,7 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return whether a distance improved, and a sum was too low or too high."""
+        """Run one round; return flags: distance improved, sum too low, sum too high."""
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
         self._kernel(*self._shape, *args)

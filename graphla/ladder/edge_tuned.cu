@@ -1,4 +1,5 @@
-// Edge-centric, tuned: the same over edges in a layout that minimizes the bytes read per level.
+// Edge-centric, tuned: the edge-centric search over edges in a layout that minimizes the bytes read
+// per level.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV of A as blocked COO.
 // Layout   A level is one byte, 255 if the vertex is unreached. Beyond level 254 the search
@@ -31,8 +32,9 @@ template <class Edge> constexpr int BATCH = LANE_BYTES / sizeof(Edge);
 /// levels too few registers are left for this.
 template <class Level> constexpr bool AHEAD = sizeof(Level) == 1;
 
-/// Whether the levels of targets are read before it is known that they matter. Within a square they
-/// are near in memory, and if both ends of an edge are tested they mostly matter.
+/// Whether the levels of targets are read before it is known that they are needed. Within a square
+/// they are near each other in memory, and if both ends of an edge are tested most of them are
+/// needed.
 template <class Edge, bool BOTH> constexpr bool NEAR = sizeof(Edge) == 4 && BOTH;
 
 /// The parameters of one level.
@@ -53,7 +55,7 @@ template <class Edge> struct Batch {
     const i32 count = i32(starts[chunk + 1] - begin);
     square = Square(corners[chunk]);
 #pragma unroll
-    for (int k = 0; k < BATCH<Edge>; ++k)  // past the end, the last edge is read again: harmless
+    for (int k = 0; k < BATCH<Edge>; ++k)  // past the end, read the last edge again
       edge[k] = load_once(&edges[begin + least(k * WARP + lane(), count - 1)]);
   }
 

@@ -41,7 +41,7 @@ class Edges:
 
     @property
     def chunks(self) -> np.int64:
-        """Number of chunks, as kernels take it."""
+        """Number of chunks, in the type that kernels take."""
         return np.int64(self.corners.size)
 
     @property
@@ -51,7 +51,7 @@ class Edges:
         return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
 
     def shape(self, kernel: Kernel) -> tuple[int, int]:
-        """Return the blocks of a grid that runs at once, at most, and the threads per block.
+        """Return the number of blocks, at most as many as run at once, and the threads per block.
 
         Each block has its own run of chunks, with at least one chunk per warp.
         """
@@ -116,7 +116,10 @@ def _in_squares(
 
 
 def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
-    """Return the start of each chunk (and the last end), and its square; `squares` is sorted."""
+    """Return the starts of the chunks (and the end of the last), and their squares.
+
+    `squares` has the square of each edge, in ascending order.
+    """
     m = squares.size
     if not m:
         return xp.zeros(1, xp.int64), squares

@@ -2,7 +2,7 @@
 
 The library comes with the driver, so nothing needs to be installed. Recent cards count the joules
 that they have used since the driver was loaded. The counter advances in steps of up to 100 ms, so a
-thread samples it during the work, and the power is computed between two of its steps.
+thread samples it during the work. The power is computed between two steps of the counter.
 """
 
 from __future__ import annotations

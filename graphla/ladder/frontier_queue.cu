@@ -4,13 +4,14 @@
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, a matrix times a sparse vector, by rows
 //          of A. The queue is the vector; the claim ensures that it contains each index once.
 // A level  reads the queue, and the offsets, edges and neighbors' levels of its vertices; it writes
-//          a level and a queue entry for each vertex found, and touches nothing else of the n. In
-//          total at least 12 bytes and two offsets per reached vertex, and 8 bytes per edge of it.
+//          a level and a queue entry for each vertex found, and accesses no data of other vertices.
+//          A search moves at least 12 bytes and two offsets per reached vertex, and 8 bytes per
+//          edge of it.
 // Races    Threads that find a vertex at the same time all claim its level by compare and swap. One
 //          succeeds, and adds the vertex to the next queue. Reading the level first would save
 //          atomics for vertices reached long before, but a swap takes no longer than the read: on
-//          an H200 the reads cost a fifth on a web graph, save a tenth on a random one, and make no
-//          difference on a social one.
+//          an H200 such reads make a search slower by a fifth on a web graph, faster by a tenth on
+//          a random graph, and neither on a social network.
 // Limits   A vertex is claimed once, so a queue of n entries never overflows.
 // Wins     on deep graphs with narrow levels (roads, meshes), where a sweep over n would read far
 //          more than the frontier. Broad levels cost more: every vertex found increments one

@@ -40,7 +40,7 @@ class FrontierQueue(CardRung):
         return (12 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def begin(self, source: int) -> None:
-        """Make the source the frontier, at level 0."""
+        """Set the frontier to the source, at level 0."""
         super().begin(source)
         np.frombuffer(self._first, np.int32, 1)[0] = source
         stream, place = xp.cuda.get_current_stream().ptr, self.frontier.data.ptr
@@ -57,9 +57,9 @@ class FrontierQueue(CardRung):
         return self.found(depth)
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """List in `following` the vertices that come after the `count` vertices at `depth`.
+        """List in `following` the vertices found from the `count` vertices at level `depth`.
 
-        Returns their number, and by how many levels they are farther.
+        Return their number, and how many levels farther from the source they are.
         """
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))
         args += (np.int32(depth + 1), self.levels, self.following, self.counters.next())

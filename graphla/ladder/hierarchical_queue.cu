@@ -1,5 +1,5 @@
-// Hierarchical queue: a queue for each group of lanes, merged into the block's, merged into the
-// global one.
+// Hierarchical queue: each group of lanes has a queue, which is merged into the block's queue,
+// which is merged into the global queue.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
 //          the only difference is how the entries of the result are gathered.
@@ -9,11 +9,12 @@
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
 // Limits   Each stage may overflow. A vertex that does not fit a group's ROOM goes to the block's
-//          queue at once. One that does not fit the block's BLOCK_ROOM, then or when the groups are
-//          merged, goes to the global queue, which has n entries: no vertex is claimed twice.
+//          queue at once. A vertex that does not fit the block's BLOCK_ROOM, then or when the
+//          groups are merged, goes to the global queue. That queue has n entries, and no vertex is
+//          claimed twice.
 // Wins     where atomics in shared memory are slow, or many lanes of a warp find something at the
-//          same time. A card that combines the atomics of a warp in hardware gains less, and pays
-//          for the additional merge.
+//          same time. A card that combines the atomics of a warp in hardware saves less time, and
+//          the additional merge costs time.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010, section 4 (warp, block and grid level queues).
 #include "device.cuh"

@@ -6,8 +6,9 @@ from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.ladder.frontier_queue import FrontierQueue
 
 GROUPS = 4
-"""Number of groups of a block's threads, by index modulo GROUPS; it divides 256. With 1, 2, 4 or 8,
-a search takes the same time within 4 % on an H200, whose hardware combines the atomics of a warp.
+"""Number of groups of a block's threads; it divides 256, and thread t is in group t mod GROUPS.
+With 1, 2, 4 or 8, a search takes the same time within 4 % on an H200, whose hardware combines the
+atomics of a warp.
 """
 ROOM = 512
 """Capacity of a group's queue, in vertices."""

@@ -1,18 +1,18 @@
-// Hubs apart: a queue of vertices, with a thread each, and a queue of pieces of hubs, with a warp
-// each.
+// Hubs apart: one queue holds vertices, which get a thread each; another holds pieces of hubs,
+// which get a warp each.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, with the longest rows cut into pieces of
 //          equal length.
 // A level  reads the vertices and pieces in the queues, their offsets, edges, and neighbors'
-//          levels. One atomic claims each vertex found, and another one its place in a queue. In
-//          total at least 12 bytes and four offsets per reached vertex, and 8 bytes per edge of it.
-//          No thread reads HUB or more edges of a row, and no warp more than PIECE.
+//          levels. One atomic claims each vertex found, and another one its position in a queue. A
+//          search moves at least 12 bytes and four offsets per reached vertex, and 8 bytes per edge
+//          of it. No thread reads HUB or more edges of a row, and no warp more than PIECE.
 // Races    Many edges may lead to one vertex. The thread whose compare-and-swap finds it unreached
 //          queues it, so that it is queued once.
 // Wins     where a few vertices have most of the edges (social and web graphs): with a thread per
-//          vertex, a level would last as long as its largest hub. Without hubs, the degree of each
-//          vertex is read without benefit.
-// Source   Dynamic parallelism, where the thread that meets a hub launches a grid for it: W. Hwu,
+//          vertex, a level would last as long as its largest hub. In a graph without hubs, reading
+//          the degree of each vertex has no benefit.
+// Source   Dynamic parallelism, where the thread that finds a hub launches a grid for it: W. Hwu,
 //          D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, 2022,
 //          chapter 21. Rows sorted by length into those for a thread, a warp and a block: D.
 //          Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012.
@@ -21,8 +21,8 @@
 namespace graphla {
 
 /// The queues of a level. A hub is queued as pieces of PIECE edges: the vertex in the upper half of
-/// a word, the number of the piece in the lower half. Other vertices are queued as they are.
-/// counts[] holds the number of `vertices` and of `pieces`.
+/// a word, the number of the piece in the lower half. Every other vertex is queued by its number.
+/// counts[] holds the length of `vertices` and the length of `pieces`.
 template <int HUB, int PIECE> struct Queues {
   i32 *vertices;
   u64 *pieces, *counts;

@@ -1,7 +1,7 @@
 """Rungs on the CPU, in NumPy: whole-array operations where a card would run a kernel.
 
-Each rung says in a few lines what its kernel does thread by thread. An array operation also
-computes what a thread would skip, so these rungs serve to explain rather than to win.
+Each rung shows in a few lines what its kernel does thread by thread. An array operation also
+computes what a thread would skip, so these rungs serve to explain, not to be fast.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NumPyRung(Rung):
         self.depth = self.operations = 0
 
     def step(self) -> bool:
-        """Compute level `depth` from the one before; return whether it has a vertex."""
+        """Compute level `depth` from level depth - 1; return whether it has a vertex."""
         raise NotImplementedError
 
     def push(self, rows: Csr, frontier: Array) -> bool:
@@ -58,8 +58,9 @@ class NumPyRung(Rung):
     def pull(self, columns: Csr) -> bool:
         """Label the vertices with an in-neighbor in the last level: f⟨¬p⟩ = f A, by columns.
 
-        The first pass reads one in-neighbor of each unreached vertex, the next two more, then four.
-        So it reads at most about twice as much as a thread that stops at its first hit.
+        The first pass reads one in-neighbor of each unreached vertex, the second pass two more, the
+        third four more, and so on. So all passes together read at most about twice as much as a
+        thread that stops at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
@@ -250,7 +251,7 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return whether a distance improved, a sum is too low, one is too high."""
+        """Run one round; return flags: distance improved, sum too low, sum too high."""
         d, w, targets = self.distances[self.sources], self.weights, self.targets
         with np.errstate(all="ignore"):
             sums = d + w

@@ -26,8 +26,8 @@ from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 PATIENCE = 1024
-"""Rounds after which a cycle of negative weight is first looked for, if weights may be negative: at
-most n for n vertices, since round n changes nothing without such a cycle."""
+"""Rounds before the first check for a negative cycle, if weights may be negative. With n vertices
+the check comes after round n at the latest: without such a cycle, round n changes nothing."""
 
 
 class Rounds(Protocol):
@@ -45,7 +45,7 @@ class Rounds(Protocol):
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return whether a distance improved, and a sum was too low or too high."""
+        """Run one round; return flags: distance improved, sum too low, sum too high."""
         ...
 
 
@@ -172,8 +172,8 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
         dtype: the dtype of the distances: "INT64" or "INT32" for integer weights, "FP64" or "FP32"
-            for floating-point weights. None takes the type of 64 bits; one of 32 bits needs half of
-            the memory. The greatest value of an integer type means "no distance".
+            for floating-point weights. None takes the 64-bit type; a 32-bit type needs half the
+            memory. The greatest value of an integer type means "no distance".
 
     Returns:
         Vector: the distances, of size n and the given dtype, without entries at vertices that are
@@ -214,7 +214,7 @@ def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
 
 
 def _range(dtype: DataType) -> tuple[Any, Any]:
-    """Return the least and the greatest distance of a dtype."""
+    """Return the smallest and the largest distance of a dtype."""
     if dtype.is_float:
         info = np.finfo(dtype.np_type)
         return info.min, info.max
@@ -223,7 +223,7 @@ def _range(dtype: DataType) -> tuple[Any, Any]:
 
 
 def _extent(A: Matrix, dtype: DataType) -> tuple[Any, Any]:
-    """Return the least and the greatest weight; both are 0 for a graph without edges."""
+    """Return the smallest and the largest weight; both are 0 for a graph without edges."""
     if not A.nvals:
         return 0, 0
     return perform("extent", MatrixStore.extent, A._store, lookup_dtype(dtype))

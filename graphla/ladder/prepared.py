@@ -1,4 +1,4 @@
-"""Prepare a strategy for a graph, and run breadth-first searches by it."""
+"""Prepare a strategy for a graph, and run breadth-first searches with it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Prepared:
 
     @property
     def held(self) -> int:
-        """Bytes of the data that it reads and of its state."""
+        """Bytes of the data that the strategy reads, and of its state."""
         return self._rung.held
 
     @property
@@ -147,7 +147,7 @@ def prepare(A: GraphLike, strategy: str = "closure") -> Prepared:
 def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
     """``l⟨f⟩ = depth``, ``f⟨¬l, r⟩ = f any.pair A``, until f is empty.
 
-    Search breadth first from one vertex by one rung of the ladder.
+    Search breadth first from one vertex with one rung of the ladder.
 
     f is the frontier, l holds the levels, and r stands for replace. All strategies return the same
     levels. For many searches of one graph use `prepare`, which lays out the data only once.

@@ -3,14 +3,15 @@
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
 //          the only difference is how the entries of the result are gathered.
 // A level  reads and writes what a frontier queue does, but adds to the global counter once per
-//          block, not once per vertex. A counter in shared memory gives each vertex its place, and
-//          the block reserves a range for all its vertices. The copy into the range is coalesced.
+//          block, not once per vertex. A counter in shared memory gives each vertex its position,
+//          and the block reserves a range of the global queue for all its vertices. The copy into
+//          the range is coalesced.
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
 // Limits   A vertex that does not fit the block's ROOM goes to the global queue at once. That queue
 //          has n entries, and no vertex is claimed twice.
 // Wins     over the frontier queue on broad levels, where threads wait for the single counter of
-//          the card; on narrow levels its two barriers gain nothing.
+//          the card; on narrow levels its two barriers save no time.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.6.

@@ -7,7 +7,7 @@ from graphla.ladder.frontier_queue import FrontierQueue
 
 ROOM = 2048
 """Capacity of a block's queue, in vertices: 8 KB, so that shared memory does not limit occupancy.
-From 512 to 8,192, in blocks of 128 to 1,024 threads, a search takes the same time within 5 %.
+With capacities from 512 to 8,192, in blocks of 128 to 1,024 threads, search times agree within 5 %.
 """
 
 

@@ -72,7 +72,7 @@ class Row:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second: the minimum bytes to be moved, divided by the time."""
+        """Bytes per second: the minimum number of bytes to move, divided by the time."""
         return None if self.moved is None else sum(self.moved) / sum(self.seconds)
 
     @property

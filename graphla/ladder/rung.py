@@ -76,7 +76,7 @@ class Rung:
             raise OutOfTime
 
     def search(self, source: int) -> Search:
-        """Return the levels of all vertices that are reachable from `source`, once complete."""
+        """Return the complete levels of all vertices that are reachable from `source`."""
         raise NotImplementedError
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:

@@ -4,19 +4,19 @@
 // Algebra  f<!p> = f A over the Boolean semiring until f is empty: the loop is inside the kernel.
 // A level  reads what a frontier queue does, but the queue is in shared memory, and a level ends at
 //          a barrier of the block (0.05 us). There is no launch, and nothing for the host to read
-//          (about 20 us), until the frontier grows too large or is empty. In total at least 4 bytes
-//          and two offsets per reached vertex, and 8 bytes per edge of it.
+//          (about 20 us), until the frontier grows too large or is empty. A search moves at least 4
+//          bytes and two offsets per reached vertex, and 8 bytes per edge of it.
 // Handover The block stops after a whole level. Vertex k of the level is then entry k of the global
 //          queue: the first ROOM are copied from shared memory, the others were written there when
 //          they were found. The host continues with the privatized queue, and returns here once a
 //          level fits again.
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
-// Limits   The queue has n entries, and no vertex is claimed twice. One launch runs at most `most`
+// Limits   The queue has n entries, and no vertex is claimed twice. One launch runs up to `most`
 //          levels; the host handles Ctrl-C between launches.
-// Wins     on deep graphs with narrow levels, by the cost of launches. Only one of many
-//          multiprocessors works: all of them would be faster at a level with more vertices than
-//          the block has threads.
+// Wins     on deep graphs with narrow levels, where it saves the cost of launches. Only one of many
+//          multiprocessors works: if a level has more vertices than the block has threads, all
+//          multiprocessors together would be faster.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010, section 4.3; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel
 //          Processors, 4th edition, 2022, section 15.7.
@@ -24,9 +24,9 @@
 
 namespace graphla {
 
-/// Runs levels from `depth` on; `frontier` lists the level before, with at most ROOM vertices.
-/// Writes the vertices of the last level to `next`, their number to told[0], and the number of
-/// levels to told[1].
+/// Runs levels from `depth` on; `frontier` lists the preceding level, which has at most ROOM
+/// vertices. Writes the vertices of the last level to `next`, their number to told[0], and the
+/// number of levels to told[1].
 template <class Op, class Offset, int ROOM>
 __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const i32 *__restrict__ frontier, i64 count, i32 depth, i32 most,

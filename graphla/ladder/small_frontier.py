@@ -9,10 +9,10 @@ from graphla.ladder.privatised_queue import PrivatisedQueue
 from graphla.stores import MatrixStore
 
 THREADS = 1024
-"""Threads of the block. A search of a road network takes 3.0 ms with 1,024, 4.2 ms with 512."""
+"""Threads of the block. A search of a road network takes 3.0 ms with 1,024, and 4.2 ms with 512."""
 ROOM = 4096
-"""Capacity of each of its two queues, in vertices: 32 KB in total. With 1,024, which is less than
-the broadest levels of a mesh, a search of the mesh takes 1.5 times as long.
+"""Capacity of each of the block's two queues, in vertices: 32 KB in total. With 1,024, which the
+broadest levels of a mesh exceed, a search of the mesh takes 1.5 times as long.
 """
 FEW = 4096
 """The block takes over at levels of at most this many vertices (at most ROOM)."""
@@ -29,11 +29,11 @@ class SmallFrontier(PrivatisedQueue):
         self.alone = load("small_frontier.cu", "small_frontier", NOTHING, offset, ROOM)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """The bytes that move if no list leaves shared memory."""
+        """The bytes that move if all lists stay in shared memory."""
         return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """Run as many levels as the block can by itself, or one by the privatized queue."""
+        """Run as many levels as the block can alone, or one level with the privatized queue."""
         if count > FEW:
             return super().expand(count, depth)
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))

@@ -13,8 +13,9 @@ def drawn(A: Matrix, degrees: np.ndarray, count: int, seed: int) -> np.ndarray:
     """Draw `count` vertices with an out-edge at random, as int64; distinct if there are enough.
 
     Vertices that reach the vertex with the most out-edges come first: a search from them covers at
-    least what that vertex reaches. In a web or citation graph other searches soon end, so that
-    their speed would only measure the cost of starting. `degrees` are the out-degrees, on the host.
+    least what that vertex reaches. In a web or citation graph other searches end soon, so
+    their speed would only measure the cost of the start. `degrees` holds the out-degrees, on the
+    host.
     """
     order = np.random.default_rng(seed).permutation(np.flatnonzero(degrees))
     leads = np.zeros(degrees.size, bool)

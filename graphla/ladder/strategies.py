@@ -1,4 +1,4 @@
-"""The rungs by name: their idea, their algebra, and the class that runs them on each device."""
+"""The rungs, keyed by name: each has an idea, an algebra, and a class for each device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-// Sums over a grid: each block adds up the counts of its threads, and adds the sum by one atomic.
+// Sums over a grid: each block adds up the counts of its threads, and adds the sum to the total
+// with one atomic.
 #ifndef GRAPHLA_TALLY
 #define GRAPHLA_TALLY
 #include "collectives.cuh"

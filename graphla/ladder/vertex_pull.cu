@@ -3,11 +3,13 @@
 //
 // Algebra  f<!p> = A' f over the Boolean semiring: a masked SpMV by columns of A (CSC), in which a
 //          row of the product ends at its first true term, the terminal value of `or`.
-// A level  reads n levels and, for each unreached vertex, its offsets, and its edges with their
-//          neighbors' levels: up to the first in the last level, or all of them if there is none.
-//          The number of bytes depends on where in its row each vertex finds the first one.
-// Races    are harmless: only its own thread labels a vertex. A thread that reads a level while it
-//          is stored, or from a cache, sees "unreached" or `depth`, and neither is depth - 1.
+// A level  reads n levels and, for each unreached vertex, its offsets, its edges and its neighbors'
+//          levels. It reads edges up to the first neighbor in the last level, or all edges if none
+//          of the neighbors is in that level. The number of bytes depends on the position of this
+//          neighbor.
+// Races    are harmless: each vertex is labeled only by its own thread. A thread that reads a level
+//          while it is stored, or from a cache, sees "unreached" or `depth`, and neither is depth -
+//          1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices are unreached and
 //          one of their first in-neighbors is in the frontier. While the frontier is small, nearly
 //          all edges are read without success, and again at every level.
@@ -19,7 +21,7 @@
 namespace graphla {
 
 /// Computes level `depth` from level depth - 1, and adds its number of vertices to *labels. indptr
-/// and indices are those of the columns.
+/// and indices describe the columns of A.
 template <class Op, class Offset>
 __global__ void vertex_pull(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                             i64 n, i32 depth, i32 *levels, u64 *labels) {

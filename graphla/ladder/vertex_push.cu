@@ -3,8 +3,8 @@
 // Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV by rows of A with a dense frontier.
 //          The frontier is not a list: the level of a vertex tells whether it is in the frontier.
 // A level  reads n levels, and the offsets, edges and neighbors' levels of the vertices in the
-//          frontier. In total at least 4 n bytes per level, 4 bytes and two offsets per reached
-//          vertex, and 8 bytes per edge of it.
+//          frontier. A search moves at least 4 n bytes per level, 4 bytes and two offsets per
+//          reached vertex, and 8 bytes per edge of it.
 // Races    Two threads may label a vertex at the same time, both with the same depth. The order of
 //          the stores does not matter, so no atomic is needed (an idempotent store). A level read
 //          from a cache may be as old as the start of the kernel; then one more label is stored.
@@ -17,8 +17,9 @@
 
 namespace graphla {
 
-/// Computes level `depth` from level depth - 1, and adds the number of labels stored to *labels: at
-/// least the vertices of the level, and more if threads labeled one at the same time.
+/// Computes level `depth` from level depth - 1, and adds the number of stored labels to *labels.
+/// This number exceeds the number of vertices of the level if several threads labeled the same
+/// vertex.
 template <class Op, class Offset>
 __global__ void vertex_push(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                             i64 n, i32 depth, i32 *levels, u64 *labels) {

@@ -1,5 +1,6 @@
 // Rounds over a queue of rows in one launch: warps share the entries of all queued rows evenly, and
-// queue the rows of the next round. Block 0 alone does rounds of few entries, with its own barrier.
+// queue the rows of the next round. Block 0 runs rounds with few entries alone, with its own
+// barrier.
 //
 // A queue item has a row in its high word (each kernel defines its format) and, in its low word,
 // the number of entries in the rows that precede it in the round. The number of rows and the number
@@ -25,18 +26,19 @@ DEVICE u64 claim_rows(u64 *queued, u64 mine) {
   return shuffle(first, WARP - 1) + sum - mine;
 }
 
-/// Finds the items of the entries of a round, in ascending order.
+/// Finds the queue item that contains each entry of a round. Entries are looked up in ascending
+/// order.
 struct ItemFinder {
   const u64 *items;
-  u32 rows, low;  // the item of the first entry not looked up yet is `low` or later
+  u32 rows, low;  // the next entry to look up is in item `low` or a later one
 
   /// Finds the item of entry `from`: the last item that begins at or before this entry.
   DEVICE ItemFinder(const u64 *queue, u32 count, u32 from) : items(queue), rows(count) {
     low = partition_point(u32(1), count, [&](u32 k) { return u32(queue[k]) <= from; }) - 1;
   }
 
-  /// Returns the index of the item of entry `at` + lane. The whole warp must call this; `at` grows
-  /// by 32 from call to call.
+  /// Returns the index of the item of entry `at` + lane. The whole warp must call this; `at`
+  /// increases by 32 from call to call.
   DEVICE u32 next(u32 at) {
     const u32 e = at + u32(lane()), after = low + 1 + u32(lane());
     const u32 starts = after < rows ? u32(items[after]) : ~u32(0);
@@ -66,7 +68,7 @@ struct Share {
 struct RoundCounts {
   u64 queued;  // number of rows of the next round, and of the entries in these rows
   u64 alive;   // vertices that stay in the list
-  u64 lowest;  // ~0 minus the least number that was found
+  u64 lowest;  // ~0 minus the smallest number that was found
   u64 at;      // the queue's position after rounds of block 0 alone
 };
 
@@ -76,7 +78,7 @@ struct Rounds {
   StopFlag stop;
   RoundCounts *slots;
   u64 *own;
-  u32 alone_edges;  // block 0 alone does rounds of at most this many entries
+  u32 alone_edges;  // block 0 alone runs rounds of at most this many entries
   u32 warps, warp;  // number of warps of the grid; number of this warp
   u32 turn = 0;
   bool leaves = false, wishes = false;
@@ -97,9 +99,9 @@ struct Rounds {
     return ended;
   }
 
-  /// Runs rounds until none is queued. walk(at, rows, share, counter) does a share of a round whose
-  /// rows are at position `at` of the queue; after(at, rows) is the position of the next round.
-  /// Returns the position after the last round.
+  /// Runs rounds until none is queued. walk(at, rows, share, counter) processes one share of a
+  /// round whose rows are at position `at` of the queue; after(at, rows) returns the position of
+  /// the next round. Returns the position after the last round.
   template <class Walk, class After> DEVICE u64 run(u64 queued, u64 at, Walk walk, After after) {
     while (queued && !leaves) {
       const bool is_alone = entries_in(queued) <= alone_edges;
@@ -136,7 +138,7 @@ struct Rounds {
     wishes = own[1];
   }
 
-  /// Reports the end to the host. Every thread must call this, last of all.
+  /// Reports the end to the host. Every thread must call this as its last action.
   DEVICE void finish(const Launch &launch) {
     if (is_last_block(grid) && threadIdx.x == 0) {
       tell_host(launch, HOST_RESULTS, turn);

@@ -1,17 +1,17 @@
-// Intersection of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both have an entry.
+// Intersection of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both operands have an entry.
 //
-// First, each entry of the operand with fewer entries is searched in the other: in the same row, or
-// for a vector within the range that its tile can match. A flag records whether it was found. The
-// running counts of the flags are the places in the result, so that entries are moved
-// independently. Entries are divided evenly among the threads, regardless of the lengths of rows.
-// All indices are sorted and unique.
+// First, the kernel searches the other operand for each entry of the operand with fewer entries. It
+// searches the same row or, in a vector, the range that the tile can match. A flag records whether
+// it found the entry. The running counts of the flags are the positions in the result, so the
+// entries can be moved independently. Entries are divided evenly among the threads, regardless of
+// the lengths of rows. All indices are sorted and unique.
 #include "flags.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Writes, for each entry of a, its spot in b (the first entry of the same row whose index is not
-/// less) and a flag that tells whether the indices are equal.
+/// Writes, for each entry of a, a position in b and a flag. The position is that of the first entry
+/// of the same row whose index is not smaller; the flag says whether the two indices are equal.
 template <class Op, int WHERE, class Offset>
 __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_count,
                            const Offset *b_indptr, const i32 *b_indices, i64 b_count, i64 nrows,

@@ -1,15 +1,17 @@
-// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j), or the entry of one side alone.
+// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j), or the entry of the only operand that has
+// one.
 //
 // The kernels use merge path (merge_path.cuh). The items of the merge are the entries of a and of
-// b; of an equal pair, a's item comes first. The items are cut into tiles of equal size, regardless
-// of how they are mixed and how long the rows are. First, each block merges the indices of a tile
-// in shared memory, a few items per thread. It notes for each item whether it is a's, and whether
-// it is dropped: an item of b is dropped if it follows its equal of a. With running counts of these
-// flags, everything about item d is a closed formula:
+// b; if two items are equal, a's item comes first. The items are cut into tiles of equal size,
+// regardless of how the items of a and b alternate and how long the rows are. First, each block
+// merges the indices of a tile in shared memory, a few items per thread. For each item it records
+// whether the item is from a, and whether it is dropped: an item of b is dropped if it follows an
+// equal item of a. With the running counts of these flags, closed formulas give the source and the
+// position of item d:
 //   p = number of a's items before d, q = d - p,
-//   place in the result = d - number of dropped items before d.
-// So values are moved independently. An entry of a has an equal in b if the item after it is
-// dropped. All indices are sorted and unique.
+//   position in the result = d - number of dropped items before d.
+// So the values can be moved independently. An entry of a has an equal entry in b if the next item
+// is dropped. All indices are sorted and unique.
 #include "merge_path.cuh"
 #include "rows.cuh"
 
@@ -17,16 +19,17 @@ namespace graphla {
 
 constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
-  MERGE_TILE = 4096,  // items of a tile; places in a tile fit in 16 bits
+  MERGE_TILE = 4096,  // items of a tile; a position in a tile fits in 16 bits
   MOVES = 2           // items that a thread moves at a time
 };
 constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
-constexpr int PARTS = 1024;    // most rows of a tile whose begins are kept in shared memory
+constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
 constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
 
-/// Notes on the merge. Each word of 32 items has the flags of a's items, the flags of dropped
-/// items, and the number of each kind before the word in its tile. Each tile has the number of a's
-/// entries before it, and the number of items dropped up to its end.
+/// The record of a merge. For each word of 32 items it has the flags of a's items, the flags of
+/// dropped items, and the number of items of each kind that precede the word in its tile. For each
+/// tile it has the number of a's entries before the tile, and the number of items dropped up to its
+/// end.
 struct Notes {
   u32 *of_a;  // 3 * words: of_a, then dropped, then within
   i64 words;
@@ -42,7 +45,7 @@ struct Notes {
     const u32 here = of_a[d / WARP] & ~(~0u << (d % WARP));
     return starts[d / MERGE_TILE] + (within()[d / WARP] & 0xffff) + __popc(here);
   }
-  /// Returns the place of item d in the result; d may be the number of items.
+  /// Returns the position of item d in the result; d may be the number of items.
   DEVICE i64 place(i64 d) const {
     const u32 here = dropped()[d / WARP] & ~(~0u << (d % WARP));
     const i64 tile = d / MERGE_TILE;
@@ -68,8 +71,7 @@ template <int WHERE, class Offset> struct Both {
   /// Returns the first item of row i.
   DEVICE i64 begin(i64 i) const { return i64(a_indptr[i]) + i64(b_indptr[i]); }
 
-  /// Returns the row of item d, which is among first..last: the last row that begins at or before
-  /// d.
+  /// Returns the row of item d, one of first..last. It is the last row that begins at or before d.
   DEVICE i64 row_of(i64 first, i64 last, i64 d) const {
     const i64 others = last - first;
     return first + merge_split(others, others, others,
@@ -103,8 +105,9 @@ template <int WHERE, class Offset> struct Both {
     __syncthreads();
   }
 
-  /// Loads the indices between two cuts, a's and then b's, from index(1) on. index(0) is the index
-  /// of a before them, if it is of the same row. Every thread of the block must call this.
+  /// Loads the indices between two cuts into index(1), index(2), ...: first those of a, then those
+  /// of b. index(0) is the preceding index of a, if that is in the same row. Every thread of the
+  /// block must call this.
   template <class Index> DEVICE void block_load(const Cut &from, const Cut &to, Index index) const {
     const i32 *__restrict__ of_a = a_indices + from.a, *__restrict__ of_b = b_indices + from.b;
     const int a_items = int(to.a - from.a), items = a_items + int(to.b - from.b);
@@ -115,8 +118,8 @@ template <int WHERE, class Offset> struct Both {
     index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
   }
 
-  /// Returns where row i begins between two cuts: the number of a's entries since the first cut in
-  /// the lower half, of b's in the upper half.
+  /// Returns where row i begins between two cuts. The lower half has the number of a's entries
+  /// since the first cut, the upper half the number of b's entries.
   DEVICE u32 part(const Cut &from, const Cut &to, i64 i) const {
     const i64 a = least(greatest(i64(a_indptr[i]), from.a), to.a) - from.a;
     const i64 b = least(greatest(i64(b_indptr[i]), from.b), to.b) - from.b;
@@ -124,8 +127,8 @@ template <int WHERE, class Offset> struct Both {
   }
 };
 
-/// Writes the words of a tile; GROUP threads make a word. A word has the flags of a's items and of
-/// dropped items, and the number of each kind before it in the tile. Returns the number of items
+/// Writes the words of a tile; GROUP threads write each word. A word has the flags of a's items and
+/// of dropped items, and the number of each kind before it in the tile. Returns the number of items
 /// that the tile drops. Every thread of the block must call this.
 DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start,
                        int *scratch) {
@@ -147,7 +150,7 @@ DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 
   return all;
 }
 
-/// Writes the notes. The host then replaces `ends` by its running sums.
+/// Writes the record of the merge. The host then replaces `ends` by its running sums.
 template <class Op, int WHERE, class Offset>
 __global__ void __launch_bounds__(MERGE_THREADS, 7)
     walk_path(Both<WHERE, Offset> both, Notes notes) {
@@ -155,9 +158,9 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
-  // The index of a before the tile, if it is in the same row; then the indices of a, then those of
-  // b. For vectors the array is padded, so that threads ITEMS places apart do not use the same
-  // bank.
+  // The array holds the index of a before the tile, if it is in the same row, then the indices of
+  // a, then those of b. For vectors the array is padded, so that accesses ITEMS elements apart do
+  // not use the same bank.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
   const i64 stride = i64(gridDim.x) * MERGE_TILE;
@@ -174,8 +177,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    // Returns the row of item d of the tile, counted from the tile's first row. The row is n or
-    // later.
+    // Returns the row of item d of the tile, counted from the tile's first row. This row is not
+    // before row n.
     const auto row_of = [&](int n, int d) {
       const int others = int(rows) - 1 - n;
       return n + merge_split(others, others, others, [&](int k, int) {
@@ -227,7 +230,7 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   }
 }
 
-/// Which sides have a fill, for entries that the other operand lacks.
+/// Which operand has a fill value, used where it lacks an entry that the other operand has.
 enum Fill { NO_FILL = 0, FILL_RIGHT = 1, FILL_LEFT = 2 };
 
 /// Returns the result for an entry x that only a has, or an entry y that only b has.
@@ -242,7 +245,8 @@ DEVICE typename Op::Z alone_right(typename Op::X left, B y, i64 i, i64 j) {
   else return convert<typename Op::Z>(y);
 }
 
-/// Writes the union, using the notes. `new_indices` is null if the pattern is already known.
+/// Writes the union from the record of the merge. `new_indices` is null if the pattern is already
+/// known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset,
           class NewOffset>
 __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_values,
@@ -296,7 +300,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
   }
 }
 
-/// Computes op of the entries of one side and the fill; the other operand is empty.
+/// Computes op of the entries of one operand and the fill value; the other operand is empty.
 template <class Op, class Stored, int KEPT, int FILL, int WHERE, class Offset>
 __global__ void fill_entries(const Offset *indptr, i64 nrows, const i32 *indices,
                              const Stored *values, typename Op::X left, typename Op::Y right,

@@ -1,9 +1,9 @@
-// Extract: C(p, q) = A(rows[p], columns[q]), with one thread per entry of the result, regardless of
-// the lengths of rows.
+// Extract: C(p, q) = A(rows[p], columns[q]), with one thread per entry of the result, so that the
+// lengths of the rows do not matter.
 //
-// Rows come first: the offsets of the result are computed before its entries are moved. Then
-// columns: an entry goes to each q for which columns[q] is its column. A search in the sorted
-// columns finds q.
+// The rows are selected first: the offsets of the result are computed before its entries are moved.
+// The columns are selected next: an entry goes to each q for which columns[q] is its column. A
+// search in the sorted columns finds q.
 #include "rows.cuh"
 
 namespace graphla {
@@ -58,8 +58,8 @@ __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *e
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
-/// Writes, for each entry r of the result, its column q and its source: it is match number r -
-/// ends[k - 1] of entry k of A.
+/// Writes, for each entry r of the result, its column q and its source k. Entry r is match number r
+/// - ends[k - 1] of entry k of A.
 template <class Op>
 __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                              const i64 *order, const i64 *ends, i64 total, i32 *new_indices,
@@ -73,8 +73,8 @@ __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, 
   }
 }
 
-/// Finds the entries of w(p) = v(places[p]) for a sorted sparse v: whether there is one, and which
-/// entry of v it is.
+/// Finds the entries of w(p) = v(places[p]) for a sorted sparse v: whether v has an entry at index
+/// places[p], and the position of this entry in v.
 template <class Op>
 __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked,
                              bool *found, i64 *sources) {

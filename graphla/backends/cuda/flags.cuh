@@ -1,5 +1,5 @@
-// Flags of entries, and the number of flags before each entry. A word holds 32 flags, and each word
-// has the number of flags up to its end. The cost is 3/8 of a byte per entry.
+// Flags of entries, and the number of set flags before each entry. A word holds 32 flags, and a
+// count per word has the number of set flags up to its end. Both take 3/8 of a byte per entry.
 #ifndef GRAPHLA_FLAGS
 #define GRAPHLA_FLAGS
 #include "device.cuh"
@@ -8,7 +8,7 @@ namespace graphla {
 
 struct Flagged {
   const u32 *__restrict__ bits;
-  const i64 *__restrict__ ends;  // ends[w]: flags in words 0..w
+  const i64 *__restrict__ ends;  // ends[w]: number of set flags in words 0..w
 
   DEVICE bool at(i64 k) const { return (bits[k / WARP] >> (k % WARP)) & 1; }
   /// Returns the number of flagged entries among 0..k - 1; k may equal the number of entries.

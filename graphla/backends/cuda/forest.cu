@@ -1,10 +1,11 @@
-// A spanning forest by Borůvka's rounds: find the least edge that leaves each tree, by distinct
-// keys; hook trees along these edges; shorten the paths to the roots. Between rounds the host drops
-// the edges inside a tree.
+// Finds a spanning forest by Borůvka's rounds. Each round finds the smallest edge that leaves each
+// tree (all keys are distinct), hooks trees along these edges, and shortens the paths to the roots.
+// Between rounds the host drops the edges inside a tree.
 //
-// Edges are entries of an upper triangle, given by row and place; the place determines the column
-// and the weight. Among equal weights, the edge with the first place is the least. label[v] is the
-// root of v's tree; best[r] is the least key at root r, or ~0 if there is none.
+// Edges are entries of an upper triangle, given by row and position; the position determines the
+// column and the weight. Among edges of equal weight, the one with the first position is the
+// smallest. label[v] is the root of v's tree; best[r] is the smallest key at root r, or ~0 if there
+// is none.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -27,8 +28,8 @@ template <class T> DEVICE u64 key_of(T x, bool greatest) {
   return (greatest ? ~key : key) & all;
 }
 
-/// Returns the key of the edge at a place. If WIDE, it is the key of the weight; otherwise the key
-/// of the weight is in the upper half and the place in the lower half.
+/// Returns the key of the edge at the given position. If WIDE, it is the key of the weight.
+/// Otherwise the upper half is the key of the weight and the lower half the position.
 template <bool WIDE, class T>
 DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   const u64 key = key_of(values[place * step], greatest);
@@ -36,7 +37,7 @@ DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   else return key << 32 | u64(place);
 }
 
-/// best[r] = the least key of the edges that leave the tree of r.
+/// best[r] = the smallest key of the edges that leave r's tree.
 template <class Op, class Offset, class T, bool WIDE>
 __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -51,7 +52,7 @@ __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// first[r] = the first place of the edges with the key best[r].
+/// first[r] = the first position of an edge that leaves r's tree with the key best[r].
 template <class Op, class Offset, class T>
 __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -68,8 +69,8 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
 }
 
 /// Each root hooks onto the tree at the other end of its edge, and flags the edge. If two roots
-/// have the same edge, the lesser root does not hook. The bits of `first` under the mask `bits` are
-/// the place of the edge.
+/// have the same edge, the smaller root does not hook. The bits of `first` under the mask `bits`
+/// are the position of the edge.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,

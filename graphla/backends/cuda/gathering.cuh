@@ -1,5 +1,5 @@
-// The parts of pull that do not depend on how the work is divided: the terms of a segment of one
-// row, the values of u in shared memory, and folds that keep the order of the entries.
+// The parts of pull that do not depend on how the work is divided: computing the terms of a segment
+// of one row, keeping values of u in shared memory, and folding terms in the order of the entries.
 #ifndef GRAPHLA_GATHERING
 #define GRAPHLA_GATHERING
 #include "collectives.cuh"
@@ -95,7 +95,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
 /// The arrays that a pull reads, except for indptr.
 template <class A, class U> struct Operands {
   const i32 *indices;     // of A
-  const A *a_values;      // one value per entry or one for all, see `Kept`
+  const A *a_values;      // one value per entry, or one for all entries; see `Kept`
   const bool *u_present;  // null unless IN_BITMAP
   const U *u_values;
   const u16 *hubs;  // tags of the hubs; null unless WITH_HUBS
@@ -114,7 +114,7 @@ struct Rows {
   const bool *__restrict__ u_present;
   Hubs<U> hubs;
 
-  /// Gathers the hubs' values. Every thread of the block must call this.
+  /// Copies the values at the hubs to shared memory. Every thread of the block must call this.
   DEVICE explicit Rows(const Operands<A, U> &of)
       : columns(of.indices), a(of.a_values), u(of.u_values), u_present(of.u_present) {
     if constexpr (HAS_HUBS) {
@@ -142,9 +142,9 @@ struct Rows {
     else return false;
   }
 
-  /// Folds the first `few` entries of a row, by one thread. The loads of adjacent threads are far
-  /// apart in memory, so the fold tests whether it is settled before it reads more. A row of at
-  /// most BATCH entries is read at once, because the test would take longer.
+  /// Folds the first `few` entries of a row with one thread. The loads of adjacent threads are far
+  /// apart in memory, so the thread tests whether the fold is settled before it reads more. A row
+  /// of at most BATCH entries is read at once, because the test would take longer.
   DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
     int from = 0;
     if constexpr (MAY_SETTLE) {
@@ -157,8 +157,8 @@ struct Rows {
       fold_batch<1, BATCH>(fold, begin, from, few, row);
   }
 
-  /// Folds up to COUNT entries from, from + STEP, ... of the segment of `length` entries at
-  /// `begin`, in this order. A segment is short enough for int offsets.
+  /// Folds up to COUNT entries of the segment of `length` entries at `begin`, in this order:
+  /// entries from, from + STEP, and so on. A segment is short enough for int offsets.
   template <int STEP, int COUNT>
   DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
     i32 k[COUNT];
@@ -201,9 +201,9 @@ struct Rows {
     return Op::term(a[entry], u[k], row, k);
   }
 
-  /// Folds the whole rows of the lanes in `owners`, each of at most GROUP * BATCH entries. A group
-  /// of lanes takes each row, so that a warp has several rows in flight. Every lane calls with its
-  /// own row.
+  /// Folds the whole rows of the lanes in `owners`. Each row has at most GROUP * BATCH entries. A
+  /// group of lanes takes each row, so that a warp has several rows in flight. Every lane calls
+  /// with its own row.
   DEVICE void fold_by_groups(Fold<Op> &fold, u32 owners, Offset begin, int length, i32 row) const {
     constexpr int GROUP = 8, ROWS = WARP / GROUP;
     while (owners) {
@@ -235,8 +235,8 @@ struct Rows {
     }
   }
 
-  /// Folds a segment of a row, by a warp. Every lane must call this and gets the result. If ENDS is
-  /// not AT_LAST, the result is the first term in order.
+  /// Folds a segment of a row with a warp. Every lane must call this and gets the result. If ENDS
+  /// is not AT_LAST, the result is the first term in order.
   DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
     Fold<Op> mine;
 #pragma unroll 1
@@ -260,8 +260,8 @@ struct Rows {
     return mine;
   }
 
-  /// Returns the first of the next BATCH * WARP entries of a segment whose index has an entry in u,
-  /// or -1 if there is none.
+  /// Returns which of the next BATCH * WARP entries of a segment is the first whose index has an
+  /// entry in u, or -1 if there is none.
   DEVICE int first_hit(Offset begin, int from, int length) const {
     if constexpr (HELD != IN_BITMAP) return from;
     i32 k[BATCH];

@@ -1,11 +1,12 @@
-// Random numbers as a function of a counter, equal to those of graphla/operations/hashed_random.py.
+// Random numbers as a function of a counter. They equal those of
+// graphla/operations/hashed_random.py.
 #ifndef GRAPHLA_HASHED_RANDOM
 #define GRAPHLA_HASHED_RANDOM
 #include "device.cuh"
 
 namespace graphla {
 
-/// Returns the finalizer of splitmix64.
+/// Returns x after the finalizer of splitmix64.
 DEVICE u64 mix(u64 x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

@@ -3,9 +3,9 @@
 // of gathering.cuh).
 //
 // Column c competes for slot c mod slots, with the tag c / slots. The slot goes to the column with
-// the most sampled entries; on a tie to the last column, regardless of the grid. A slot without a
-// candidate has the tag 0, which stands for column s itself. So every tag stands for an existing
-// column.
+// the most sampled entries; in a tie, to the last of the columns, regardless of the grid size. A
+// slot without a candidate has the tag 0, which stands for column s itself. So every tag stands for
+// an existing column.
 #include "collectives.cuh"
 
 namespace graphla {

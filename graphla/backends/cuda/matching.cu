@@ -1,5 +1,5 @@
-// A maximal matching in rounds: in each round every edge that is the best one at both its ends is
-// taken, and its two ends become mates.
+// Finds a maximal matching in rounds. Each round takes every edge that is the best edge at both of
+// its ends, and makes its two ends mates.
 //
 // The edges have a total order. So the result is the matching of a loop over the edges in this
 // order, and does not depend on how the threads run.
@@ -11,8 +11,8 @@ namespace graphla {
 /// Values of `mates` for a vertex without a mate: FREE may still get one, NONE gets none.
 enum Mate { FREE = -1, NONE = -2 };
 
-/// An edge to j. Edges are ordered by value, then by number; of two equal edges the one with the
-/// lesser j is better.
+/// An edge to j. Edges are ordered by value, then by number; if two edges are equal, the one with
+/// the smaller j is better.
 template <class Value> struct Edge {
   Value value;
   u64 number;
@@ -38,8 +38,8 @@ template <class Value> struct Edge {
 };
 
 /// wanted[v] = the free neighbor on the best edge of v, or NONE if no neighbor is free. This is
-/// computed for each of the `count` listed vertices that has no wish yet, or whose wanted vertex is
-/// no longer free. A warp reads each row, or a block if IS_WIDE.
+/// computed for each of the `count` listed vertices that wants no vertex yet, or whose wanted
+/// vertex is no longer free. One warp reads each row; if IS_WIDE, one block does.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
 __global__ void __launch_bounds__(MatchingTuning::block)
     choose_mates(Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list,
@@ -76,8 +76,9 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   }
 }
 
-/// Two listed vertices that want each other become mates. A vertex that wants another one without
-/// success is listed again: in `rest`, or in `rest_wide` if its row is longer than `wide`.
+/// Makes mates of every two listed vertices that want each other. If a vertex is not wanted by the
+/// vertex that it wants, it is listed again: in `rest`, or in `rest_wide` if its row is longer than
+/// `wide`.
 template <class Op, class Offset>
 __global__ void pair_up(const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
                         const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest,

@@ -1,6 +1,6 @@
-// Kernels for products of a matrix and a vector: facts about a frontier (the entries of u) and
-// about A that are needed before the product, and runs of equal outputs after the edges are sorted
-// by output.
+// Kernels for products of a matrix and a vector. Some compute facts about the frontier (the entries
+// of u) and about A that are needed before the product. Others find the runs of equal outputs after
+// the edges are sorted by output.
 #include "persistent.cuh"
 
 namespace graphla {
@@ -8,8 +8,8 @@ namespace graphla {
 constexpr int ROWS = 4;  // number of consecutive rows that a thread counts
 
 /// ends[i] = the number of entries in the given rows from the first row of i's part to row i. Each
-/// block counts a part; all parts have the same length. ends[count + p] = the number of entries in
-/// the parts before p, which has to be added. If `host` is not null, it receives the total as two
+/// block counts one part; all parts have the same length. ends[count + p] = the number of entries
+/// in the parts before p; `join_parts` adds it. If `host` is not null, it receives the total as two
 /// halves, the lower one first.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -84,7 +84,7 @@ __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *fac
   }
 }
 
-/// z(0) = the value of all terms, if each operand has one value.
+/// z(0) = the common value of all terms, if each operand has one value for all of its entries.
 template <class Op, class A, int KEPT_A, class U, int KEPT_U>
 __global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
   const Values<typename Op::A, A, KEPT_A> a(a_values);
@@ -114,9 +114,9 @@ __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
   }
 }
 
-/// Writes the runs as rows. runs[e] counts the runs that begin at e or before. indptr[r] is where
-/// run r begins, and outputs[r] its key; the last offset is where the keys that are not outputs
-/// begin.
+/// Writes the runs as rows. runs[e] is the number of runs that begin at or before e. indptr[r] is
+/// where run r begins, and outputs[r] its key; the last offset is where the keys that are not
+/// outputs begin.
 template <class Op>
 __global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count,
                          i32 size, i32 *__restrict__ indptr, i32 *__restrict__ outputs) {

@@ -6,11 +6,11 @@
 
 namespace graphla {
 
-/// Merges two runs of one array: calls visit(n, place, key) for the steps n = from..to - 1 of the
-/// steps 0..COUNT - 1. The merge continues at keys[i] and keys[j], and the runs end at a_end and
-/// b_end. At least to - from entries must remain. On return, i and j are where the merge then is.
-/// An entry of a goes before an equal entry of b. Lanes of a warp may take from different runs, so
-/// the loop selects values instead of branching.
+/// Merges two runs of one array. Of the steps n = 0..COUNT - 1 it runs from..to - 1, and calls
+/// visit(n, place, key) at each. The merge starts at keys[i] and keys[j], and the runs end at a_end
+/// and b_end. At least to - from entries must remain. On return, i and j are the positions at which
+/// the merge would continue. An entry of a goes before an equal entry of b. Lanes of a warp may
+/// take from different runs, so the loop selects values instead of branching.
 template <int COUNT, class Key, class Before, class Visit>
 DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, int from, int to,
                         Before before, Visit visit) {

@@ -1,19 +1,20 @@
 // Breadth-first search from up to 64 starts in one launch: bit s of each word belongs to search s
-// (Then et al., "The More the Merrier", VLDB 2014).
+// (M. Then et al., "The More the Merrier", VLDB 2014).
 //
-// Three words of a vertex describe level d: `seen[v]` has the searches that have reached v by level
-// d, `fresh[v]` those that reached v at level d, and `next[v]`, a superset of seen[v], those that
-// reach v by level d + 1. A level has two phases, with a barrier after each:
+// Three words of a vertex v describe level d. `seen[v]` has the searches that have reached v by
+// level d. `fresh[v]` has the searches that reached v at level d. `next[v]`, a superset of seen[v],
+// has the searches that reach v by level d + 1. A level has two phases, with a barrier after each:
 //   expand  next[v] |= seen[u] for searches that pull (u: v's in-neighbors, until no search is
 //           missing), and next[w] |= fresh[v] for those that push (w: v's out-neighbors);
 //   merge   fresh = next & ~seen, then seen = next; stores the levels, and counts the vertices and
 //           edges of each search.
-// Pull may read seen instead of fresh: if a search had reached a neighbor of v before this level,
-// it would already have reached v.
+// A pull may read `seen` instead of `fresh`: if a search had reached a neighbor of v before this
+// level, it would already have reached v.
 //
-// Each search chooses its direction at each level. When most searches have reached the hubs, a pull
-// for them ends at its first neighbor. A few searches may still be far away: they would make every
-// pull read its row to the end, although they have few edges to push.
+// Each search chooses its own direction at each level. Once most searches have reached the hubs, a
+// pull for these searches ends at its first neighbor. A few searches may not have reached the hubs
+// yet. If these pulled too, every pull would read its row to the end; a push takes only few edges
+// for them.
 //
 // Races: threads read next[] while others add bits to it. A bit that is missed is added again,
 // which changes nothing. `touched` is only ever set to one.
@@ -30,7 +31,8 @@ constexpr float BROAD = 0.8f;
 /// merged.
 constexpr float SMALL = 1.0f / 64;
 
-/// Pushes along more edges than this many per vertex are assumed to reach every group.
+/// If searches push along more than this many edges per vertex, all groups are assumed to be
+/// reached.
 constexpr float MOST = 0.5f;
 
 /// Statuses in addition to those of persistent.cuh.
@@ -47,7 +49,7 @@ DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words
   return vertex;
 }
 
-/// The counts of this warp. A lane has the searches `lane` and 32 + lane.
+/// The counts of this warp. Each lane counts the searches `lane` and 32 + lane.
 struct WarpCounts {
   u32 vertices[2];
   float edges[2];
@@ -83,8 +85,7 @@ DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   }
 }
 
-/// Merges the bits that this level has brought: stores their levels, counts them, and adds them to
-/// `seen`.
+/// Merges the new bits of this level: stores their levels, counts them, and adds them to `seen`.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                   bool queues_all, bool is_all, u64 wanted, i32 level, WarpCounts &warp_counts,
@@ -131,7 +132,8 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// Clears the plane that a level opens, for reached vertices whose word this level has not written.
+/// Clears the plane that is first written at this level, for the reached vertices whose word this
+/// level has not written.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -141,8 +143,8 @@ DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 leve
   }
 }
 
-/// Marks the starts, which are reached at level 0. Marks the vertices that a pull may reach as
-/// open.
+/// Marks the starts, which are reached at level 0. Marks as open the vertices that a pull may
+/// reach.
 template <class Offset>
 DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
                            const Searches &searches) {
@@ -167,7 +169,7 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
 }
 
 /// The sums of a level: `vertices` that each search reaches, `edges` out of them (approximately),
-/// and in the last word the edges out of the vertices that any search reaches.
+/// and, in the last word, the edges out of all vertices that some search reaches.
 struct Tally {
   u64 *words;
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
@@ -213,7 +215,7 @@ struct Shared {
   i64 *due;             // the clock at which the host's stop word is read again
 };
 
-/// All levels of up to 64 searches. The members below `rounds` are equal in all blocks.
+/// All levels of up to 64 searches. The members from `level` on are equal in all blocks.
 template <class Offset> struct Course {
   const Graph<Offset> &graph;
   const Words &words;
@@ -230,7 +232,7 @@ template <class Offset> struct Course {
   i32 level = 0;
   i32 depth = 0;
   bool is_small = true;  // the next fresh vertices may be queued as soon as they are merged
-  bool is_all = false;   // all groups are merged, because pushes were too many to mark groups
+  bool is_all = false;   // all groups are merged, because there were too many pushes to mark groups
   u32 status = FINISHED;
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
@@ -249,7 +251,7 @@ template <class Offset> struct Course {
     grid.meet();
   }
 
-  /// Merges the bits that the last level has brought, and counts them.
+  /// Merges the new bits of the last level, and counts them.
   DEVICE void merge_level() {
     if (is_first() && threadIdx.x < 4)
       store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
@@ -260,7 +262,8 @@ template <class Offset> struct Course {
     grid.meet();
   }
 
-  /// Chooses the direction of each search for the next level. Every block chooses the same.
+  /// Chooses the direction of each search for the next level. All blocks choose the same
+  /// directions.
   DEVICE Plan plan() const {
     const int me = int(threadIdx.x);
     const bool may_pull = graph.into_ends && searches.towards != PUSH;
@@ -284,7 +287,8 @@ template <class Offset> struct Course {
     return Plan{going, !pulling && is_free && is_broad ? going : pulling};
   }
 
-  /// Adds the level to the totals, clears the tally after the next one, and records the level.
+  /// Adds the level to the totals, clears the tally that the level after next will use, and records
+  /// the level.
   DEVICE void note_level(const Plan &plan) {
     const int me = int(threadIdx.x);
     if (is_first() && me < SEARCHES) {
@@ -303,7 +307,7 @@ template <class Offset> struct Course {
                 edges);
   }
 
-  /// Clears the plane that this level has opened, if there is room for it.
+  /// Clears the plane that is first written at this level, if there is room for it.
   DEVICE void open_plane(const Plan &plan) {
     if (!words.room || !plan.going) return;
     if (planes_for(level) > words.room) status = TOO_DEEP;
@@ -312,7 +316,7 @@ template <class Offset> struct Course {
     if (level >= searches.limit) grid.meet();  // another block may write a vertex's levels
   }
 
-  /// Adds the bits of the next level. Returns whether the host wishes to stop.
+  /// Adds the bits of the next level. Returns whether the host asks the kernel to stop.
   DEVICE bool expand(const Plan &plan) {
     const u64 pushing = plan.going & ~plan.pulling;
     const bool is_queued = is_small && !plan.pulling;
@@ -361,8 +365,8 @@ template <class Offset> struct Course {
   }
 };
 
-/// One launch: all levels of up to 64 searches. `queues` has room for the parts of all long rows by
-/// rows and by columns, and for all vertices; its counts are words of `control`.
+/// One launch: all levels of up to 64 searches. `queues` has room for the parts of all long rows
+/// and long columns, and for all vertices; its counts are words of `control`.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 3)
     search_many(Launch launch, Graph<Offset> graph, Words words, Searches searches, Queues queues,

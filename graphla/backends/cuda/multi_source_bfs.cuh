@@ -12,10 +12,11 @@ constexpr int SEARCHES = MultiSearchTuning::searches;
 constexpr int UNROLL = 4;  // edges that a lane has in flight
 static_assert(SEARCHES == 64, "one bit of a word per search");
 
-/// How searches choose a direction: each by itself, or all push, or all pull.
+/// How searches choose a direction: each search chooses for itself, or all push, or all pull.
 enum Towards { AUTO = 0, PUSH = 1, PULL = 2 };
 
-/// The graph by rows (`out`) and by columns (`into`). Vertices from `vertices` on have no edges.
+/// The graph by rows (`out`) and by columns (`into`). Vertices with numbers of at least `vertices`
+/// have no edges.
 template <class Offset> struct Graph {
   i64 vertices;
   const Offset *out_ends;  // indptr
@@ -23,9 +24,9 @@ template <class Offset> struct Graph {
   const Offset *into_ends;  // null if no search pulls
   const i32 *into;
   const i32 *first;     // the in-neighbor of each vertex that is tested first, or null
-  bool leads;           // whether `first` is also the first entry of the row
+  bool leads;           // whether first[v] is also the first entry of v's row
   const bool *allowed;  // the mask, or null
-  i32 longest;          // most entries of a short row
+  i32 longest;          // maximum number of entries of a short row
   i32 part;             // entries of one task of a long row
 };
 
@@ -38,15 +39,16 @@ struct Searches {
   i32 limit;    // the greatest level
   i32 towards;  // one of `Towards`
   float favor;  // a search pulls if the edges out of its frontier, times `favor`, exceed
-                // the edges out of the vertices that are still to be reached
+                // the edges out of its unreached vertices
 };
 
-/// The state of the vertices: words have one bit per search, groups have 32 vertices.
+/// The state of the vertices: a word has one bit per search, a group has 32 vertices.
 struct Words {
   u64 *seen;  // n words, zero at first
   u64 *next;  // one word per vertex with edges, zero at first
   u64 *fresh;
-  u32 *open;    // per group: vertices that miss some search, may be reached, and have in-edges
+  u32 *open;  // per group: vertices with in-edges that may be reached, and that some search has not
+              // reached
   u8 *touched;  // per group, zero at first: some word of `next` has new bits
   u64 *had;  // per group: searches that reached a vertex at this level; if 0, `fresh` is outdated
   u64 *planes;  // levels, see multi_source_bfs_levels.cuh
@@ -54,10 +56,10 @@ struct Words {
   i32 room;     // number of planes; 0: levels are not kept
 };
 
-/// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels, 16 bytes
-/// times a power of two.
+/// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels; its size
+/// is 16 bytes times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;   // sums of three levels, used round-robin, zero at first: see Tally
+  u64 *tallies;   // the sums of three levels, used round-robin, zero at first; see Tally
   i64 *totals;    // per search: number of vertices reached, sum of levels, greatest level
   Level *levels;  // null if levels are not wanted
   i64 pitch;
@@ -71,7 +73,7 @@ template <class Offset> struct Vertex {
   i32 nearest;
 };
 
-/// Computes *at |= bits without waiting for the old value.
+/// Executes *at |= bits without waiting for the old value.
 DEVICE void add_bits(u64 *at, u64 bits) {
 #ifdef GRAPHLA_SIMULATOR
   atomicOr(at, bits);

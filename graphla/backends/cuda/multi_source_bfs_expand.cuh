@@ -1,9 +1,9 @@
 // Breadth-first search from up to 64 starts: the expansion of one level, which computes next[] from
 // seen[] (pull) and from fresh[] (push). multi_source_bfs.cu describes these arrays.
 //
-// An expansion has two halves. In the first a warp takes groups of 32 vertices. It queues work that
-// would keep it busy for long: vertices that push, and rows of more than `longest` entries, cut
-// into parts. In the second half, after a barrier, all warps share the queues.
+// An expansion has two halves. In the first half each warp takes groups of 32 vertices, and queues
+// the work that takes long: vertices that push, and rows of more than `longest` entries, which it
+// cuts into parts. In the second half, after a barrier, all warps share the queued work.
 #ifndef GRAPHLA_MANY_EXPAND
 #define GRAPHLA_MANY_EXPAND
 #include "multi_source_bfs.cuh"
@@ -24,9 +24,9 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
   store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// What a push does in addition to its atomic. If each lane writes to a different place, the test
-/// and the mark take as long as the atomic. If there are many edges and most of their ends are new,
-/// the push does only the atomic.
+/// What a push does in addition to its atomic. If the lanes write to scattered addresses, the test
+/// and the mark each take as long as the atomic. So if there are many edges and most of their ends
+/// are new, the push does only the atomic.
 enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // CARE_MARK also tests
 
 /// Pushes the bits of some searches along one edge, to w.
@@ -54,11 +54,11 @@ DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   }
 }
 
-/// The vertices that a warp is about to queue. They are held in shared memory, so that the warp
+/// The vertices that a warp is about to queue. The warp collects them in shared memory, so that it
 /// seldom needs the atomic that claims room in the queue.
 struct Pushers {
   static constexpr int FULL = 64, ROOM = FULL + WARP;
-  i32 *held;  // ROOM of them, the warp's own
+  i32 *held;  // the warp's own array of ROOM vertices
   int count;
 
   /// Adds this lane's vertex if the lane `wants` to. All lanes must call this.
@@ -84,7 +84,7 @@ struct Pushers {
   }
 };
 
-/// Pushes along entries begin..end - 1 of a long row, by one warp.
+/// Pushes along entries begin..end - 1 of a long row, with one warp.
 template <class Offset>
 DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
                       int care) {
@@ -100,7 +100,8 @@ DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin,
   }
 }
 
-/// Pulls along entries begin..end - 1 of v's long row, by one warp, until no search is missing.
+/// Pulls along entries begin..end - 1 of v's long row, with one warp, until every search that pulls
+/// has reached v.
 template <class Offset>
 DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64 begin, i64 end,
                       u64 missing) {
@@ -153,8 +154,8 @@ DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64
   }
 }
 
-/// Queues this lane's vertex by the length of its row, if any search pushes it. All lanes must call
-/// this.
+/// Queues this lane's vertex if any search pushes from it; the queue depends on the length of its
+/// row. All lanes must call this.
 template <class Offset>
 DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v, i64 length,
                          Pushers &pushers) {
@@ -176,9 +177,10 @@ DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, 
   return vertex;
 }
 
-/// Pulls along the rows of a group. Each lane tries its first neighbor, then a few more. Then the
-/// warp takes all remaining edges; long rows are queued instead. `left` is this warp's shared
-/// memory, two words per lane: the searches that its row still misses.
+/// Pulls along the rows of a group. Each lane tries the first neighbor of its vertex, then a few
+/// more. Then the warp takes all remaining edges, except those of long rows, which it queues.
+/// `left` is this warp's shared memory, with two words per lane: the searches that have not reached
+/// the lane's vertex.
 template <class Offset>
 DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
                        const Vertex<Offset> &vertex, u64 pulling, bool is_alone, u32 *left) {
@@ -310,7 +312,7 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     }
   }
   const i64 each =
-      greatest(i64(1), least(rows / warps, i64(WARP)));  // a warp takes few rows if there are few
+      greatest(i64(1), least(rows / warps, i64(WARP)));  // fewer rows at a time if there are few
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
     push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, care);

@@ -2,8 +2,8 @@
 // and written as numbers at the end.
 //
 // Word v of *plane* b has bit b of the code of v's level, for all searches. The code is a Gray
-// code, rotated so that the codes of levels 2, 3 and 4 have one bit, no bit and one bit. Most
-// vertices of a small world have these levels, so a level then writes to few planes.
+// code, rotated so that the codes of levels 2, 3 and 4 have one bit, no bit and one bit. In a
+// small-world graph most vertices have these levels, so each level writes to few planes.
 #ifndef GRAPHLA_MANY_LEVELS
 #define GRAPHLA_MANY_LEVELS
 #include "multi_source_bfs.cuh"
@@ -39,7 +39,8 @@ struct alignas(16) Quad {
   u32 word[4];
 };
 
-/// Returns the levels of 16 (one byte each) or 4 (int32) searches of one vertex, from `first` on.
+/// Returns the levels of one vertex in consecutive searches that begin with `first`: 16 searches if
+/// a level is one byte, 4 if it is an int32.
 template <class Level>
 DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
   Quad quad = {{0, 0, 0, 0}};
@@ -81,7 +82,7 @@ struct Planes {
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }
 
-  /// Returns 16 bytes of levels: of the searches from `first` on, for the vertex of lane `from`.
+  /// Returns 16 bytes of levels of the vertex of lane `from`, in the searches from `first` on.
   /// Levels have USED bits. All lanes must call this.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
@@ -106,7 +107,7 @@ struct Planes {
 };
 
 /// Writes the levels in the user's numbering. A lane loads the words of one vertex, decodes its
-/// levels bit by bit, and then writes 16 bytes of a row, next to the lanes before and after it.
+/// levels bit by bit, and then writes 16 bytes of a row; adjacent lanes write adjacent bytes.
 template <class Level>
 DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searches, i32 depth,
                          const Results<Level> &results) {
@@ -141,9 +142,9 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
   planes.load(words.planes + v, words.stride, used_of(v, seen));
   u32 third = number(begin + 2 * step);
   for (u32 base = begin - lane(); base < n; base += step) {
-    // The words of the next vertex are loaded while the levels of this one are written. The word
-    // `seen` of the vertex after it is loaded one step earlier still, because it decides whether
-    // planes are read.
+    // The thread loads the words of the next vertex while it writes the levels of this one. It
+    // loads the word `seen` of the vertex after the next even earlier, because `seen` decides
+    // whether the planes are read.
     Planes ahead;
     ahead.load(words.planes + later, words.stride, used_of(later, seen_later));
     const u64 seen_third = words.seen[third];

@@ -1,20 +1,21 @@
-// One round of PageRank, except for the pull: the pull (spmv.cu) gathers for each vertex the sum
-// `arrived` over its in-edges, and this kernel computes the new ranks from it:
+// One round of PageRank without its pull. The pull (spmv.cu) computes, for each vertex, the sum
+// `arrived` over its in-edges. This kernel then computes the new ranks:
 //
 //   r'(v) = arrived(v) + (1 - alpha)·jump(v) + fallen·fall(v)
 //   carried(v) = share(v)·r'(v)
 //
 // `fallen` is alpha times the sum of the ranks of all dangling vertices (those with share 0) before
-// the round. A thread takes every k-th vertex, where k is the number of threads. Sums are added in
-// a fixed order, so that a round gives the same bits in each run.
+// the round. Each thread computes every k-th vertex, where k is the number of threads. Sums are
+// added in a fixed order, so a round gives the same bits in every run.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// AT_START computes only `carried` and the sums. IN_ROUND also computes ranks.
+/// AT_START computes only `carried` and the sums. IN_ROUND also computes the ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
-/// The parameters of the walk. A step is 0 if all values of the array before it are equal, else 1.
+/// The parameters of the walk. The step of an array (the member after it) is 0 if all values of the
+/// array are equal, otherwise 1.
 template <class T> struct Walk {
   i64 n;
   i64 rows;        // vertices from here on have no in-edges

@@ -27,7 +27,7 @@ enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 /// Number of words of `Launch::control`.
 enum ControlShape { CONTROL_WORDS = 64 };
 
-/// How a traversal ended: HOST_STATUS. Kernels have further values of their own, from FAULT on.
+/// How a traversal ended: HOST_STATUS. A kernel may define further values, from FAULT on.
 enum Status { FINISHED = 0, STOPPED = 1, FAULT = 2 };
 
 /// Nanoseconds on the card's clock.
@@ -42,8 +42,8 @@ DEVICE u64 nanoseconds() {
 }
 
 #ifdef GRAPHLA_SIMULATOR
-/// Loads *at. After this the thread sees everything that was stored before that value: this block's
-/// cache keeps no older line.
+/// Loads *at. After this the thread sees everything that was stored before that value, because the
+/// load also drops older lines from this block's cache.
 DEVICE u64 load_acquired(const u64 *at) {
   const u64 value = load_relaxed(at);
   __threadfence();
@@ -69,7 +69,7 @@ DEVICE u64 load_acquired(const u64 *at) {
 ///
 /// A block takes a ticket, and waits until all tickets of this turn are taken. The upper half of
 /// one word counts tickets, and may wrap around. The lower half has the votes: one field for even
-/// turns and one for odd turns. A late block still reads the votes of its own turn, since another
+/// turns, another for odd turns. A late block still reads the votes of its own turn, since another
 /// block can be at most one turn ahead, and the votes of that turn are in the other field.
 struct Grid {
   u64 *word;
@@ -89,7 +89,7 @@ struct Grid {
     return wait();
   }
 
-  /// The first half of `meet`: publishes what this block has stored.
+  /// The first half of `meet`: makes the stores of this block visible to other blocks.
   DEVICE void arrive(bool leaves = false) {
     leaves = __syncthreads_or(leaves);
     due += gridDim.x;
@@ -154,8 +154,8 @@ struct Records {
   }
 };
 
-/// Returns whether this block is the last to arrive; it then sees what all others stored before.
-/// Every thread of every block must call this once, after the last barrier.
+/// Returns whether this block is the last to arrive; the last block sees everything that the others
+/// stored before. Every thread of every block must call this once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;
@@ -168,8 +168,8 @@ DEVICE bool is_last_block(const Grid &grid) {
   return __syncthreads_or(is_last);
 }
 
-/// Writes result k of the launch to the host, by one thread. Each word has the number of the
-/// launch, so words may arrive in any order: the host waits for all of them.
+/// Writes result k of the launch to the host. One thread calls this. Each word has the number of
+/// the launch, so words may arrive in any order: the host waits for all of them.
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }

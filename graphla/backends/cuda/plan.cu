@@ -1,18 +1,19 @@
-// Plans: data that traversals read in addition to a square matrix. A light plan has the vertices
-// without edges (idle) and a good first neighbor of each vertex. A full plan also has the pattern
-// in another numbering, in which vertices are in descending order of their degree class.
+// Plans: data that traversals read in addition to a square matrix. A light plan has the set of
+// vertices without edges (idle vertices) and a good first neighbor for each vertex. A full plan
+// also has the pattern in a new numbering, in which the vertices with the highest degrees come
+// first.
 //
-// The class of a vertex is 32 minus the bit length of its degree. There are 32 classes, and
-// NO_CLASS for vertices without edges. Vertices are numbered by (class, user's number), so inside a
-// class the new numbers rise with the old ones. A row is ascending in the user's numbering. So a
-// stable partition by class makes it ascending in the new numbering, and no row is sorted. A
+// The class of a vertex is 32 minus the bit length of its degree. There are 32 classes; vertices
+// without edges have NO_CLASS. Vertices are numbered by (class, user's number), so within a class
+// the new numbers are in the order of the old ones. A row is ascending in the user's numbering. So
+// a stable partition of the row by class is ascending in the new numbering, and needs no sort. A
 // partition first counts the entries of each class: lane c of a warp holds the count, and then the
-// place, of class c. Five ballots, one per bit of the classes, show each lane which lanes hold each
+// position, of class c. Five ballots, one per bit of a class, tell each lane which lanes hold each
 // class.
 //
-// Warps take CHUNK vertices at a time, and whole rows, the longest first. Whole blocks take the
-// rows of the highest degrees (see PlanTuning), a part of the row per warp. No thread writes an
-// element that another thread writes.
+// Warps take CHUNK vertices at a time, and whole rows, the longest first. A row with a very high
+// degree (see PlanTuning) is taken by a whole block, and each warp takes a part of it. No two
+// threads write the same element.
 #include "choose.cuh"
 
 namespace graphla {
@@ -51,8 +52,8 @@ struct Classes {
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
-/// Computes the class of each vertex, by rows of `out` and, if it is not null, of `into`. Sets bit
-/// v%32 of idle[v/32] if v has no entry in either, or is past the last vertex.
+/// Computes the class of each vertex from its row of `out` and, if it is not null, its row of
+/// `into`. Sets bit v%32 of idle[v/32] if v has no entry in either, or is past the last vertex.
 template <class Op, class Offset>
 __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                i64 n, u8 *classes, u32 *idle) {
@@ -70,9 +71,10 @@ __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__r
 
 constexpr int CANDIDATES = 32, AT_ONCE = 4;
 
-/// Computes first[v] = the entry with the greatest degree class among the first CANDIDATES entries
-/// of row v, or -1 if the row is empty. The first such entry wins; v itself is chosen only if there
-/// is no other entry. If `classes` is null, first[v] is the first entry.
+/// Computes first[v] = the neighbor with the highest degree among the first CANDIDATES entries of
+/// row v, or -1 if the row is empty. Degrees are compared by class, and the first such neighbor
+/// wins. v itself is chosen only if there is no other candidate. If `classes` is null, first[v] is
+/// the first entry.
 template <class Op, class Offset>
 __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const u8 *__restrict__ classes, i64 n, i32 *first) {
@@ -97,8 +99,9 @@ __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__r
   }
 }
 
-/// Computes the class of each vertex, and counts[class * chunks + chunk], also for NO_CLASS. A
-/// degree is the length of a row of `out` and, if it is not null, of `into`.
+/// Computes the class of each vertex, and counts[class * chunks + chunk], the number of vertices of
+/// each class in each chunk; NO_CLASS is counted too. A degree is the length of a row of `out` and,
+/// if it is not null, of `into`.
 template <class Op, class Offset>
 __global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
                               i64 n, i64 chunks, u8 *classes, i64 *counts) {
@@ -175,7 +178,7 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Writes the renumbered entries to the places of their classes. The whole warp must call this.
+/// Writes the renumbered entries to the positions of their classes. The whole warp must call this.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
                           i32 *placed) {

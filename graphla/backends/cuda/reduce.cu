@@ -1,9 +1,9 @@
 // Folds: s = x[0] (+) x[1] (+) ..., and w(i) = the fold of row i.
 //
 // The order of a fold depends only on the operands, never on the grid or on timing. So the result
-// has the same bits in every run. A warp folds each strip of STRIP entries, whatever rows they
-// belong to, so that short and long rows balance. If a row continues after the end of a strip,
-// close_rows folds its parts in order.
+// has the same bits in every run. A warp folds each strip of STRIP entries, regardless of the rows
+// to which they belong, so the work is balanced for short and long rows. If a row continues after
+// the end of a strip, close_rows folds its parts in order.
 #include "rows.cuh"
 
 namespace graphla {
@@ -13,10 +13,10 @@ enum FoldShape {
   FOLD_BLOCK = 256  // threads of a block that folds one part
 };
 constexpr int AHEAD = 4;  // loads of a thread in flight, for values of at least 4 bytes
-constexpr int LONG = 32;  // from this many strips of a row on, a block folds them together
+constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
 constexpr int SHORT =
-    32;  // longest part of a row, in entries, that one lane folds in a strip of many rows
-constexpr int ROOM = STRIP + STRIP / WARP;  // places in shared memory for the values of a strip
+    32;  // maximum length of a part of a row that one lane folds, in a strip of many rows
+constexpr int ROOM = STRIP + STRIP / WARP;  // elements in shared memory for the values of a strip
 
 /// Returns the fold over the warp, to lane 0.
 template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
@@ -48,7 +48,8 @@ template <class Op> DEVICE typename Op::Z fold_copies(typename Op::Z x, i64 n) {
 
 // --- all values -------------------------------------------------------------------------------
 
-/// parts[b] = the fold of values b * part .. (b + 1) * part - 1, or of those that are present.
+/// parts[b] = the fold of values b * part .. (b + 1) * part - 1 or, with SOME, of the present
+/// values among them.
 template <class Op, class Stored, bool SOME>
 __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
                                                          const bool *__restrict__ present,
@@ -82,7 +83,7 @@ __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-/// z = the fold of `count` copies of one value. One thread does it.
+/// z = the fold of `count` copies of one value. One thread computes it.
 template <class Op, class Stored>
 __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z) {
   z[0] = fold_copies<Op>(convert<typename Op::Z>(value[0]), count);
@@ -92,7 +93,7 @@ __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z)
 
 /// Stores in present[i] whether row i has entries, and adds the number of such rows to `counter`,
 /// which is zero before the launch. Every thread of the block must call this. `scratch` is shared
-/// memory for one number per warp, and one more.
+/// memory for one number per warp, plus one more number.
 template <class Offset>
 DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter,
                       u64 *scratch) {
@@ -106,15 +107,15 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// Notes which rows have entries, for folds whose value is already known.
+/// Records which rows have entries, for folds whose value is already known.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Computes folds[i] without a pass over entries: any value of row i, or the fold of as many copies
-/// of the one value as row i has entries.
+/// Computes folds[i] without a pass over the entries. It is either any value of row i or, if all
+/// entries have the same value, the fold of one copy per entry of row i.
 template <class Op, class Stored, int KEPT, class Offset>
 __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
                                   const Stored *values, typename Op::Z *folds, bool *present,
@@ -153,8 +154,8 @@ DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 f
   return ends ? first + __ffs(int(ends)) - 1 : warp_segment_of(indptr, nrows, end - 1);
 }
 
-/// Returns the place of value k of a strip in shared memory. One place stays free after every 32
-/// values, so that lanes that read rows of 32 values each read from different banks.
+/// Returns the position of value k of a strip in shared memory. One element stays free after every
+/// 32 values, so that lanes that read rows of 32 values each read from different banks.
 DEVICE int place_of(int k) { return k + k / WARP; }
 
 /// Folds the parts of rows first..last that are in the strip begin..end - 1. One lane folds a short
@@ -204,8 +205,8 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
   }
 }
 
-/// Folds strip by strip: into folds[i] the part of row i in the strip in which the row ends; into
-/// tails[strip] the part of a row that continues after the strip.
+/// Folds the entries strip by strip. folds[i] = the fold of row i's part in the strip in which the
+/// row ends. tails[strip] = the fold of the part of a row that continues after the strip.
 template <class Op, class Stored, class Offset>
 __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
                             i64 count, typename Op::Z *folds, typename Op::Z *tails, bool *present,
@@ -267,9 +268,9 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Completes the rows that began in an earlier strip: folds[i] = the tails of those strips (+)
-/// folds[i]. One thread per strip completes the row that ends there; the whole block folds LONG or
-/// more tails.
+/// Completes the rows that began in an earlier strip: folds[i] = the tails of the strips before its
+/// last one (+) folds[i]. One thread per strip completes the row that ends there; if a row has LONG
+/// or more tails, the whole block folds them.
 template <class Op, class Offset>
 __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr,
                                                          i64 nrows,

@@ -11,7 +11,7 @@
 namespace graphla {
 
 enum TileShape { STEPS = 4 };                     // entries of a tile per thread
-constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // most entries of a tile
+constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // maximum number of entries of a tile
 
 /// How the position (i, j) of entry k is found. DENSE: (k, 0). LISTED: (indices[k], 0). BY_ROWS: j
 /// is indices[k], and i is the row of a matrix that contains k.
@@ -30,15 +30,15 @@ DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i
   __syncthreads();
 }
 
-/// Returns the row of entry k, which is among first..last.
+/// Returns the row of entry k; the row is one of first..last.
 template <class Offset>
 DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64 k) {
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
 }
 
-/// Returns an array in shared memory: element k - begin is the row of entry k of the tile, minus
-/// span[0]. Every thread of the block must call this. A tile has at most STEPS entries per thread,
-/// and begins at a multiple of STEPS * blockDim.x.
+/// Returns an array in shared memory. Its element k - begin is the row of entry k, minus span[0].
+/// Every thread of the block must call this. A tile has at most STEPS entries per thread, and
+/// begins at a multiple of STEPS * blockDim.x.
 template <class Offset>
 DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end,
                               i64 *span) {
@@ -73,9 +73,10 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   return rows;
 }
 
-/// Calls visit(k, i, j) for k = 0..limit - 1, and further to the end of the last tile. Whole warps
-/// call visit together; lane l has a k with k mod 32 = l. (i, j) is the position of entry k, or (0,
-/// 0) if k >= count. i is 0 unless NEEDS_ROW. `span` is shared memory for two numbers.
+/// Calls visit(k, i, j) for k = 0..limit - 1, and for all further k up to the end of the last tile.
+/// Whole warps call visit together; lane l gets a k with k mod 32 = l. (i, j) is the position of
+/// entry k, or (0, 0) if k >= count. i is 0 unless NEEDS_ROW. `span` is shared memory for two
+/// numbers.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>
 DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows,
                        const i32 *__restrict__ indices, i64 count, i64 limit, i64 *span,

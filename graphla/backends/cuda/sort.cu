@@ -1,17 +1,19 @@
-// Merge sort by any comparison. It is stable, and sorts the entries of a vector, or of each row of
-// a matrix.
+// Stable merge sort, by any comparison, of the entries of a vector or of each row of a matrix.
 //
 // 1. Tiles: each thread sorts its few keys; then runs of doubling length are merged in shared
-//    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges it.
-// 2. Rows of several tiles: the same across tiles, level by level, between two buffers. A block
-//    writes a tile of the result from its parts of two runs, which two of its warps find.
-// A key is stored with its place among all entries: in a tile as 16 bits, then as Place.
+//    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges this
+//    part.
+// 2. Rows of several tiles: sorted tiles are merged in the same way, level by level, between two
+//    buffers. A block writes one tile of the result from parts of two runs; two of its warps find
+//    these parts.
+// A key is stored with its original position: in step 1 its position in the tile as 16 bits, then
+// its position among all entries as a Place.
 //
 // The comparison may be any function. All loops run over sizes, and searches stay inside their
 // runs. Each thread reads as many entries as it writes, so a merge is a permutation of its runs if
-// each part ends where the next begins. A strict weak order guarantees that: there is one path, and
-// all searches find it. If a part ends elsewhere, the comparison contradicts itself. Then the tile
-// keeps its original order; in a merge of tiles, all entries do.
+// each part ends where the next begins. A strict weak order guarantees that: there is exactly one
+// merge path, and all searches find it. If a part ends elsewhere, the comparison contradicts
+// itself. Then the tile keeps its original order; in a merge of tiles, all entries do.
 //
 // N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
 // (2009); the merges are those of merge_path.cuh.
@@ -19,7 +21,8 @@
 
 namespace graphla {
 
-/// rows[k] = the row at seam k, for k = 0..tiles; levels = the greatest number of merges of a row.
+/// rows[k] = the row at seam k, for k = 0..tiles; levels = the maximum number of merges that a row
+/// needs.
 template <class Op, class Offset, int TILE, int STRIDE>
 __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles,
                            i32 *rows, i64 *levels) {
@@ -31,7 +34,7 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
   }
 }
 
-/// Sorts the ITEMS keys of each thread, which begin at place `mine` of the tile, in registers.
+/// Sorts the ITEMS keys of each thread in registers. They begin at position `mine` of the tile.
 template <class Op, int ITEMS>
 DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 heads,
                      typename Op::X (&key)[ITEMS], int (&at)[ITEMS]) {
@@ -43,14 +46,14 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   sort_held<Op>(key, at, heads);
 #pragma unroll
   for (int n = 0; n < ITEMS; n++) {
-    if (mine + n >= size) continue;  // these places still belong to this thread alone
+    if (mine + n >= size) continue;  // until the next barrier only this thread uses these elements
     keys[mine + n] = key[n];
     order[mine + n] = u16(at[n]);
   }
 }
 
-/// Sorts the entries of each tile within their rows, with their places. Entries of a row that needs
-/// merges go into the buffer that its first merge reads. A block sorts a tile.
+/// Sorts the entries of each tile within their rows, together with their positions. Entries of a
+/// row that needs merges go into the buffer that its first merge reads. Each block sorts one tile.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
@@ -123,10 +126,10 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// Runs one level of merges, for the rows that still need it. A block writes a tile of the result:
-/// its part of the row at its left seam and, if another row is at its right seam, its part of that
-/// row. The two blocks at a seam find the same place on the path, because they compare the same
-/// keys.
+/// Runs one level of merges, for the rows that still need it. Each block writes one tile of the
+/// result. It writes the tile's part of the row at the left seam and, if another row is at the
+/// right seam, the tile's part of that row. The two blocks at a seam find the same point of the
+/// merge path, because they compare the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,

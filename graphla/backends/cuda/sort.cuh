@@ -2,11 +2,11 @@
 // shared memory.
 //
 // A tile holds at most TILE entries. Seam k between two tiles is at entry k * STRIDE by default.
-// For a vector STRIDE is TILE, and all entries are one row. For a matrix STRIDE is less: a seam
-// inside a row moves to the end of that row if the end is within TILE - STRIDE entries. So no row
-// of at most TILE - STRIDE entries is ever cut, and a tile sorts many whole rows. A row that is cut
-// has its own merges, over its own tiles: after `level` merges, 2^level of its tiles are one sorted
-// run.
+// For a vector STRIDE is TILE, and all entries are one row. For a matrix STRIDE is smaller than
+// TILE: a seam inside a row moves to the end of that row if the end is within TILE - STRIDE
+// entries. So no row of at most TILE - STRIDE entries is ever cut, and a tile sorts many whole
+// rows. A row that is cut has its own merges, over its own tiles: after `level` merges, 2^level of
+// its tiles are one sorted run.
 #ifndef GRAPHLA_SORT
 #define GRAPHLA_SORT
 #include "merge_path.cuh"
@@ -45,7 +45,7 @@ template <int TILE, int STRIDE, class Offset> struct Seams {
     if constexpr (!HAS_ROWS) return Row(0, count);
     else return Row(i64(indptr[rows[k]]), i64(indptr[rows[k] + 1]));
   }
-  /// Returns the place of seam k; `row` is the row at the seam.
+  /// Returns the position of seam k; `row` is the row at the seam.
   DEVICE i64 place(i64 k, const Row &row) const {
     if (k * STRIDE >= count) return count;
     return row.first < k && row.last < k ? row.end : k * STRIDE;
@@ -69,14 +69,15 @@ struct Merge {
 /// Returns which of two alternating buffers a row is in if `merges` merges remain.
 DEVICE int buffer_before(int merges) { return merges & 1; }
 
-/// The part of a row in a tile, as places in the tile.
+/// The part of a row in a tile, as positions in the tile.
 struct Span {
   u16 begin, end;
 };
 
-/// Finds the rows in a tile of `size` entries from `begin` on. Returns bits for the ITEMS places of
-/// this thread: set if the place must not be exchanged with the place before, because another row
-/// begins there or there is no entry. Stores the row at its first place in spans[thread].
+/// Finds the rows in a tile of `size` entries from `begin` on. Returns one bit for each of the
+/// ITEMS positions of this thread. The bit is set if the key there must not be exchanged with the
+/// key before it, because another row begins there or because there is no entry. Stores the row at
+/// the thread's first position in spans[thread].
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   const int mine = int(threadIdx.x) * ITEMS;
@@ -103,8 +104,8 @@ DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   return heads;
 }
 
-/// Sorts the keys of one thread by exchanges of neighbors (odd-even transposition), but not across
-/// the places in `heads`.
+/// Sorts the keys of one thread by exchanging neighbors (odd-even transposition). A key at a
+/// position in `heads` is not exchanged with the key before it.
 template <class Op, int ITEMS, class Key>
 DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
 #pragma unroll 1
@@ -129,11 +130,10 @@ DEVICE void sync_pairs(int width) {
   else __syncthreads();
 }
 
-/// Returns whether the next thread's part of the merge begins elsewhere than at i, where this
-/// thread's part ended; `next` says whether there is a next part. `start` is where this thread's
-/// part began, and starts[warp] where that of the warp's first lane began: a barrier must separate
-/// its store from this call. Only a comparison that is not an order gives two paths through one
-/// merge.
+/// Returns whether the next thread's part of the merge does not begin at i, where this thread's
+/// part ended. This happens only if the comparison is not an order. `next` says whether there is a
+/// next part. `start` is where this thread's part began, and starts[warp] is where the part of the
+/// warp's first lane began; a barrier must separate the store to `starts` from this call.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

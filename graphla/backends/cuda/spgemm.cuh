@@ -11,18 +11,19 @@ namespace graphla {
 /// four from bin to bin.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
-/// Which entries of the product a mask drops: none, or those in the pattern of the mask.
+/// Which entries of the product a mask drops: none (NO_MASK), or those in the pattern of the mask
+/// (OUTSIDE).
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 
 // --- hash tables ------------------------------------------------------------------------------
-// A table has 2^bits places for keys >= 0; a free place holds FREE. Probing is linear. A search for
-// a missing key ends only at a free place, so a table must have a free place when it is searched.
+// A table has 2^bits slots for keys >= 0; a free slot holds FREE. Probing is linear. A search for a
+// missing key ends only at a free slot, so a table must have a free slot when it is searched.
 
 constexpr i32 FREE = -1;
 
 DEVICE u32 home_of(i32 key, int bits) { return (u32(key) * 0x9E3779B1u) >> (32 - bits); }
 
-/// Returns log2 of the size of the smallest table with at least `places` places, limited to
+/// Returns log2 of the size of the smallest table with at least `places` slots, limited to
 /// least_bits..most_bits.
 DEVICE int bits_for(i64 places, int least_bits, int most_bits) {
   int bits = least_bits;
@@ -30,7 +31,7 @@ DEVICE int bits_for(i64 places, int least_bits, int most_bits) {
   return bits;
 }
 
-/// Returns the place of the key in the table, or -1 if the key is missing.
+/// Returns the slot of the key in the table, or -1 if the key is missing.
 DEVICE int find_key(const i32 *table, int bits, i32 key) {
   const u32 mask = (1u << bits) - 1;
   for (u32 slot = home_of(key, bits);; slot = (slot + 1) & mask) {
@@ -40,8 +41,8 @@ DEVICE int find_key(const i32 *table, int bits, i32 key) {
   }
 }
 
-/// Inserts the key if it is missing, and returns its place. `is_new` says whether this call
-/// inserted it.
+/// Inserts the key if it is missing, and returns its slot. `is_new` says whether this call inserted
+/// it.
 DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
   const u32 mask = (1u << bits) - 1;
   for (u32 slot = home_of(key, bits);; slot = (slot + 1) & mask) {
@@ -62,7 +63,7 @@ DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
 
 // --- sums -------------------------------------------------------------------------------------
 
-/// Adds a term to a sum. `found` says whether the sum has a term already. Under the monoid `any`
+/// Adds a term to a sum. `found` says whether the sum already has a term. Under the monoid `any`
 /// the sum keeps its first term.
 template <class Op>
 DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typename Op::Y y, i64 i,
@@ -83,7 +84,7 @@ template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
 }
 
 /// Adds up the sums of each group of `width` lanes. `found` is false in a lane without a sum. Every
-/// lane of the warp must call this, and every lane gets the result of its group.
+/// lane of the warp must call this; each lane gets the result of its group.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -96,7 +97,7 @@ template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int 
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// Rows of C: where each row begins, its columns, and their values.
+/// Rows of C: the start of each row, its columns, and their values.
 template <class Offset, class Z> struct Made {
   const Offset *indptr;
   i32 *indices;
@@ -129,7 +130,7 @@ template <int LANES> struct Group {
   int mine;  // number of the lane in the group
   int base;  // first lane of the group in the warp
   DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES) {}
-  /// Returns one bit per lane of the group, from bit 0 on: whether the lane passes true.
+  /// Returns one bit per lane of the group, from bit 0 on. A bit is set if its lane passes true.
   DEVICE u32 ballot(bool yes) const { return (__ballot_sync(ALL_LANES, yes) >> base) & ONES; }
   /// Returns the x that lane `from` of the group passes.
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
@@ -143,9 +144,9 @@ struct Nothing {
 constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are visited
 
 /// Calls visit(k, x, j, y) for each term of row i of the product A B, in the order of k. The lanes
-/// of a group read one row of B at a time, one entry per lane, and synchronize after each row.
-/// narrow(from, to) may restrict the entries of a row of B that are read. The loads for AHEAD rows
-/// of B overlap. All lanes of the warp must call this; `is_there` says whether the group has a row.
+/// of a group read one row of B at a time, one entry per lane, and then synchronize. narrow(from,
+/// to) may restrict the entries of a row of B that are read. The loads for AHEAD rows of B overlap.
+/// All lanes of the warp must call this; `is_there` says whether the group has a row.
 template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
 DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b,
                       const Y &y_values, i64 i, bool is_there, Narrow narrow, Visit visit) {

@@ -1,12 +1,12 @@
-// Rows of C = A B with many terms. They are computed in tiles of 2^BITS columns; shared memory
-// holds one sum for every column of a tile.
+// Computes the rows of C = A B with many terms, in tiles of 2^BITS columns. Shared memory holds one
+// sum for every column of a tile.
 //
 // A warp computes one tile of one listed row. Its lanes find the parts of 32 rows of B that belong
 // to the tile, then read these parts one after the other, in the order of k. The columns of a part
 // differ, so only one lane adds to the sum of a column, without atomics and always in the same
-// order. A bit map records which columns have a sum, and yields them in order.
-// First the columns of each tile are counted, SPAN tiles at a time. With OUTSIDE the bits of the
-// columns that the mask lists are cleared.
+// order. A bitmap records which columns have a sum, and gives them in order. A first launch counts
+// the columns of each tile, SPAN tiles at a time. With OUTSIDE, the kernels clear the bits of the
+// columns that the mask lists.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -14,13 +14,13 @@ namespace graphla {
 constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
 constexpr int SPAN = SpgemmTuning::span;  // tiles that a warp counts at a time
 
-/// Restricts the entries from..to - 1 of a sorted row of B to those in columns begin..end - 1.
+/// Restricts the range from..to - 1 of entries of a sorted row of B to the columns begin..end - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
   from = lower_bound<i32, i64>(b_indices, from, to, i32(begin));
   if (end <= 0x7fffffff) to = lower_bound<i32, i64>(b_indices, from, to, i32(end));
 }
 
-/// Clears the bits of begin..end - 1 that the mask lists in row i.
+/// Clears the bits of those columns of begin..end - 1 that the mask lists in row i.
 template <int MASK, class Mask>
 DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bits) {
   if constexpr (MASK == OUTSIDE) {
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
   }
 }
 
-/// Writes row i of C from indptr[i] on. ends[row * tiles + tile] is the sum of `of_tiles` up to and
-/// including that tile.
+/// Writes row i of C, beginning at indptr[i]. ends[row * tiles + tile] is the running sum of
+/// `of_tiles`, including that tile.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)

@@ -5,9 +5,10 @@
 // in shared memory, and looks up the entries of each row j of Bt in this table. If row j is much
 // longer than row i, the warp searches row j for the entries of row i instead. Eight lanes read a
 // short row, the whole warp reads a long one. Row i is hashed only if it fills at most half of the
-// table; a longer row is searched. `present` must be false at first. z is written where there is a
-// term, unless all sums are known to be equal (HAS_VALUES is false). Each lane adds its terms, then
-// the lanes add their sums, so the order of the terms depends only on the operands.
+// table; otherwise it is searched. All elements of `present` must be false at first. z is written
+// where there is a term, unless all sums are known to be equal (HAS_VALUES is false). Each lane
+// adds its terms, then the lanes add their sums, so the order of the terms depends only on the
+// operands.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -28,8 +29,8 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
   DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
 };
 
-/// Row i of A, in which k is looked up: a hash table of 2^bits places, or the sorted row (bits =
-/// 0).
+/// Row i of A, in which k is looked up: a hash table with 2^bits slots, or the sorted row if bits
+/// is 0.
 struct Sought {
   const i32 *table;
   const u16 *places;  // the position of each key in the row
@@ -38,7 +39,7 @@ struct Sought {
   int bits;
 };
 
-/// Adds the terms of one dot product that lane `mine` of a group of `width` lanes computes.
+/// Adds the terms of one dot product that belong to lane `mine` of a group of `width` lanes.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
 DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
                 bool searches, int mine, int width, typename Op::Z &sum, bool &found) {
@@ -123,7 +124,8 @@ __global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
         const i32 listed = searches ? row.count : b_count;
         u32 long_ones = __ballot_sync(ALL_LANES, listed > SHORT_LIST);
         const u32 short_ones = __ballot_sync(ALL_LANES, listed > 0 && listed <= SHORT_LIST);
-        // The lane that has loaded an entry passes its data to the lanes that compute it.
+        // The lane that loaded an entry of the pattern passes its data to the lanes that compute
+        // its dot product.
         auto share = [&](int from, bool takes, int mine, int width) {
           const i32 its_j = shuffle(j, from), its_count = shuffle(b_count, from);
           const i64 its_begin = shuffle(b_begin, from);

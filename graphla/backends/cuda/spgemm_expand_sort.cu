@@ -1,18 +1,18 @@
-// Rows of C = A B with many terms among very many columns: expand, sort, and sum run by run.
+// Computes the rows of C = A B with many terms among very many columns: expands the terms, sorts
+// them, and sums each run.
 //
-// The kernel writes the terms of some listed rows one after the other, each with the key row *
-// 2^BITS
-// + column, where row is the position of the row in the list. A stable sort brings equal keys
-// together in the order of k; a thread then adds the terms of one run of equal keys in that order.
-// Terms that a mask drops (OUTSIDE) get the greatest key, NOWHERE.
+// A kernel writes the terms of some listed rows one after the other. The key of a term is row *
+// 2^BITS + column, where `row` is the position of the row in the list. A stable sort brings equal
+// keys together in the order of k; a thread then adds the terms of one run of equal keys in that
+// order. Terms that a mask drops (OUTSIDE) get the largest key, NOWHERE.
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
-/// Writes the keys and terms of each listed row, from place starts[row] - starts[0] on. Each block
-/// expands one row at a time.
+/// Writes the keys and terms of each listed row, from position starts[row] - starts[0] on. Each
+/// block expands one row at a time.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
 __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
@@ -63,8 +63,8 @@ __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restri
     is_first[t] = keys[t] != NOWHERE && (t == 0 || keys[t] != keys[t - 1]);
 }
 
-/// Writes the key of each run, and the sum of its terms[order[t]]. ends[t] is the sum of `is_first`
-/// up to and including t. Adds 1 to sizes[listed[row]] for each run.
+/// Writes the key of each run, and the sum of its terms[order[t]]. ends[t] is the running sum of
+/// `is_first`, including is_first[t]. Adds 1 to sizes[listed[row]] for each run.
 template <class Op, bool HAS_VALUES>
 __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
                          const typename Op::Z *__restrict__ terms, i64 count,

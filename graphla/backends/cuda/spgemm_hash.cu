@@ -1,34 +1,33 @@
-// Rows of C = A B with few terms: each row is computed in its own hash table in shared memory.
+// Computes the rows of C = A B with few terms, each in its own hash table in shared memory.
 //
-// A group of GROUP lanes computes one of the listed rows: for each entry (i, k) of A in order, its
-// lanes read the entries of row k of B. The columns of one row of B differ, so only one lane adds
-// to the sum of a column, without atomics. Terms are always added in the order of k.
-// If scratch memory has room for the largest possible result (`room` columns per row), each row is
+// A group of GROUP lanes computes one of the listed rows. For each entry (i, k) of A, in the order
+// of k, the lanes read the entries of row k of B. The columns of one row of B differ, so only one
+// lane adds to the sum of a column, without atomics. Terms are always added in the order of k. If
+// scratch memory has room for the largest possible result (`room` columns per row), each row is
 // computed once in scratch memory, and moved to C when all sizes are known. Otherwise the columns
-// of each row are counted first, and then computed in their final positions in C. A mask drops the
-// columns that it lists in the row (OUTSIDE).
-// The 2^BITS places of a table have room for all terms of a listed row, and at least a quarter of
-// them stays free. Each table has GROUP words of padding, so that groups in lockstep access
-// different banks.
+// of each row are counted first, and then computed in their final positions in C. With OUTSIDE, the
+// columns that the mask lists in a row are dropped. The 2^BITS slots of a table have room for all
+// terms of a listed row, and at least a quarter of the slots stays free. Each table has GROUP words
+// of padding, so that groups in lockstep access different banks.
 #include "spgemm.cuh"
 
 namespace graphla {
 
-constexpr int FEW_PLACES = SpgemmTuning::places;  // number of places of all tables of a block
-constexpr int RANKED_BITS = 7;  // up to 2^7 places, columns are ordered by counting smaller ones
+constexpr int FEW_PLACES = SpgemmTuning::places;  // number of slots in all tables of a block
+constexpr int RANKED_BITS = 7;  // up to 2^7 slots, a column's rank is the number of smaller columns
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
 template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
 template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) + GROUP;
 
-/// Frees all places of a table.
+/// Frees all slots of a table.
 template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
-  u64 *pairs = (u64 *)table;  // clears two places at a time
+  u64 *pairs = (u64 *)table;  // clears two slots at a time
   for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
   __syncwarp();
 }
 
-/// Does not restrict the entries of a row of B that are read.
+/// Reads all entries of a row of B.
 struct Whole {
   DEVICE void operator()(i64 &, i64 &) const {}
 };
@@ -110,7 +109,7 @@ template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, i
   }
 }
 
-/// Writes the listed columns with their sums, in order, from place `first` on.
+/// Writes the listed columns with their sums, in order, from position `first` on.
 template <int BITS, int GROUP, bool HAS_VALUES, class Z>
 DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums,
                          const i32 *columns, int taken, i64 first, i32 *__restrict__ indices,
@@ -125,8 +124,9 @@ DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *s
   }
 }
 
-/// Computes the columns of row i of C, in order, and their sums. Writes them from indptr[i] on, or
-/// into scratch memory of `room` places per listed row, with their number in sizes[i].
+/// Computes the columns of row i of C, in order, and their sums. Writes them either from indptr[i]
+/// on, or to scratch memory with room for `room` entries per listed row; in the second case
+/// sizes[i] gets their number.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
 __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a,
@@ -198,7 +198,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   }
 }
 
-/// The listed rows of few terms. The rows of each bin begin at lists[bin * room].
+/// The listed rows with few terms. The rows of each bin begin at lists[bin * room].
 struct FewRows {
   const i32 *lists;
   i64 room;
@@ -208,8 +208,8 @@ struct FewRows {
 enum MoveShape { MOVE_LANES = 8 };  // lanes that move a row
 
 /// Moves the rows of all four lists from scratch memory into C. Scratch memory holds the lists one
-/// after the other; a row of the list MOST_24 has 24 places there, one of MOST_96 has 96, and so
-/// on.
+/// after the other; a row of the list MOST_24 has room for 24 entries there, a row of MOST_96 for
+/// 96, and so on.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
 __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
                          const Word *__restrict__ made_z, Made<OffsetC, Word> c) {

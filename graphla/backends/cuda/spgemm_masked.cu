@@ -4,29 +4,29 @@
 //
 // A warp processes tiles of at most MOST_LISTED entries of the pattern. For each row in its tile it
 // hashes the columns that the pattern lists there in shared memory. It reads the rows k of B in the
-// order of k, each restricted to the range of the listed columns. A row of B that is much longer
-// than the list is searched for the listed columns instead, after the other rows. The columns of
-// one row of B differ, so only one lane adds to the sum of a column, without atomics and always in
-// the same order. `present` must be false at first. z is written where there is a term, unless all
-// sums are known to be equal (HAS_VALUES is false).
+// order of k, each restricted to the range of the listed columns. If a row of B is much longer than
+// the list, the warp instead searches it for the listed columns, after the other rows. The columns
+// of one row of B differ, so only one lane adds to the sum of a column, without atomics and always
+// in the same order. All elements of `present` must be false at first. z is written where there is
+// a term, unless all sums are known to be equal (HAS_VALUES is false).
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int ROWS_WARPS = SpgemmMaskedTuning::warps;
 constexpr int MOST_LISTED = SpgemmMaskedTuning::rows_tile;
-constexpr int LISTED_BITS = 10;  // log2 of the places in the table of listed columns
+constexpr int LISTED_BITS = 10;  // log2 of the slots in the table of listed columns
 constexpr i32 LONGER = 16;       // a row of B this many times as long as the list is searched
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
 
-/// The shared memory of a warp for the listed columns: the place of each column in the list,
+/// The shared memory of a warp for the listed columns: for each column, its position in the list,
 /// whether it has a term, and its sum.
 template <class Op, bool HAS_VALUES> struct Sought {
   typedef typename Op::Z Z;
   i32 *table;
-  u16 *places;  // place in the list of each key of the table
+  u16 *places;  // per slot of the table: position of its key in the list
   Z *sums;
-  u32 *found;  // one bit per place of the list: whether it has a term
+  u32 *found;  // one bit per position in the list: whether it has a term
   int count = 0, bits = 0;
 
   /// Hashes the listed columns. Every lane of the warp must call this.
@@ -43,14 +43,14 @@ template <class Op, bool HAS_VALUES> struct Sought {
     }
     __syncwarp();
   }
-  /// Marks that a place of the list has a term. Returns whether it was already marked.
+  /// Marks that a position in the list has a term. Returns whether it was already marked.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
     if (!was) atomicOr(found + place / WARP, bit);
     return was;
   }
-  /// Adds a term to the sum of a place of the list.
+  /// Adds a term to the sum at a position in the list.
   DEVICE void add(int place, typename Op::X x, typename Op::Y y, i64 i, i32 k, i32 j) const {
     bool has = mark(place);
     if (Op::IS_ANY && has) return;

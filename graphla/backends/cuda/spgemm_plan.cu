@@ -1,6 +1,6 @@
-// The cost of a product. The kernels count the terms of each row of A B, list the rows by this
-// number, and count the steps of a masked product, both as dot products and by rows of B. All
-// counts are exact, in 64 bits.
+// The cost of a matrix product. The kernels count the terms of each row of A B, and list the rows
+// by their number of terms. They also count the steps of a masked product, both as dot products and
+// by rows of B. All counts are exact, in 64 bits.
 #include "persistent.cuh"
 #include "spgemm.cuh"
 
@@ -21,9 +21,9 @@ enum Bin {
 struct Lists {
   i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
   u64 *counts;      // the number of rows of each bin, then the number of terms of each bin
-  u64 *tickets;     // counter of the blocks that are done
+  u64 *tickets;     // counts the blocks that are done
   i64 *told;        // host memory that gets the number of rows of each bin
-  i64 room;         // places of each list
+  i64 room;         // room of each list, in rows
   i64 tiles;        // number of tiles that the columns are cut into
   i64 most_sorted;  // a row with more terms than this is not computed by sorting
 
@@ -55,7 +55,7 @@ struct Lists {
     }
   }
 
-  /// Returns whether all other blocks are done. Each block must call this once.
+  /// Returns whether this block is the last one to be done. Each block must call this once.
   DEVICE bool are_complete() const {
     Grid grid(tickets);
     grid.begin(0);
@@ -69,10 +69,10 @@ struct Lists {
   }
 };
 
-/// terms[i] += the number of terms A(i, k) B(k, j) over all k and j, an upper bound of the size of
-/// row i of C. `terms` must be zero at first. A warp adds up the counts of entries in the same row
-/// before it adds them to `terms`. With LISTS, the last block also lists all rows, which pays only
-/// for few rows.
+/// terms[i] += the number of terms A(i, k) B(k, j) over all k and j. This is an upper bound on the
+/// size of row i of C. `terms` must be zero at first. A warp adds up the counts of entries in the
+/// same row before it adds them to `terms`. With LISTS, the last block also lists all rows, which
+/// saves time only if there are few rows.
 template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
@@ -109,9 +109,9 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
   if (lists.are_complete()) lists.tell();
 }
 
-/// steps[0] += the number of steps as dot products. An entry (i, j) of the pattern takes as many
-/// steps as the shorter of row i of A and row j of Bt has entries, rounded up to a multiple of 8,
-/// and 8 more steps to begin.
+/// steps[0] += the number of steps as dot products. For an entry (i, j) of the pattern this is the
+/// number of entries in the shorter of row i of A and row j of Bt, rounded up to a multiple of 8,
+/// plus 8 steps to begin.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
                                 const i32 *__restrict__ indices, i64 nvals,
@@ -128,9 +128,9 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// steps[0] += the number of steps by rows of B. An entry (i, k) of A, in a row where the pattern
-/// has entries, takes as many steps as row k of B has entries, rounded up to whole warps, and one
-/// warp more for each further chunk of row i of the pattern.
+/// steps[0] += the number of steps by rows of B. For an entry (i, k) of A in a row where the
+/// pattern has entries, this is the number of entries in row k of B, rounded up to a multiple of
+/// the warp size, plus one warp for each further chunk of row i of the pattern.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -166,7 +166,7 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// z[0] = the term of x[0] and y[0]. This is the value of all sums if all terms are equal.
+/// z[0] = the term of x[0] and y[0]. This is the value of every sum if all terms are equal.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

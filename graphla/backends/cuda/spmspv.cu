@@ -4,8 +4,8 @@
 // The edges are all entries of these columns, one column after the other in the order of u. Short
 // columns are read by a few threads each (`push_columns`). Otherwise the edges are cut into tiles
 // of equal size, regardless of the columns, and each block reads one tile at a time (`push_tiles`).
-// `Way` says what is done with an edge. A thread claims an output by setting its bit; the thread
-// that sets the bit first lists the output. Terms are folded with the atomics of the monoid.
+// `Way` says what the kernel does with an edge. A thread claims an output by setting its bit; the
+// thread that sets the bit first lists the output. Terms are folded with the atomics of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -14,8 +14,8 @@ enum Way {
   CLAIM = 0,           // list each output once, with the term that claims it
   CLAIM_ALONE = 1,     // list each output once, without a term; all values are known to be equal
   CLAIM_IDENTITY = 2,  // list each output once, and store the identity for the fold
-  FOLD = 3,            // fold terms into outputs that an earlier launch has claimed
-  FOLD_DENSE = 4,      // claim and fold together; every output holds the identity already
+  FOLD = 3,            // fold terms into the outputs that an earlier launch has claimed
+  FOLD_DENSE = 4,      // claim and fold in one launch; every output already holds the identity
   EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
 
@@ -72,7 +72,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
     }
     return is_first;
   }
-  /// Stores a claimed output at this place of the list.
+  /// Stores a claimed output at this position of the list.
   template <class Term> DEVICE void list(u64 place, i32 o, Term term) const {
     indices[place] = o;
     if constexpr (WAY == CLAIM) w[place] = term();
@@ -126,10 +126,10 @@ DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__re
   __syncthreads();
 }
 
-/// Like push_columns, but with one block, for few edges and at most SpmspvTuning::alone_outputs
-/// outputs. The block initializes the outputs, and stores the number of claimed outputs in *count.
-/// The mask may be a list of `length` outputs instead of flags; a negative length means that there
-/// is no list.
+/// Like push_columns, but uses only one block. It is meant for few edges and at most
+/// SpmspvTuning::alone_outputs outputs. The block initializes the outputs, and stores the number of
+/// claimed outputs in *count. The mask may be a list of `length` outputs instead of flags; a
+/// negative `length` means that there is no list.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
@@ -165,10 +165,11 @@ constexpr int TILE = SpmspvTuning::tile;
 struct Tile {
   i64 *range;   // the first and the last entry of u with edges in the tile
   i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
-  i64 *shifts;  // per entry of u: add this to the number of an edge to get its position in A
+  i64 *shifts;  // per entry of u: add this to an edge's number to get its position in A
 
   /// Finds the entries of u with edges in the tile. Returns false if `ends` and `shifts` have no
-  /// room for them; most of their columns are then empty. Every thread of the block must call this.
+  /// room for these entries; most of their columns are then empty. Every thread of the block must
+  /// call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
   SHARED(i32, tile_ends, TILE);
   SHARED(i64, shifts, TILE);
   SHARED(u32, scratch, WARP + 1);
-  SHARED(u64, listed, 1);  // place in the list of the first output that the tile claims
+  SHARED(u64, listed, 1);  // position in the list of the first output that the tile claims
   const Tile tile{range, tile_ends, shifts};
   const Values<typename Op::A, A, KEPT_A> a(columns.values);
   const Values<typename Op::U, U, KEPT_U> u(frontier.values);

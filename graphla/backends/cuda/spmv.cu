@@ -2,12 +2,12 @@
 //
 // A thread takes one row and reads a few entries. If these do not settle the row, a group of lanes
 // or the whole warp reads the rest. A long row is cut into chunks: warps of the whole grid fold the
-// chunks (`pull_chunks`), and their folds are joined in order (`join_chunks`). If a warp has many
-// rows of middle length, it queues each of them as one chunk, which any warp of the grid may take.
-// If flags select the rows, a warp first lists the selected rows. How a row is cut depends only on
-// its length, and a row of one chunk is folded in the same order as by its own warp. So the result
-// has the same bits in every run and for every grid size. A row that ends at its first term ends at
-// the first term in order.
+// chunks (`pull_chunks`), and `join_chunks` then combines the folds of each row's chunks in order.
+// If a warp has many rows of medium length, it queues each of them as one chunk, which any warp of
+// the grid may take. If flags select the rows, a warp first lists the selected rows. How a row is
+// cut depends only on its length, and a row that is queued as one chunk is folded in the same order
+// as by the warp that queued it. So the result has the same bits in every run and for every grid
+// size. If the first term settles a row, this is always the first term in the order of k.
 #include "gathering.cuh"
 
 namespace graphla {
@@ -15,17 +15,17 @@ namespace graphla {
 constexpr int FEW = 8;    // entries that one thread reads
 constexpr int SOME = 32;  // entries that a group of lanes reads
 constexpr int CROWD =
-    4;  // a warp with more rows above SpmvTuning::middle than this queues them all, if it can
+    4;  // if a warp has more rows than this above SpmvTuning::middle, it queues them all if it can
 
-/// Number of entries of a chunk. If rows may end early, a row is long if it has more than strip +
-/// wide_chunk entries, and only the entries after its strip are cut into chunks. Otherwise a row is
-/// long if it has more than `chunk` entries, and the whole row is cut.
+/// Number of entries of a chunk. If rows may end early, a row with more than strip + wide_chunk
+/// entries is long, and only the entries after its strip are cut into chunks. Otherwise a row with
+/// more than `chunk` entries is long, and the whole row is cut.
 template <bool MAY_SETTLE>
 constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
 
-/// The rest of a long row, which waits to be folded in chunks.
+/// The rest of a long row, to be folded in chunks.
 struct Long {
-  i64 place;  // place of the row's result
+  i64 place;  // position of the row's result
   i64 row;
   i64 begin, end;
   i64 chunks;  // the first of the row's chunks, which are consecutive
@@ -41,7 +41,7 @@ struct Tickets {
 struct Queue {
   Tickets *tickets;
   Long *longs;
-  i32 *settled;     // per long row: the first chunk after which nothing changes
+  i32 *settled;     // per long row: the first chunk after which the row's value cannot change
   i32 *chunk_rows;  // per chunk: the long row to which it belongs
 };
 
@@ -51,7 +51,7 @@ template <class Z> struct Chunks {
   Z *sums;
 };
 
-/// The wanted outputs, in the form that MaskKind tells.
+/// The wanted outputs; MaskKind says in which form they are given.
 struct Wanted {
   i64 outputs;        // number of rows of A, or length of the list
   const bool *flags;  // one flag per row
@@ -95,8 +95,8 @@ DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, c
   }
 }
 
-/// Determines which items a warp takes: items at a fixed stride or, if TAKEN, always the next item
-/// that no warp has taken yet. Every lane of the warp must call this.
+/// Determines which items a warp takes: items at a fixed stride or, if TAKEN, each time the next
+/// item that no warp has taken yet. Every lane of the warp must call this.
 template <bool TAKEN> struct Turns {
   u64 *next;
   u32 now;
@@ -121,8 +121,8 @@ DEVICE void add_count(u64 *count, u32 found) {
   block_add(count, found, scratch);
 }
 
-/// Lists at `wanted`, in order, which of the rows at..at + WARP * SPAN - 1 the flags allow, and
-/// returns their number. Results of the other rows are marked as missing. Every lane of the warp
+/// Lists at `wanted`, in order, those of the rows at..at + WARP * SPAN - 1 that the flags allow,
+/// and returns their number. Marks the results of the other rows as missing. Every lane of the warp
 /// must call this.
 template <int SPAN>
 DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
@@ -147,8 +147,8 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
   return count;
 }
 
-/// Threads of a block, and the least number of blocks per multiprocessor: as many as the registers
-/// allow without spilling.
+/// Threads of a block, and the minimum number of blocks per multiprocessor, which is the number
+/// that the registers allow without spilling.
 template <int HELD> constexpr int THREADS = int(HELD == WITH_HUBS ? WIDEST_BLOCK : BLOCK_THREADS);
 template <class Offset, class A, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM =
@@ -287,7 +287,7 @@ __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
   }
 }
 
-/// Computes w(o) of each long row: the fold of its first entries, joined with the folds of its
+/// Computes w(o) of each long row: the fold of its first entries, combined with the folds of its
 /// chunks in order. One warp takes each row.
 template <class Op, int ENDS>
 __global__ void __launch_bounds__(BLOCK_THREADS)

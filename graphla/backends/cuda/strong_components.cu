@@ -1,21 +1,22 @@
 // Finds the strong components (sets of vertices that all reach each other) in one launch.
 //
-// First, two searches start from the pivot, a vertex with a great product of in-degree and
-// out-degree: one along the edges and one against them. The vertices that both reach are the
-// pivot's component (L. Fleischer, B. Hendrickson and A. Pınar, *On Identifying Strongly Connected
-// Components in Parallel*, 2000). Each following turn handles the remaining vertices in two steps:
+// First, two searches start from the pivot, a vertex with a large product of in-degree and
+// out-degree. One search follows the edges forward, the other follows them backward. The vertices
+// that both reach are the pivot's component (L. Fleischer, B. Hendrickson and A. Pınar, *On
+// Identifying Strongly Connected Components in Parallel*, 2000). Each of the following turns
+// handles the remaining vertices in two steps:
 //   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component
 //      by itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected
 //      Components in Distributed Graphs*, 2005).
-//   2. Spread: every vertex learns two minimum numbers over its class: that of the vertices that
-//      reach it (`ahead`) and that of the vertices that it reaches (`behind`). If both are equal,
-//      the vertex with this number is in its component. The remaining vertices with the same pair
-//      (`ahead`, `behind`) form a new class (S. Orzan, *On Distributed Verification and Verified
-//      Distribution*, 2004). The numbers are a pseudorandom order, so that a chain of components
-//      takes about log n turns.
+//   2. Spread: every vertex v learns two numbers within its class. `ahead` is the smallest number
+//      of a vertex that reaches v, `behind` the smallest number of a vertex that v reaches. If both
+//      are equal, v is in the component of the vertex with this number. The remaining vertices with
+//      the same pair (`ahead`, `behind`) form a new class (S. Orzan, *On Distributed Verification
+//      and Verified Distribution*, 2004). Vertices are numbered in a pseudorandom order, so that a
+//      chain of components takes about log n turns.
 //
-// A round walks the rows of a queue, edge by edge: see edge_queue.cuh. The high word of an item is
-// a vertex, with the flag OF_COLUMNS if its column is to be walked. The queue has two sides of 2n
+// A round visits the edges of all queued rows; see edge_queue.cuh. The high word of an item is a
+// vertex, with the flag OF_COLUMNS if its column is to be visited. The queue has two sides of 2n
 // items each, for even and for odd rounds.
 //
 // Invariants, between two turns:
@@ -34,12 +35,12 @@ constexpr u32 OF_COLUMNS =
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 
-/// The kinds of passes over the living vertices, and of the rounds after a pass. Passes follow each
-/// other in this order, with RESOLVE after RENEW.
+/// The kinds of passes over the living vertices, and of the rounds after a pass. Passes run in this
+/// order; after RENEW the next one is RESOLVE.
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
-/// A bijection of the 32-bit numbers (the finalizer of MurmurHash3), and its inverse.
+/// A bijection on the 32-bit numbers (the finalizer of MurmurHash3), and its inverse.
 DEVICE u32 number_of(u32 v) {
   v = (v ^ (v >> 16)) * 0x85ebca6bu;
   v = (v ^ (v >> 13)) * 0xc2b2ae35u;
@@ -63,7 +64,7 @@ template <class Offset> struct Strong {
   i32 *owners;
   i32 *lists;   // two lists of n living vertices, for even and for odd passes
   u64 *queue;   // two sides of 2n items
-  i64 *labels;  // labels[v] becomes the least vertex of v's component
+  i64 *labels;  // labels[v] becomes the smallest vertex of v's component
 
   /// Returns the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
   DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
@@ -96,9 +97,9 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// SPREAD: takes the lesser number along edges from u[s] to w[s]. Sets the bit s of `rows` or
-  /// `columns` if the row or the column of w[s] is to be queued. w[s] is NOBODY if the lane has no
-  /// edge.
+  /// SPREAD: passes the number of u[s] along the edge to w[s], which keeps the smaller one. Sets
+  /// bit s of `rows` or `columns` if the row or the column of w[s] is to be queued. w[s] is NOBODY
+  /// if the lane has no edge.
   DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows,
                      u32 &columns) const {
     u32 mine[AHEAD], theirs[AHEAD];
@@ -131,7 +132,7 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// TRIM: removes edges of trimmed vertices. Returns the bits of the vertices w[s] that are
+  /// TRIM: removes the edges of trimmed vertices. Returns bit s for each vertex w[s] that is
   /// trimmed now.
   DEVICE u32 trim(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
     u32 trimmed = 0;
@@ -176,7 +177,7 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// Makes a pass over places i, ..., i + TILE - 1 of the list of living vertices (or of all
+  /// Makes a pass over positions i, ..., i + TILE - 1 of the list of living vertices (or of all
   /// vertices, if `from` is null). Lists the vertices that stay alive, and queues rows and columns.
   /// One warp calls this.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
@@ -237,10 +238,10 @@ template <class Offset> struct Strong {
   }
 };
 
-/// Returns the vertex with the greatest product of degrees (to 7 digits). Ties go to the greatest
-/// pseudorandom number rather than to the first vertex: in a mesh the first vertex is a corner, and
-/// a search from there takes most rounds. `best` is a word of control memory. All blocks meet at a
-/// barrier.
+/// Returns the vertex with the greatest product of degrees (to 7 digits). In a tie, the vertex with
+/// the greatest pseudorandom number wins, not the first vertex: in a mesh the first vertex is a
+/// corner, and a search from there takes the most rounds. `best` is a word of control memory. All
+/// blocks meet at a barrier.
 template <class Offset>
 DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
   const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;
@@ -256,7 +257,7 @@ DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) 
   return i32(vertex_of(u32(load_relaxed(best))));
 }
 
-/// labels[v] = the least of the vertices with the same owner as v. All blocks meet at a barrier.
+/// labels[v] = the smallest vertex with the same owner as v. All blocks meet at a barrier.
 template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, Rounds &rounds) {
   const i64 n = graph.n;
   u32 *const least_of = graph.ahead;

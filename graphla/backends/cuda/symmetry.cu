@@ -1,13 +1,14 @@
-// Compares a square matrix with its transpose by a fingerprint, in one pass over its entries.
+// Compares a square matrix with its transpose in one pass over its entries, by a fingerprint.
 //
 // Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j} and,
-// if values are read, of its value: entries above the diagonal add it, entries below subtract it.
-// The sum is zero if the matrix equals its transpose. Otherwise it is zero with probability 2^-128,
-// if the hash behaves as a random function. Each process draws the key of the hash at random
+// if values are read, of its value: entries above the diagonal add the hash, entries below the
+// diagonal subtract it. The sum is zero if the matrix equals its transpose. If the matrix differs
+// from its transpose, the sum is zero with probability 2^-128, provided that the hash behaves like
+// a random function. Each process draws the key of the hash at random
 // (docs/decisions/021-symmetry.md). Additions commute, so the order of the atomics does not matter.
 //
-// Before that, the first warp of each block looks for the counterparts of 32 entries by binary
-// search. An entry without a counterpart, or with another value, stops all blocks at their next
+// First, one warp of each block searches for the counterparts of 32 entries by binary search. If it
+// finds an entry whose counterpart is missing or has another value, all blocks stop at their next
 // tile.
 #include "rows.cuh"
 
@@ -26,7 +27,7 @@ DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
   }
 }
 
-/// Returns the place of row j's entry in column i, or -1 if there is none.
+/// Returns the position of row j's entry in column i, or -1 if there is none.
 template <class Offset>
 DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 j,
                       i64 i) {
