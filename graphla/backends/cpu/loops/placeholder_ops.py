@@ -1,4 +1,4 @@
-"""Placeholders for the operators of a loop (plus_times on float64); they make each file valid Python."""
+"""Placeholders for the operators of a loop (plus_times on float64), so that each file is Python."""
 
 IS_ANY = False
 """Whether the monoid is `any`, so that the first value suffices."""
