@@ -50,9 +50,8 @@ def culprit(error: Any, kernel: str) -> Exception:
 def explain(error: BaseException, name: str, device: str) -> Exception | None:
     """Return an exception that explains CuPy's error in an operation, or None to keep the error."""
     status = getattr(error, "status", None)
-    if (
-        isinstance(error, DeviceFault) and not seen.operation
-    ):  # raised by a kernel that the host waited for
+    # A kernel that the host waited for raises DeviceFault.
+    if isinstance(error, DeviceFault) and not seen.operation:
         seen.operation, seen.fault = name, f"{name} on {device}: {seen.fault}"
         return DeviceFault(seen.fault)
     if isinstance(error, MemoryError) or status == NO_MEMORY:
