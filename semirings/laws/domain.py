@@ -1,4 +1,4 @@
-"""The domain of a law: a range of operands, with or without NaN, and how closely sides must agree."""
+"""The domain of a law: a range of operands, perhaps with NaN, and how closely sides must agree."""
 
 from __future__ import annotations
 
