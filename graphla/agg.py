@@ -43,7 +43,7 @@ mean = Aggregator("mean", _of.mean, _of.average_dtype)
 varp = Aggregator("varp", _of.variance(0), _of.average_dtype)
 vars = Aggregator("vars", _of.variance(1), _of.average_dtype)
 stdp = Aggregator("stdp", _of.deviation(0), _of.average_dtype)
-var, std = varp, stdp  # those of a population, as in NumPy
+var, std = varp, stdp  # variance and standard deviation of a population, as in NumPy
 stds = Aggregator("stds", _of.deviation(1), _of.average_dtype)
 geometric_mean = Aggregator("geometric_mean", _of.geometric_mean, _of.average_dtype)
 harmonic_mean = Aggregator("harmonic_mean", _of.harmonic_mean, _of.floats_of)
@@ -63,7 +63,7 @@ _in_lower_case = {name.lower(): thing for name, thing in _by_name.items()}
 
 
 def find(name: str) -> Aggregator | TypedAggregator | None:
-    """Return the aggregator with a name.
+    """Return the aggregator with the given name.
 
     Args:
         name: the name, as in `from_string`.
@@ -77,7 +77,7 @@ def find(name: str) -> Aggregator | TypedAggregator | None:
 
 
 def from_string(name: str) -> Aggregator | TypedAggregator:
-    """Return the aggregator with a name.
+    """Return the aggregator with the given name.
 
     Args:
         name: the name, such as "mean", or with a dtype, such as "mean[FP64]".

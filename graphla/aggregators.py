@@ -96,18 +96,18 @@ class Aggregator:
 
     Define a reduction of rows: `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`.
 
-    An Aggregator can be made from a monoid, or from several aggregators and a function that joins
-    their results. This function is a unary or binary operator, or a Python function that takes one
-    Vector per aggregator and an empty dict of options.
+    An Aggregator can be made from a monoid, or from several aggregators and a function that
+    combines their results. This function is a unary or binary operator, or a Python function that
+    takes one Vector per aggregator and an empty dict of options.
 
     Args:
         name: the name of the aggregator.
-        compute: f, as a function of `Rows`; it needs `result`.
+        compute: f, as a function of `Rows`; if it is given, `result` is required.
         result: a function that maps the dtype of the entries to the dtype of f.
         needs_place: whether f reads the column indices of entries.
-        monoid: a monoid; f folds the entries of a row with it.
-        composite: the aggregators whose results `finalize` joins.
-        finalize: the function that joins the results of `composite`.
+        monoid: a monoid; f combines the entries of a row with it.
+        composite: the aggregators whose results `finalize` combines.
+        finalize: the function that combines the results of `composite`.
         types: not needed: python-graphblas derives the dtype of the result from these operators;
             here `finalize` itself determines it. The parameter lets programs run unchanged.
 
@@ -318,7 +318,7 @@ def _vector(device: str, dtype: DataType, values: Any) -> Any:
 
 
 def _compose(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Callable[[Rows], Any]:
-    """Return a function that computes all aggregators of `composite` and joins their results."""
+    """Return a function that computes all aggregators of `composite` and combines their results."""
 
     def compute(rows: Rows) -> Any:
         vectors = []
@@ -339,7 +339,7 @@ def _type_of(
 ) -> Callable[[DataType], DataType]:
     """Return a function from the dtype of entries to the dtype of `join`'s result.
 
-    The function joins empty vectors to find it.
+    The function calls `join` with empty vectors to find the result's dtype.
     """
 
     def result(dtype: DataType) -> DataType:
@@ -350,7 +350,7 @@ def _type_of(
 
 
 def _one_row(device: str, values: Any) -> Csr:
-    """Return a matrix of one row with these values; its column indices must not be read."""
+    """Return a matrix with one row that holds these values; its column indices must not be read."""
     do, size = backend(device), values.size
     indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
     return Csr(1, size, indptr, repeat_value(do.asarray([0], np.int32), size), values)
@@ -363,7 +363,7 @@ aggregate_or_identity = Operation("reduce", _scalar_or_identity)
 _given = Operation("given", lambda forms: forms)
 
 
-# --- the functions of rows, in the order of the catalog `graphla.agg` ---
+# --- the functions of `Rows`, in the order in which `graphla.agg` lists them ---
 
 
 def same_dtype(dtype: DataType) -> DataType:
@@ -397,7 +397,7 @@ def product(rows: Rows) -> Any:
 
 
 def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
-    """⊕ x: return the fold by a monoid of the values cast to `dtype`."""
+    """⊕ x: cast the values to `dtype`, and combine those of each row with a monoid."""
     return lambda rows: rows.fold(op, rows.values(dtype))
 
 
@@ -508,29 +508,29 @@ def ones(rows: Rows) -> Any:
 
 
 def first(rows: Rows) -> Any:
-    """Return the entry with the least index."""
+    """Return the entry with the smallest index."""
     return rows.csr.values[rows.starts]
 
 
 def last(rows: Rows) -> Any:
-    """Return the entry with the greatest index."""
+    """Return the entry with the largest index."""
     return rows.csr.values[rows.ends - 1]
 
 
 def first_index(rows: Rows) -> Any:
-    """Return the least index of an entry."""
+    """Return the smallest index of an entry."""
     return rows.csr.indices[rows.starts]
 
 
 def last_index(rows: Rows) -> Any:
-    """Return the greatest index of an entry."""
+    """Return the largest index of an entry."""
     return rows.csr.indices[rows.ends - 1]
 
 
 def index_of(op: Any) -> Callable[[Rows], Any]:
     """Return a function for the index of the value that the monoid op (min or max) selects.
 
-    The index is the least one of equal values, or that of the first NaN if there is one.
+    Among equal values the smallest index wins. If a value is NaN, the index of the first NaN wins.
     """
 
     def compute(rows: Rows) -> Any:

@@ -1,6 +1,6 @@
 """Find NVIDIA cards, and report what is missing if they cannot be used.
 
-Only the driver is asked for the number of cards (3 ms), without importing CuPy.
+The number of cards comes from the driver (3 ms), without importing CuPy.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find_problem() -> str | None:
         return _trouble(error)
     try:
         nvrtc.getVersion()
-    except Exception as error:  # CuPy's loader may raise any error
+    except Exception as error:  # loading CuPy may raise any error
         return (
             f"the CUDA compiler NVRTC is not found ({error}): "
             'pip install "cupy-cuda13x[ctk]" (or "cupy-cuda12x[ctk]")'

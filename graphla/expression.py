@@ -63,7 +63,7 @@ class Operand:
     __slots__ = ("__weakref__", "_store")
     ndim: ClassVar[int]
     _store: Any  # the storage of the entries; None in an expression that is not computed
-    __array_ufunc__ = None  # so that np.int64(3) + A reaches A.__radd__
+    __array_ufunc__ = None  # makes np.int64(3) + A call A.__radd__
 
     def _read(self) -> Any:
         """Return the storage, which never changes: a change of the operand replaces its storage."""
@@ -261,7 +261,7 @@ class Expression(Operand, Generic[Noun]):
         return f"{kind} of {size}, {self._dtype}: {self._operation.name}, not yet computed"
 
     def _resolve(self) -> Expression:
-        """Return this expression with an operator; one without takes the default of its symbol."""
+        """Return this expression with an operator: its own, or the default of its symbol."""
         if self._operation is not None:
             return self
         symbol, left, right, default = self._args
@@ -426,7 +426,7 @@ class InputMasked:
 
         Raises:
             TypeError: `x` is not such an expression.
-            DimensionMismatch: M has another shape than A, or A[I, J] another shape than C.
+            DimensionMismatch: the shapes of M and A differ, or those of A[I, J] and C.
             DeviceMismatch: A, M and C are not on the same device.
         """
         if not isinstance(x, Expression):
@@ -711,7 +711,7 @@ def _mask_shape(
 
 
 def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
-    """Refuse indices if one occurs twice, because its position would get two values.
+    """Raise an error if an index occurs twice, because its position would get two values.
 
     The error names the first such index.
     """

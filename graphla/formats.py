@@ -49,12 +49,12 @@ class Csr(Remembering):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Relabeled:
-    """The pattern of a square matrix with its vertices renumbered by decreasing class of degree.
+    """The pattern of a square matrix whose vertices are renumbered by decreasing degree class.
 
     The class of a vertex is the bit length of its degree. Within a class the vertices keep the
-    user's order, so mapping results back reads memory in a few ascending sequences. Hubs come
-    first, and idle vertices (those without edges) last. Rows are sorted, so each row begins with
-    its neighbors of highest degree.
+    user's order, so mapping results back to the user's numbers reads memory in a few ascending
+    sequences. Hubs come first, and idle vertices (those without edges) last. Rows are sorted, so
+    each row begins with the neighbors that have the highest degrees.
     """
 
     new: Array  # int32[n]: the new number of the user's vertex v is new[v]
@@ -63,7 +63,7 @@ class Relabeled:
     into: Csr  # by columns: in-neighbors; the same object if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor, or -1
     active: int  # number of vertices with edges: 0..active-1
-    ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last is `active`
+    ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last end is `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -74,10 +74,10 @@ class Plan(Remembering):
     """
 
     idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 is set if v has no edge, or v >= n
-    first: Array  # int32[n]: an in-neighbor of v, if possible with many edges; -1 if there is none
+    first: Array  # int32[n]: an in-neighbor of v, preferably with many edges; -1 if there is none
     relabeled: Relabeled | None  # only in full plans on a GPU
     nbytes: int  # on the device, in addition to the forms of the matrix
-    seconds: float  # time it took to build, including the light plan in a full one
+    seconds: float  # seconds that building took; a full plan includes its light plan
     is_full: bool = False  # a full plan; on the CPU, whether `first` is the best neighbor
 
 
@@ -100,8 +100,9 @@ class PendingVector(SparseVector):
     """A SparseVector whose entries a device is still counting.
 
     The arrays are larger than the number of entries. When `indices` or `values` is first read, the
-    host waits for this number, and the arrays are cut to it. If the entries fill the arrays,
-    `whole` replaces them: arrays with the same entries, which other vectors share.
+    host waits for this number, and the arrays are shortened to this length. If the entries fill the
+    arrays, the arrays in `whole` replace them: they have the same entries, and other vectors share
+    them.
     """
 
     __slots__ = ("_count", "_made", "_room", "_whole")
@@ -238,7 +239,7 @@ def known(count: SupportsInt) -> int | None:
 
 
 def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
-    """Return make(), computed at the first call for this matrix or plan, and cached on it.
+    """Return make(). The first call computes the value, and caches it on this matrix or plan.
 
     `key` contains the name of the value and every argument that it depends on. The value must not
     refer to the holder; otherwise both are only freed when Python collects cycles.
@@ -256,7 +257,7 @@ def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
 def bytes_of(*arrays: Array | None) -> int:
     """Return the bytes of memory of the arrays.
 
-    An array that is given twice counts once. A broadcast array counts as one element.
+    An array that occurs twice counts once. A broadcast array counts as one element.
     """
     different = {id(a): a for a in arrays if a is not None and a.size}.values()
     return sum(a.itemsize if a.strides[0] == 0 else a.nbytes for a in different)
@@ -268,7 +269,7 @@ def is_iso(values: Array) -> bool:
 
 
 def nan_bits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return (mask, infinity) such that bits b are a NaN of this dtype if b & mask > infinity."""
+    """Return (mask, infinity): the bits b represent a NaN of this dtype if b & mask > infinity."""
     if dtype.kind != "f":
         return 0, 0
     mask = (1 << (8 * dtype.itemsize - 1)) - 1

@@ -18,7 +18,7 @@ from graphla.sparse import Matrix
 from semirings.dtypes import BOOL, FP64, INT64, lookup_dtype
 from semirings.exceptions import InvalidValue
 
-LIMIT = 2**31  # the number of vertices is below this
+LIMIT = 2**31  # the number of vertices is less than this
 
 DRAWS = 64
 """Number of times that `watts_strogatz` draws a new end before it leaves an edge unchanged."""
@@ -112,7 +112,8 @@ def uniform(
 
     Args:
         n: the number of vertices.
-        m: the number of different edges; in a symmetric graph, of pairs of vertices.
+        m: the number of different edges; in a symmetric graph, the number of connected pairs of
+            vertices.
         seed: the seed of the random numbers.
         symmetric: whether each edge is stored both ways.
         self_loops: whether edges from a vertex to itself are kept.
@@ -138,7 +139,7 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    if m >= possible // 2:  # at least half full: choose among all positions, fewer than about 4 m
+    if m >= possible // 2:  # then all positions are listed: about 4 m
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
@@ -158,15 +159,15 @@ def grid(
 ) -> Matrix:
     """Return a mesh in any number of dimensions: `grid(1000, 1000)` has 10^6 vertices.
 
-    Each vertex is joined with the next one along each axis. Vertices are numbered in row-major
-    order: the last axis varies fastest.
+    An edge connects each vertex with the next vertex along each axis. Vertices are numbered in
+    row-major order: the last axis varies fastest.
 
     Args:
         *shape: the number of vertices along each axis.
         drop: the probability with which each edge is dropped.
         seed: the seed of the random numbers.
         symmetric: whether each edge is stored both ways. If
-            False, edges lead to the greater number.
+            False, edges lead to the larger number.
         weights: (low, high), the range of the weight of each edge: integers from low to high, both
             included, if both are integers; otherwise floats from low up to high. None gives every
             edge the value 1, which is stored once.
@@ -205,8 +206,7 @@ def path(n: int, *, symmetric: bool = True, **options: Any) -> Matrix:
 
     Args:
         n: the number of vertices.
-        symmetric: whether each edge is stored both ways. If False, edges lead to the greater
-            number.
+        symmetric: whether each edge is stored both ways. If False, edges lead to the larger number.
         **options: `drop`, `seed`, `weights`, `dtype` and `name`, as in `grid`.
 
     Returns:
@@ -238,7 +238,7 @@ def cycle(
         n: the number of vertices, at least 3.
         seed: the seed of the weights.
         symmetric: whether each edge is stored both ways. If
-            False, the edge of u leads to u + 1 (modulo n).
+            False, an edge leads from each vertex u to u + 1 (modulo n).
         weights: (low, high), the range of the weight of each edge: integers from low to high, both
             included, if both are integers; otherwise floats from low up to high. None gives every
             edge the value 1, which is stored once.
@@ -266,7 +266,7 @@ def star(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a star: vertex 0 is joined with each of 1, 2, ..., n-1.
+    """Return a star: edges connect vertex 0 with each of 1, 2, ..., n-1.
 
     Args:
         n: the number of vertices.
@@ -298,13 +298,13 @@ def complete(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a complete graph: every two vertices are joined.
+    """Return a complete graph: an edge connects every two vertices.
 
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
         symmetric: whether each edge is stored both ways. If
-            False, edges lead to the greater number.
+            False, edges lead to the larger number.
         weights: (low, high), the range of the weight of each edge: integers from low to high, both
             included, if both are integers; otherwise floats from low up to high. None gives every
             edge the value 1, which is stored once.
@@ -330,7 +330,7 @@ def binary_tree(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a binary tree: vertex v > 0 is joined with its parent (v - 1) // 2.
+    """Return a binary tree: an edge connects each vertex v > 0 with its parent (v - 1) // 2.
 
     Args:
         n: the number of vertices.
@@ -363,11 +363,11 @@ def caterpillar(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a caterpillar tree: a path whose vertices have `leaves` more neighbors of degree 1.
+    """Return a caterpillar tree: a path whose vertices each have `leaves` neighbors of degree 1.
 
     The vertices of the path are 0, 1, ..., spine - 1 in order. The leaves of vertex v are the
     `leaves` vertices from spine + v * leaves on. If `symmetric` is False, edges of the path lead to
-    the greater number, and the other edges lead from the path to the leaves.
+    the larger number, and the other edges lead from the path to the leaves.
 
     Args:
         spine: the number of vertices of the path.
@@ -382,7 +382,7 @@ def caterpillar(
         A Matrix of spine * (1 + leaves) rows.
 
     Raises:
-        InvalidValue: a size is not a whole number from 0, or the vertices are too many.
+        InvalidValue: a size is negative or not a whole number, or there are too many vertices.
 
     Examples:
         >>> from graphla import generators
@@ -410,11 +410,11 @@ def watts_strogatz(
 ) -> Matrix:
     """Return a small-world graph: a ring of n vertices with k neighbors each, partly rewired.
 
-    Vertex u is joined to u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p` the far end
-    of each such edge is replaced by a vertex drawn uniformly from those that are not neighbors of u
-    in the ring or through an earlier draw. If 64 draws find no such vertex, the edge stays
-    unchanged. The graph has exactly n * k / 2 different edges. If `symmetric` is False, each edge
-    leads away from u.
+    Edges connect vertex u with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p` the
+    far end of each such edge is replaced by a vertex drawn uniformly from those that are not
+    neighbors of u in the ring or through an earlier draw. If 64 draws find no such vertex, the edge
+    stays unchanged. The graph has exactly n * k / 2 different edges. If `symmetric` is False, each
+    edge leads away from u.
 
     Args:
         n: the number of vertices.
@@ -470,7 +470,7 @@ def _size(what: str, n: Any) -> int:
 
 
 def _whole(what: str, number: Any, most: int, which_is: str = "") -> int:
-    """Return a whole number from 0 to `most`, also given as a float, as an int."""
+    """Return `value` as an int; it must be a whole number (int or float) from 0 to `most`."""
     if not _is_real(number) or not 0 <= number <= most or number != int(number):
         bound = "2^31 - 1" if most == LIMIT - 1 else most
         raise InvalidValue(
@@ -504,8 +504,8 @@ def _draw_bits(
     draw = np.empty(u.size, np.float32)
     for _ in range(scale):
         rng.random(dtype=np.float32, out=draw)
-        in_lower = draw >= B  # rows: the source's bit is 1
-        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # (0, 1) or (1, 1)
+        in_lower = draw >= B  # the source's bit is 1
+        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # the target's bit is 1
         u += u
         u += in_lower
         v += v
@@ -519,7 +519,7 @@ def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_lo
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
         if not self_loops:
             u, v = _without_loops(u, v)
-        if symmetric and self_loops:  # keep half of the matrix: one position per pair and per loop
+        if symmetric and self_loops:  # one position per pair of vertices and per loop
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))
     return np.delete(keys, rng.choice(keys.size, keys.size - m, replace=False))
@@ -543,7 +543,7 @@ def _keys(u: Any, v: Any, n: int, symmetric: bool) -> Any:
 
 
 def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
-    """Return the key u * n + v of each edge; in a symmetric graph u is the greater end."""
+    """Return the key u * n + v of each edge; in a symmetric graph u is the larger end."""
     if symmetric:
         u, v = np.maximum(u, v), np.minimum(u, v)
     keys = u.astype(np.int64)
@@ -553,7 +553,7 @@ def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
 
 
 def _once(keys: Any) -> Any:
-    """Sort the keys in place, and return them without repetition."""
+    """Sort the keys in place, and return them without duplicates."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if keys.size else keys
 
@@ -581,7 +581,7 @@ def _matrix(
 def _weights(
     weights: tuple[float, float] | None, m: int, dtype: Any, rng: np.random.Generator
 ) -> tuple[Any, Any]:
-    """Return a weight for each of m edges, or one for all, and the dtype."""
+    """Return m weights, or one weight that all edges share, and the dtype."""
     if weights is None:
         dtype = BOOL if dtype is None else lookup_dtype(dtype)
         return dtype.np_type.type(1), dtype

@@ -37,7 +37,8 @@ def available() -> int | None:
     """Return the bytes that this process can still use without swapping; None if unknown.
 
     This is the minimum of three numbers: the memory available in the system, the memory that the
-    control groups of the process still allow, and the rest of the process's address space limit.
+    control groups of the process still allow, and what is left of the process's address space
+    limit.
     """
     if sys.platform == "win32":
         return _windows()
@@ -94,7 +95,7 @@ def _control_groups() -> list[int]:
 
 def _left_by(folder: Path, limit: str, usage: str) -> list[int]:
     with suppress(OSError, ValueError, StopIteration):
-        most = int((folder / limit).read_text())  # ValueError if it is "max", which means no limit
+        most = int((folder / limit).read_text())  # the text is "max", which means no limit
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         inactive = next(line for line in lines if line.startswith("inactive_file "))

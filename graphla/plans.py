@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from graphla.formats import Plan
 
 SAVING = 0.3
-"""The assumed share of a traversal's time that a full plan saves, until it is measured. Kronecker
-graphs of 2^20 to 2^25 vertices save this much or more, most other graphs less."""
+"""The share of a traversal's time that a full plan is assumed to save, until the share is measured.
+Kronecker graphs with 2^20 to 2^25 vertices save at least this share, most other graphs less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Plans:
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.ways: list[Plan | None] = [None, None]  # of the matrix, of the transpose
-        self.seconds = [0.0, 0.0]  # spent in traversals without a full plan, and with one
+        self.ways: list[Plan | None] = [None, None]  # the plan of the matrix, and of the transpose
+        self.seconds = [0.0, 0.0]  # seconds of traversals without a full plan, and with one
         self.counts = [0, 0]
         self.has_run = [False, False]
         self.is_settled = False  # a full plan has been made, or could not be made
@@ -68,7 +68,7 @@ class Plans:
     def record_traversal(self, seconds: float) -> None:
         """Add the duration of a traversal to the account.
 
-        The first one of each tier does not count: it may include the compilation of kernels.
+        The first traversal of each tier does not count: it may include the compilation of kernels.
         """
         tier = int(self.is_full)
         if self.has_run[tier]:

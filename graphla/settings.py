@@ -221,7 +221,7 @@ class Config:
             A context manager that gives the config object. Nothing changes without `with`.
 
         Raises:
-            AttributeError: there is no setting of this name.
+            AttributeError: there is no setting with this name.
             InvalidValue: a value is not allowed.
         """
         return self._within(current().but(**options))

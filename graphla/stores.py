@@ -74,7 +74,7 @@ class VectorStore:
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
-        self._counted = True  # False after a write in place: the bitmap's nvals is stale
+        self._counted = True  # False after a write in place: the bitmap's nvals is outdated
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
         self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
@@ -112,7 +112,7 @@ class VectorStore:
 
     @property
     def at_hand(self) -> AnyVector:
-        """A form that exists already: full, else bitmap, else sparse."""
+        """A form that exists already: full, otherwise bitmap, otherwise sparse."""
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
         # Retry if there is no form: another thread may be replacing the forms in `full`.
@@ -226,7 +226,7 @@ class VectorStore:
                 return VectorMask(v.size, v.present, None, complement, True, v.count)
             listed = self._ready(w).indices
             return VectorMask(v.size, v.present, listed, complement, w.is_sorted, v.count)
-        true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy would flush subnormals
+        true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy flushes subnormals
         if isinstance(v, SparseVector):
             indices = v.indices[true]
             return VectorMask(v.size, None, indices, complement, v.is_sorted, indices.size)
@@ -282,7 +282,7 @@ class VectorStore:
 
 
 class MatrixStore:
-    """Holds CSR, CSC or both; both describe the same matrix. `T` shares them with roles swapped.
+    """Holds CSR, CSC or both; both describe the same matrix. `T` has them exchanged.
 
     The two are one object if the matrix is known to be symmetric. If only its pattern is known to
     be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
@@ -413,7 +413,7 @@ class MatrixStore:
 
     @property
     def T(self) -> MatrixStore:
-        """The transpose: it shares the forms with roles swapped, including forms made later."""
+        """The transpose. Its CSR is this store's CSC and vice versa, also for forms made later."""
         forms = object.__new__(MatrixStore)
         forms.device, forms.dtype = self.device, self.dtype
         forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
@@ -422,7 +422,7 @@ class MatrixStore:
         return forms
 
     def extent(self, dtype: DataType) -> tuple[Any, Any]:
-        """Return the least and the greatest value, cast to `dtype`; cached after the first call.
+        """Return the minimum and the maximum value, cast to `dtype`; cached after the first call.
 
         Both are NaN if a value is NaN. The matrix must have an entry.
         """
@@ -522,7 +522,7 @@ class ScalarStore:
 
 
 class _Pair(Remembering):
-    """The two forms of a matrix and of its transpose."""
+    """The two forms, CSR and CSC, of a matrix and of its transpose."""
 
     __slots__ = (
         "abroad",

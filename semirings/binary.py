@@ -40,10 +40,10 @@ SIGNS = {
 
 
 def from_string(name: str) -> _Any:
-    """Return the binary operator with a name.
+    """Return the binary operator with the given name.
 
     Args:
-        name: `plus`, `+`, or typed, `plus[INT64]`.
+        name: the name `plus` or `+`; with a dtype, `plus[INT64]`.
 
     Returns:
         The operator; a typed one if the name has a dtype.
@@ -166,7 +166,7 @@ def _floating(function: _Callable[..., _Any]) -> _Callable[..., _Any]:
 
 
 def _bit(x: _t.Symbol, k: _t.Symbol) -> tuple[_t.Symbol, _t.Symbol]:
-    """Return whether bit k of x exists, counted from 1, and the number with only this bit set."""
+    """Return whether x has a bit k (bits count from 1), and the number with only this bit set."""
     return (k >= 1) & (k <= x.dtype.bits), _t.cast(True, x.dtype) << (k - 1)
 
 
@@ -308,7 +308,7 @@ def _log_of_sum(exp: _Any, log1p: _Any, of_two: float) -> _Callable[..., _Any]:
         dtype = _float_of(x.dtype)
         x, y = x.astype("FP64"), y.astype("FP64")
         larger = _t.maximum(x, y) + log1p(exp(-_t.absolute(x - y)))
-        return _t.where(x == y, x + of_two, larger).astype(dtype)  # also right for infinities
+        return _t.where(x == y, x + of_two, larger).astype(dtype)  # also correct for infinities
 
     return log_of_sum
 

@@ -28,7 +28,7 @@ class InvalidValue(GraphblasException, ValueError):
 
 
 class DuplicateEntry(InvalidValue):
-    """Two entries have the same position, and no operator is given that joins them."""
+    """Two entries have the same position, and no operator is given that combines them."""
 
 
 class InvalidIndex(GraphblasException, IndexError):

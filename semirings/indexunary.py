@@ -33,7 +33,7 @@ SIGNS = {
 
 
 def from_string(name: str) -> _Any:
-    """Return the index-unary operator with a name.
+    """Return the index-unary operator with the given name.
 
     Args:
         name: `rowindex`, `row<=`, or typed, `valuegt[FP64]`.

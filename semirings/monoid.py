@@ -20,10 +20,10 @@ SIGNS = {"+": "plus", "*": "times", "&": "land", "|": "lor", "^": "lxor", "==": 
 
 
 def from_string(name: str) -> _Any:
-    """Return the monoid with a name.
+    """Return the monoid with the given name.
 
     Args:
-        name: `plus`, `+`, or typed, `plus[INT64]`.
+        name: the name `plus` or `+`; with a dtype, `plus[INT64]`.
 
     Returns:
         The monoid; a typed one if the name has a dtype.
@@ -129,14 +129,14 @@ def _operator(binaryop: _Any) -> _BinaryOp:
 
 
 def _least(dtype: _DataType) -> _Any:
-    """Return the least value of a dtype: -inf for floats."""
+    """Return the minimum value of a dtype: -inf for floats."""
     if dtype.is_float:
         return float("-inf")
     return dtype is not _BOOL and _limits(dtype)[0]
 
 
 def _greatest(dtype: _DataType) -> _Any:
-    """Return the greatest value of a dtype: inf for floats."""
+    """Return the maximum value of a dtype: inf for floats."""
     if dtype.is_float:
         return float("inf")
     return dtype is _BOOL or _limits(dtype)[1]

@@ -16,7 +16,7 @@ from semirings.binary import *
 
 
 def from_string(name: str) -> _Any:
-    """Return the binary operator, unary operator or semiring with a name, in this order.
+    """Return the binary operator, unary operator or semiring with the given name, in this order.
 
     Args:
         name: the name or symbol, such as `plus`, `-` or `min_plus[FP64]`.

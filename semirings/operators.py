@@ -138,7 +138,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator of a kind with a name, to which a pickle refers."""
+    """Return the operator with the given kind and name, to which a pickle refers."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)

@@ -17,7 +17,7 @@ SIGNS = _indexunary.SIGNS
 
 
 def from_string(name: str) -> _Any:
-    """Return the select operator with a name.
+    """Return the select operator with the given name.
 
     Args:
         name: `tril`, `<=`, or typed, `valuegt[FP64]`.

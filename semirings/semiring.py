@@ -18,7 +18,7 @@ from semirings.structures import Semiring as _Semiring
 
 
 def from_string(name: str) -> _Any:
-    """Return the semiring with a name.
+    """Return the semiring with the given name.
 
     Args:
         name: `min_plus`, `min.plus`, `+.*`, or typed, `min_plus[FP64]`.
@@ -46,7 +46,7 @@ def from_string(name: str) -> _Any:
 
 
 def _compose(name: str) -> _Semiring | None:
-    """Return the semiring whose parts a name consists of, or None."""
+    """Return the semiring of the two parts that a name consists of, or None."""
     for between in ("_", "."):
         add, _, multiply = name.partition(between)
         try:

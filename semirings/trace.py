@@ -501,21 +501,21 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """Return the lesser of x and y, NaN if either is NaN; on BOOL, the logical and."""
+    """Return the smaller of x and y, or NaN if either is NaN; on BOOL, the logical and."""
     if not _has_symbol(x, y):
         return np.minimum(x, y)
     return _arithmetic("min", "and", x, y)
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """Return the greater of x and y, NaN if either is NaN; on BOOL, the logical or."""
+    """Return the larger of x and y, or NaN if either is NaN; on BOOL, the logical or."""
     if not _has_symbol(x, y):
         return np.maximum(x, y)
     return _arithmetic("max", "or", x, y)
 
 
 def absolute(x: Any) -> Any:
-    """Return |x|; the least integer, whose absolute value does not fit, is unchanged."""
+    """Return |x|; the smallest integer, whose absolute value does not fit, is unchanged."""
     if not isinstance(x, Symbol):
         return np.abs(x)
     return _apply("abs", (x,)) if x.dtype.kind in "if" else x

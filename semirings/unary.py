@@ -25,7 +25,7 @@ _NUMBERS = tuple(dtype for dtype in _ALL if dtype is not _BOOL)
 
 
 def from_string(name: str) -> _Any:
-    """Return the unary operator with a name.
+    """Return the unary operator with the given name.
 
     Args:
         name: `abs`, `-`, or typed, `abs[INT64]`.

@@ -82,21 +82,21 @@ Side = Literal["mxv", "vxm"]
 
 
 class Costs(NamedTuple):
-    """The costs of a matrix-vector product, in units of one entry gathered by pull.
+    """The costs of a matrix-vector product; the unit is the cost of one entry that pull gathers.
 
     Measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
     """
 
     push_entry: float  # one entry scattered by push; `config.push_cost` overrides it
-    push_first: float  # the same, if any term suffices for an output
-    push_ordered: float  # the same, if sums have a fixed order
+    push_first: float  # the cost of such an entry if any term suffices for an output
+    push_ordered: float  # the cost of such an entry if sums have a fixed order
     pull_row: float  # one row visited by pull, in addition to its entries
     stopping: float  # factor for the expected entries of a pull that may stop early
-    transpose_entry: float  # one entry of the other form of the matrix, if it must be built
+    transpose_entry: float  # building the other form of the matrix, per entry
     push_start: float = 0.0  # fixed cost of a push
     pull_start: float = 0.0
     transpose_start: float = 0.0
-    small: int = 4096  # with fewer entries, the existing form is always used
+    small: int = 4096  # a product that reads fewer entries always uses the existing form
 
 
 class Backend(Protocol):
@@ -119,7 +119,7 @@ class Backend(Protocol):
         ...
 
     def full(self, size: int, value: Any, dtype: Any) -> Array:
-        """Return a new array of `size` elements of one value."""
+        """Return a new array of `size` elements that all have one value."""
         ...
 
     def arange(self, size: int, dtype: Any) -> Array:
@@ -145,7 +145,7 @@ class Backend(Protocol):
     def build_vector(
         self, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
     ) -> SparseVector:
-        """Build from entries in any order. dup_op folds duplicates from the left; None refuses."""
+        """Build from entries in any order. dup_op combines duplicates; None raises an error."""
         ...
 
     def build_matrix(
@@ -187,7 +187,7 @@ class Backend(Protocol):
         ...
 
     def nonempty_rows(self, a: Csr) -> int:
-        """Return an upper bound on the number of rows of a that have entries."""
+        """Return an upper bound on the number of rows with entries in matrix a."""
         ...
 
     def longest_row(self, a: Csr) -> int:
@@ -202,7 +202,7 @@ class Backend(Protocol):
         mask: MatrixMask | None,
         bt: Csr | None,
     ) -> Csr | None:
-        """C<mask> = A (+).(x) B. `bt` is B by columns if that form exists. Under a mask `b` may be
+        """C<mask> = A (+).(x) B. `bt` is B by columns, if that form exists. Under a mask `b` may be
         None if `bt` is given; the result None then means that the product needs `b`."""
         ...
 
@@ -210,7 +210,7 @@ class Backend(Protocol):
 
     # --- entry by entry (V = SparseVector sorted, or Csr) --------------------------------------
     def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-        """Apply op to pairs of entries; a lone one is kept, or combined with a fill if given."""
+        """Apply op to pairs; keep a lone entry, or combine it with the fill value if given."""
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
@@ -248,12 +248,12 @@ class Backend(Protocol):
     def sort_by(
         self, values: Array, indptr: Array | None, op: TypedBinaryOp
     ) -> tuple[Array, Array]:
-        """Sort at least two values (of op's dtype, not iso) by op; also return their old places.
+        """Sort two or more values (of op's dtype, not iso) by op; also return their old positions.
 
         Each segment indptr[s]..indptr[s + 1] is sorted separately; without indptr there is one
-        segment. Places count from the start of `values`, as int32 below 2^31 values, otherwise
-        int64. op(x, y) is true if x sorts before y. The sort is stable, and NaN is last. If op is
-        not an order, the result is some permutation.
+        segment. Positions count from the start of `values`; they are int32 if there are fewer than
+        2^31 values, otherwise int64. op(x, y) is true if x sorts before y. The sort is stable, and
+        NaN is last. If op is not an order, the result is some permutation.
         """
         ...
 
@@ -288,7 +288,7 @@ class Backend(Protocol):
         ...
 
     def closure(self, request: Closure) -> ClosureResult:
-        """Return the least fixpoint of x = x ⊕ xA, or the result of `limit` products."""
+        """Return the least fixpoint of x = x ⊕ xA, or the result after `limit` products."""
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
@@ -305,7 +305,7 @@ class Backend(Protocol):
         ...
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-        """Fold all values, or the present ones, to a NumPy scalar; return the identity if none."""
+        """Combine all (present) values into a NumPy scalar; without any, return the identity."""
         ...
 
     # --- indices: None means all, in order -----------------------------------------------------
@@ -356,16 +356,17 @@ class Backend(Protocol):
 
     # --- the parts of a graph ------------------------------------------------------------------
     # `out` is a square matrix by rows, `into` the same by columns: the same object if the matrix is
-    # known to be symmetric. A verb returns None if the device has no loop better than the algebra.
+    # known to be symmetric. A function returns None if the device has no loop that is faster than
+    # the matrix operations.
     def components(self, out: Csr, into: Csr | None) -> Array | None:
-        """Return, for each vertex, the least vertex of its weak component, as int64[n].
+        """Return, for each vertex, the smallest vertex of its weak component, as int64[n].
 
         `into` is None if that form does not exist.
         """
         ...
 
     def strong_components(self, out: Csr, columns: Callable[[], Csr]) -> Array | None:
-        """Return, for each vertex, the least vertex of its strong component, as int64[n].
+        """Return, for each vertex, the smallest vertex of its strong component, as int64[n].
 
         `columns` returns the matrix by columns, which is built only if the backend calls it.
         """
@@ -374,42 +375,42 @@ class Backend(Protocol):
     def cores(self, out: Csr, into: Csr | None) -> Array | None:
         """Return the core number of each vertex as int64[n].
 
-        It is the greatest k such that the vertex belongs to a set of vertices that each have at
-        least k edges within the set. The edges of a vertex are the entries of its row and, unless
-        `into` is None, also the entries of its column. There are no self-loops.
+        The core number is the largest k such that the vertex belongs to a set in which every vertex
+        has at least k edges to the set. The edges of a vertex are the entries of its row and,
+        unless `into` is None, also the entries of its column. There are no self-loops.
         """
         ...
 
     def forest(self, upper: Csr, is_maximum: bool) -> Array | None:
         """Return which entries of an upper triangle form a spanning forest, as bool[nvals].
 
-        The forest has the least weight or, if `is_maximum`, the greatest; of equal weights the
-        first entry is taken. No value is NaN, and no entry is on the diagonal.
+        The forest has the minimum weight or, if `is_maximum`, the maximum weight. Among edges of
+        equal weight the first entry is preferred. No value is NaN, and no entry is on the diagonal.
         """
         ...
 
     # --- communities and sets; matrices have symmetric patterns and values ------------------------
     def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
-        """Return the labels, int32, after `rounds` rounds.
+        """Return the labels after `rounds` rounds, as int32.
 
-        In each round every vertex takes the label with the greatest sum of weights among its
-        neighbors; of equal sums the least label.
+        In each round every vertex takes the label with the largest sum of weights among its
+        neighbors. If sums are equal, it takes the smallest label.
         """
         ...
 
     def move_communities(self, request: CommunityMoves) -> Array:
-        """Return the community of each vertex, int32, after moves that raise the modularity."""
+        """Return the community of each vertex, as int32, after moves that raise the modularity."""
         ...
 
     def color(self, a: Csr, numbers: Array) -> Array | None:
-        """Return the least color that no neighbor with a greater number has, as int32[n]."""
+        """Return the smallest color that no neighbor with a larger number has, as int32[n]."""
         ...
 
     def match(self, a: Csr, words: Array) -> Array | None:
-        """Return the mate of each vertex, int32, or a negative number.
+        """Return the mate of each vertex as int32; a vertex without a mate has a negative number.
 
-        Edges of greater value are taken first; of equal values those with the greater hash of the
-        words of both ends.
+        Edges with larger values are taken first. Among equal values, edges with a larger hash of
+        the words of both ends are taken first.
         """
         ...
 
@@ -478,7 +479,7 @@ class Streams(Protocol):
         ...
 
     def copy_to_current(self, array: Array) -> Array:
-        """Return a copy on the current card."""
+        """Return a copy of the array on the current card."""
         ...
 
 

@@ -25,15 +25,15 @@ How: TypeAlias = Literal["improving", "near_far", "rounds"]
 
 
 FOREVER = 2**31 - 1
-"""The limit of a traversal without a limit; no level or round number is greater."""
+"""The limit of a traversal for which the caller sets none; no level or round number is larger."""
 
 
 class Level(NamedTuple):
-    """One level of a traversal, or one round of it, as recorded while it ran."""
+    """One level or round of a traversal, as recorded while the traversal ran."""
 
     direction: str  # "push" or "pull"; a second word may say where: "push, block"
-    frontier: int  # vertices whose edges it used
-    edges: int  # an upper bound on the edges that it examined
+    frontier: int  # number of vertices whose edges it used
+    edges: int  # an upper bound on the number of edges that it examined
     seconds: float
 
 
@@ -56,9 +56,10 @@ class Search:
 
     `starts` are distinct vertices, int32, in an array of the device or, if they are few, of NumPy.
     A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    greatest level. If levels have one byte, a level above 254 raises OverflowError. A parent is any
-    neighbor one level nearer, or the least one. Matrix values are not read. While the host waits,
-    the backend may call `meanwhile` once, with the arrays of levels, parents and presence.
+    largest level. If levels have one byte, a level above 254 raises OverflowError. A parent is any
+    neighbor one level nearer, or the smallest such neighbor. Matrix values are not read. While the
+    host waits, the backend may call `meanwhile` once, with the arrays `levels`, `parents` and
+    `present` of the result.
     """
 
     out: Csr
@@ -82,7 +83,7 @@ class BfsResult:
     parents: Array | None  # int32; a start is its own parent
     present: Array  # bool[n]: the reached vertices
     reached: int  # number of reached vertices
-    depth: int  # the greatest level
+    depth: int  # the largest level
     trace: list[Level]
 
 
@@ -91,30 +92,31 @@ class BfsResult:
 
 @dataclass(frozen=True, slots=True)
 class EarlyStop:
-    """Values that suffice, so that a closure may end before all values are final."""
+    """Values that suffice for the caller, so that a closure may end before all values are final."""
 
-    target: int | None = None  # the value of this vertex, with its parents up to a start
+    target: int | None = None  # the value of this vertex, and the parents on its path
     most: Any = None  # all values that are no worse than this value
 
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """The least fixpoint of x = x ⊕ xA, or the result of `limit` products.
+    """The least fixpoint of x = x ⊕ xA, or the result after `limit` products.
 
     - "improving": only entries that improved are multiplied again. ⊕ picks one of its operands and
       ⊗ distributes over it; `limit` is not a bound.
-    - "near_far": like "improving", but near entries before far ones. Near entries are within
-      `delta` of the best pending one (None: the backend chooses). ⊕ is min or max, and x ⊗ a is
-      never better than x.
-    - "rounds": x' = x ⊕ xA, with two alternating buffers, until nothing changes or `limit` products
-      have run; ⊗ may be any operator. The parent of an entry is from the round that wrote it.
+    - "near_far": like "improving", but near entries are multiplied before far ones. An entry is
+      near if its value is within `delta` of the best pending value (None: the backend chooses
+      `delta`). ⊕ is min or max, and x ⊗ a is never better than x.
+    - "rounds": x' = x ⊕ xA, with two alternating buffers, until nothing changes, or until `limit`
+      products have run; ⊗ may be any operator. The parent of an entry is from the round that wrote
+      it.
 
     x has the semiring's return type; values of A are cast to the type of the second operand. The
-    closure never writes entries off the mask, but it keeps and multiplies those that x has there.
-    An entry improves if its bits change. After `turns` rounds a cycle that improves forever is
-    suspected, and the current values are returned with `settled` False; the caller may continue
-    from them. The semiring is not positional. If `enough` is given, "near_far" may end early. Then
-    other values may be missing, or not the best.
+    closure never writes entries off the mask, but it keeps and multiplies the entries that x has
+    there. An entry improves if its bits change. After `turns` rounds a cycle that improves forever
+    is suspected, and the current values are returned with `settled` False; the caller may continue
+    from them. The semiring is not positional. If `enough` is given, "near_far" may end early.
+    Values that `enough` does not cover may then be missing, or not be the best.
     """
 
     out: Csr
@@ -135,12 +137,13 @@ class ClosureResult:
     """The values of a closure, and how it ended.
 
     `overflowed`: a product overflowed its integer dtype and was left out, so the values may lack
-    it. `settled`: no entry can improve further; False if `turns` (not `limit`) ended the closure.
+        that term. `settled`: no entry can improve further; False if `turns` (not `limit`) ended the
+        closure.
     """
 
     values: BitmapVector
     parents: Array | None  # int32, arbitrary without a value; an unchanged start is its own parent
-    depth: int  # rounds, or bucket turns, that ran
+    depth: int  # number of rounds (or turns of "near_far") that ran
     trace: list[Level]
     overflowed: bool = False
     settled: bool = True
@@ -154,8 +157,8 @@ class MultiSearch:
     """A breadth-first search from each of k starts (int32, not necessarily distinct).
 
     A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    greatest level. `levels` is int32 or uint8; None requests only the totals of each search.
-    If levels have one byte, a level above 254 raises OverflowError.
+    largest level. `levels` is int32 or uint8; None requests only the totals of each search. If
+    levels have one byte, a level above 254 raises OverflowError.
     """
 
     out: Csr
@@ -173,7 +176,7 @@ class Reach(NamedTuple):
 
     count: Array  # vertices reached, including the start
     total: Array  # the sum of their levels
-    farthest: Array  # the greatest of their levels
+    farthest: Array  # the largest of their levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +185,7 @@ class MultiSearchResult:
 
     levels: Array | None  # (k, n), perhaps a transposed view; -1 or 255 where not reached
     reach: Reach | None
-    trace: list[Level]  # one record per level, of searches that ran together
+    trace: list[Level]  # one record per level of searches that ran together
 
 
 # --- betweenness ----------------------------------------------------------------------------------
@@ -190,10 +193,10 @@ class MultiSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of vertices (and edges) on shortest paths from distinct sources (int32).
+    """The dependencies of vertices (and edges) on shortest paths from different sources (int32).
 
-    Paths have the fewest edges or, if `is_weighted`, the least weight, where all weights are
-    positive.
+    A shortest path has the fewest edges or, if `is_weighted`, the smallest weight; all weights are
+    then positive.
     """
 
     out: Csr
@@ -206,13 +209,13 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class DependenciesResult:
-    """Sums over all sources: the shares of shortest paths that vertices and edges carry.
+    """Sums over all sources of the shares of shortest paths that vertices and edges carry.
 
     For each pair (s, t), a vertex v other than s and t carries the share of the paths through v.
     """
 
     totals: Array  # float64[n]
-    edges: Array | None  # float64, one number per entry of the matrix by rows
+    edges: Array | None  # float64, one value per entry of the matrix by rows
     reached: Array | None  # int64[n]: how many sources reach each vertex, not counting itself
     counts: Array  # int64: how many vertices each source reaches, including itself
 
@@ -222,11 +225,11 @@ class DependenciesResult:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rules for rounds in which about half of the vertices that would gain move together."""
+    """Rules for rounds in which about half of the vertices with a positive gain move at once."""
 
     streams: tuple[int, ...]  # one hash seed per round; it decides which vertices may move
-    patience: int  # how many rounds in a row may raise the modularity too little
-    rise: float  # a round must raise the modularity by more than this,
+    patience: int  # number of consecutive rounds that may raise the modularity by too little
+    rise: float  # a round must raise the modularity by more than this amount,
     share: float  # and by more than this share of its rise in all rounds so far
 
 
@@ -234,7 +237,7 @@ class Gains:
     """The modularity of the rounds of one level, times `total`, the sum of all weights.
 
     `patience` is the number of further rounds that may raise the modularity by too little. The
-    level ends when it is 0.
+    level ends when `patience` is 0.
     """
 
     def __init__(self, rounds: Rounds, total: float) -> None:
@@ -259,11 +262,11 @@ class Gains:
 class CommunityMoves:
     """Moves of vertices that raise the modularity; each vertex begins as its own community.
 
-    `links` has symmetric values. Vertex v gains links(v, c) - factor·(out(v)·into(c) +
-    into(v)·out(c)) in community c, where c does not include v. A move must gain more than staying
-    does, by more than margin·(out(v) + into(v)). Either single vertices move one after another,
-    first in ascending order of `words()`, until no move gains; or many move at once, by the rules
-    of `rounds`, and the best state is kept.
+    `links` has symmetric values. The gain of vertex v in community c (without v) is links(v, c) -
+    factor·(out(v)·into(c) + into(v)·out(c)). A move must exceed the gain of staying by more than
+    margin·(out(v) + into(v)). Without `rounds`, vertices move one after another, first in ascending
+    order of `words()`, until no move is left. With `rounds`, many vertices move at once by its
+    rules, and the best state is kept.
     """
 
     links: Csr
@@ -280,7 +283,7 @@ class CommunityMoves:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """Rounds of PageRank from `rank` on, until a round changes less than `least` in total.
+    """Rounds of PageRank that begin with `rank`, until one changes the ranks by less than `least`.
 
     The arrays have n values of one dtype, float32 or float64. At most `rounds` rounds run.
     """
@@ -288,8 +291,8 @@ class PageRank:
     into: Csr
     share: Array  # alpha / the weight of the out-edges, 0 at a dangling vertex
     rank: Array
-    jump: Array  # where a random jump lands
-    fall: Array  # where a walker lands after a dangling vertex
+    jump: Array  # the distribution of the vertices where a random jump ends
+    fall: Array  # the distribution of the vertices that follow a dangling vertex
     alpha: float
     least: float
     rounds: int
@@ -299,7 +302,7 @@ class PageRank:
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The ranks, the number of rounds that ran, and the total change of the last one."""
+    """The ranks, the number of rounds that ran, and the total change in the last round."""
 
     values: Array
     rounds: int

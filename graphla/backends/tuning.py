@@ -1,7 +1,7 @@
-"""Tuning values: which frozen dataclass of constants is in force.
+"""Tuning constants: keep track of the values that are in force.
 
-A family of kernels or loops has one frozen dataclass of constants, with the measured values as its
-defaults. The family asks for the value in force; a test replaces it for the length of a block::
+Each family of kernels or loops has one frozen dataclass of constants, whose defaults are measured
+values. The family reads the value in force; a test replaces it inside a `with` block::
 
     TUNING = BfsTuning()
     long_row = current(TUNING).long_row
@@ -32,7 +32,7 @@ def current(default: T) -> T:
 
 
 def _replace() -> None:
-    """Compute which values are in force. The caller holds the lock."""
+    """Compute the values in force. The caller holds the lock."""
     global _replaced
     _replaced = {type(value): value for values in _blocks for value in values}
 
@@ -42,7 +42,7 @@ def using(*values: Any) -> Iterator[None]:
     """Replace the value in force for the type of each of `values`, in all threads.
 
     The threads that run kernels and loops must see the value, so it cannot belong to one thread.
-    Where blocks of several threads overlap, the one that began last decides.
+    If blocks of several threads overlap, the block that began last decides.
     """
     block = list(values)
     with _lock:

@@ -1,4 +1,4 @@
-"""Values of entries on any device: NumPy's functions call CuPy's for a GPU's arrays (NEP 18)."""
+"""Values of entries on any device: NumPy functions call CuPy for arrays on a GPU (NEP 18)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def repeat_value(value: Array, size: int) -> Array:
 
 
 def gather(values: Array, places: Array) -> Array:
-    """Return values[places]; iso values stay iso."""
+    """Return the values at the given positions; iso values stay iso."""
     if not is_iso(values):
         return values[places]
     size = places.size
@@ -49,7 +49,7 @@ def gather(values: Array, places: Array) -> Array:
 
 
 def duplicate_entry(place: Any) -> DuplicateEntry:
-    """Return the error for a place that occurs more than once, without an operator to combine."""
+    """Return the error for a position that occurs more than once, if no operator is given."""
     return DuplicateEntry(
         f"entry {place} is given more than once, so dup_op must say how to combine its values"
     )

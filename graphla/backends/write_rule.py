@@ -13,7 +13,7 @@ from typing import Literal
 from graphla.formats import AnyVector, BitmapVector, SparseVector, VectorMask
 
 Remains = Literal["NOWHERE", "ANYWHERE", "INSIDE", "OUTSIDE"]
-"""Where old entries of C remain: inside or outside means where the mask allows writing or not."""
+"""Where old entries of C remain. "Inside" is where the mask allows writing, "outside" elsewhere."""
 
 REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     # (has mask, has accum, replace)
@@ -26,8 +26,11 @@ REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     (True, True, False): "ANYWHERE",
     (True, True, True): "INSIDE",
 }
-"""Where old entries of C remain. Without accum, T replaces what the mask allows; with accum, it is
-added to it. `replace` removes what the mask does not allow."""
+"""Where old entries of C remain.
+
+Without accum, T replaces the entries that the mask allows; with accum, T is combined with them.
+`replace` removes the entries that the mask does not allow.
+"""
 
 
 def is_structure_of(mask: VectorMask, t: AnyVector) -> bool:

@@ -1,1 +1,1 @@
-"""Load the loops and kernels, which are source files: specialize, compile and cache them."""
+"""Load loops and kernels from their source files: specialize, compile and cache them."""

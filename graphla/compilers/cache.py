@@ -1,4 +1,4 @@
-"""The folder where compiled loops and kernels are kept between processes."""
+"""The folder that keeps compiled loops and kernels for later processes."""
 
 from __future__ import annotations
 
@@ -97,4 +97,4 @@ def private_folder() -> Path:
 
 
 _private: list[tempfile.TemporaryDirectory] = []
-"""Removed when the interpreter ends."""
+"""The private folder of this process; it is removed when the interpreter ends."""

@@ -36,7 +36,7 @@ DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 
 NOTHING = (cuda_ops.nothing,)
-"""The spec of a kernel that reads patterns only."""
+"""The spec of a kernel that reads only patterns."""
 
 
 class Kernel:
@@ -84,7 +84,7 @@ class Kernel:
         driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
     def _synchronize(self) -> None:
-        """Wait for the kernel, so that a fault is reported under its name."""
+        """Wait for the kernel, so that an error names this kernel."""
         try:
             cupy.cuda.get_current_stream().synchronize()
         except RuntimeError as error:
@@ -99,13 +99,14 @@ def load(
 ) -> Kernel:
     """Return the kernel `entry` of `file` for the operators of `spec` and further arguments.
 
-    `spec` is a function of `graphla.compilers.cuda_ops` followed by its arguments; it is called for
-    its text the first time only. Arguments are NumPy dtypes, ints, bools, or C++ text. `constants`
-    is a frozen dataclass of ints, floats and bools, or a tuple of such dataclasses. If it is
-    `BfsTuning()`, the kernel reads its field `long_row` as `BfsTuning::long_row`.
+    `spec` is a function of `graphla.compilers.cuda_ops` followed by its arguments; it is called
+    only the first time, when its text is needed. Arguments are NumPy dtypes, ints, bools, or C++
+    text. `constants` is a frozen dataclass of ints, floats and bools, or a tuple of such
+    dataclasses. If it is `BfsTuning()`, the kernel reads its field `long_row` as
+    `BfsTuning::long_row`.
     """
     device = cupy.cuda.runtime.getDevice()
-    key = (file, entry, spec, arguments, id(constants), device)  # an id is faster than all fields
+    key = (file, entry, spec, arguments, id(constants), device)  # faster than hashing all fields
     kernel = _loaded.get(key)
     if kernel is None:
         with _lock:

@@ -32,11 +32,11 @@ RACES = {
 """Atomic functions for the monoids whose operator the hardware supports."""
 
 ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
-"""Order of the monoids that pick one of two values: 1 for the lesser, -1 for the greater."""
+"""Order of the monoids that pick one of two values: 1 for the smaller, -1 for the larger."""
 
 
 def nothing() -> str:
-    """Return the struct for a kernel that reads patterns only."""
+    """Return the struct for a kernel that reads only patterns."""
     return _struct({}, [])
 
 
@@ -69,8 +69,8 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
 def closure(semiring: TypedSemiring, is_checked: bool) -> str:
     """Return the struct of `matrix_vector` for u A, with ORDER and `overflows(a, u)`.
 
-    `overflows` returns whether a term overflows its integer dtype. Without `is_checked` it is known
-    that no term does.
+    `overflows` returns whether a term overflows its integer dtype. If `is_checked` is False, no
+    term can overflow.
     """
     op = semiring.binaryop
     misfit = overflowing(op) if is_checked else None
@@ -228,7 +228,7 @@ def describe(spec: tuple[Any, ...]) -> str:
 
 
 def order_of(monoid: TypedMonoid) -> int:
-    """Return 1 if ⊕ takes the lesser of two values, -1 if the greater, otherwise 0."""
+    """Return 1 if ⊕ picks the smaller of two values, -1 if it picks the larger, otherwise 0."""
     return ORDERS.get(monoid.ufunc, 0)
 
 

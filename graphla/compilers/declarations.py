@@ -18,9 +18,9 @@ source is the only one; the host reads the names and types of the fields from it
 
 A field is a pointer, a number, or another struct. Its type is one of the names in `NUMBERS`, or a
 parameter of the template: then the host passes a NumPy scalar, whose dtype is the type. Array
-members and bit fields are not supported. A packed struct can be passed to any number of launches;
-it keeps its arrays alive. The test simulator compares its fields with those that the
-compiler sees: number, sizes and what pointers point to.
+members and bit fields are not supported. A packed struct keeps its arrays alive, and can be passed
+to any number of launches. The test simulator compares its fields with the compiler's: their number,
+their sizes, and the types that pointers point to.
 
 `enumeration("rows.cuh", "Where")` has the members of the C++ enumeration, such as `Where.DENSE`.
 Tuning constants go the other way (`constants` of `graphla.compilers.cuda.load`).
@@ -90,13 +90,13 @@ class Layout:
     def __init__(self, kinds: tuple[str, ...]):
         self.kinds = kinds
         widest = max(re.sub(r"\d+s|0", "", "".join(kinds)), key=struct.calcsize)
-        self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")  # pads the end to its alignment
+        self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")  # pads the end
         self.size = self.packer.size
         self.as_field = f"0{widest}{self.size}s"
 
 
 class _Room(local):
-    """Memory of one thread in which it packs structs one after another."""
+    """Memory in which one thread packs structs, one after another."""
 
     def __init__(self) -> None:
         self.used = SIZE
@@ -126,7 +126,7 @@ def Struct(file: str, name: str) -> Callable[..., Packed]:
 def _pack_open(
     name: str, names: tuple[str, ...], declared: tuple[str, ...], *values: Any
 ) -> Packed:
-    """Pack a struct; fields of open type take the types of their values."""
+    """Pack a struct; a field whose type is OPEN takes the type of its value."""
 
     def kind_of(value: Any) -> str:
         return value.layout.as_field if isinstance(value, Packed) else value.dtype.char
@@ -176,7 +176,7 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
 
 
 def _number(name: str, kind: str) -> str:
-    """Return the expression that is packed for a field."""
+    """Return the expression whose value is packed for a field."""
     if kind == POINTER:
         quick = f"{name}.data.ptr if _type({name}) is _ndarray else 0 if {name} is None"
         return f"{quick} else {name} if _type({name}) is _int else _address({name})"

@@ -1,7 +1,8 @@
 """Explanations of GPU errors: out of memory, and faults after which every CUDA call fails.
 
 A fault (such as a store out of bounds) appears at the next CUDA call, not at the call that caused
-it. So each launch is recorded, and `config.debug` waits for each kernel and names the one at fault.
+it. So each launch is recorded, and under `config.debug` the host waits for each kernel and names
+the kernel that failed.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def refuse_after_fault() -> None:
 
 
 def culprit(error: Any, kernel: str) -> Exception:
-    """Return the fault of a kernel that was waited for; any other error unchanged."""
+    """Return the fault of a kernel that the host waited for; return any other error unchanged."""
     if getattr(error, "status", None) not in STICKY:
         return error
     seen.fault = f"the kernel {kernel} failed ({error}); the process must be restarted"
@@ -49,13 +50,12 @@ def culprit(error: Any, kernel: str) -> Exception:
 def explain(error: BaseException, name: str, device: str) -> Exception | None:
     """Return an exception that explains CuPy's error in an operation, or None to keep the error."""
     status = getattr(error, "status", None)
-    if (
-        isinstance(error, DeviceFault) and not seen.operation
-    ):  # raised by a kernel that was waited for
+    # A kernel that the host waited for raises DeviceFault.
+    if isinstance(error, DeviceFault) and not seen.operation:
         seen.operation, seen.fault = name, f"{name} on {device}: {seen.fault}"
         return DeviceFault(seen.fault)
     if isinstance(error, MemoryError) or status == NO_MEMORY:
-        clear_frames(error.__traceback__)  # the frames hold memory of the device
+        clear_frames(error.__traceback__)  # the frames refer to device memory
         return OutOfMemory(_shortage(error, name, device))
     if status not in STICKY:
         return None

@@ -49,12 +49,13 @@ def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None =
     """Return the loop `name` ("file.function") for these operators and dtypes of arguments.
 
     `spec` is a function of `graphla.compilers.numba_ops` followed by its arguments; it is called
-    for its text the first time only. An argument is an array, or a NamedTuple of arrays and
-    integers for a parameter that the loop's file annotates with a NamedTuple. Call the loop with
-    the arrays, the fields of each tuple in its place, and the remaining parameters, all integers.
+    only the first time, when its text is needed. An argument is an array, or a NamedTuple of arrays
+    and integers for a parameter that the loop's file annotates with a NamedTuple. Call the loop
+    with the arrays, then the remaining parameters, which are all integers. Pass the fields of each
+    tuple instead of the tuple.
 
-    `types` are dtypes that determine those of all arguments. Pass them if they are known: reading
-    the dtype of each field of a tuple takes 4 us.
+    `types` are dtypes that determine the dtypes of all arguments. Pass them if they are known:
+    reading the dtype of each field of a tuple takes 4 us.
     """
     kinds = types
     if kinds is None:

@@ -40,12 +40,12 @@ def compiled(signature):
 
 
 def nothing() -> str:
-    """Return no text, for a loop that reads patterns only."""
+    """Return no text, for a loop that reads only patterns."""
     return ""
 
 
 def search(least: bool) -> str:
-    """Return the text for a search whose parents are the least possible ones, or any."""
+    """Return the text for a search whose parents are the smallest possible ones, or arbitrary."""
     return f"LEAST = {least}"
 
 
@@ -142,7 +142,7 @@ def reduction(monoid: TypedMonoid) -> str:
 
 
 def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
-    """Return `combine`, and the functions that cast a lone entry or combine it with a fill."""
+    """Return `combine`, and functions that cast a lone entry or combine it with a fill value."""
     call = "multiply({0}, i, j, {1}, i, j)" if op.is_positional else "multiply({0}, {1})"
     left = call.format("x", "fill") if fills_right else "cast(x)"
     right = call.format("fill", "y") if fills_left else "cast(y)"
@@ -206,7 +206,7 @@ def _constant(value: Any, dtype: DataType) -> str:
 
 
 def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
-    """Return `def head: return call`, with a cast if `call` is not of the wanted type."""
+    """Return `def head: return call`, with a cast if `call` has another type."""
     if dtype == wanted:
         return _function(f"def {head}:\n    return {call}")
     return _join(

@@ -53,7 +53,7 @@ def included(text: str) -> dict[str, str]:
 
 @cache
 def _included_by(name: str) -> frozenset[str]:
-    """Return the name of a file and of all files that it includes, directly or not."""
+    """Return the name of a file and of all files that it includes, directly or indirectly."""
     inner = _includes(sources().get(name, ""))
     return frozenset((name,)).union(*map(_included_by, inner)) & sources().keys()
 

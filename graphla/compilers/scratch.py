@@ -1,7 +1,7 @@
 """Scratch arrays of compiled loops, which each thread keeps for its next call.
 
-A loop takes an array, and gives it back after clearing it. After an error the array is dropped, so
-that no later call sees leftover values.
+A caller takes an array, and returns it after the loop has cleared it. After an error the array is
+dropped, so that no later call sees leftover values.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 MOST = 1 << 26
-"""Larger arrays (bytes) are not kept: new zeros are mapped lazily and cost only what is touched."""
+"""Larger arrays (bytes) are not kept: new zeros cost only the pages that are touched."""
 
 
 class _Kept(local):

@@ -12,7 +12,7 @@ from time import sleep
 from typing import Any
 
 LARGE = 1 << 18
-"""Number of entries from which a call uses another thread; fewer take only a few milliseconds."""
+"""A call with at least this many entries uses another thread; fewer take a few milliseconds."""
 
 
 def run(
@@ -182,7 +182,7 @@ _crew = _Crew()
 
 
 def _start_afresh() -> None:
-    """Start a new crew, because a forked child has none of its parent's threads."""
+    """Forget all helper threads, because a forked child has none of its parent's threads."""
     global _crew
     _crew = _Crew()
 

@@ -7,8 +7,8 @@
 - a row or a column: the mask is a vector of the length of the row, and applies to that row only.
 
 The value is the store of a vector or matrix, or a scalar (ScalarStore), which becomes an entry at
-every position of the region; an empty scalar deletes entries. Two entries for one position have no
-meaning; the callers refuse them.
+every position of the region; an empty scalar deletes entries. Two entries with the same position
+have no meaning; the callers raise an error.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _fill_vector(
 def _place_vector(
     value: VectorStore | ScalarStore, size: int, places: Any, is_sorted: bool
 ) -> VectorStore:
-    """Return T of the given size, with value(k) at places[k]."""
+    """Return T with the given size, with value(k) at index places[k]."""
     device = value.device
     if isinstance(value, ScalarStore):
         if value.value is None:
@@ -346,7 +346,7 @@ def _mask_within(device: str, mask: MatrixMask, rows: Places, columns: Places) -
 
 
 def _disjoint_union(a: MatrixStore, b: MatrixStore) -> MatrixStore:
-    """Return the entries of both, which have no position in common."""
+    """Return the entries of both operands, which have no position in common."""
     if not a.nvals or not b.nvals:
         return a if a.nvals else b
     union = backend(a.device).union(a.csr, b.csr, binary.first[a.dtype])

@@ -1,14 +1,14 @@
 """Choose between push and pull for a matrix-vector product, and give the reason.
 
-Push scatters along the entries of u: the number of matrix entries that it reads is the sum of the
-degrees of these entries. Pull gathers the outputs that the mask allows. If the monoid may stop
+Push scatters along the entries of u. The number of matrix entries that it reads is the sum of the
+degrees of these vertices. Pull gathers the outputs that the mask allows. If the monoid may stop
 early, a row is expected to stop at its first entry whose column has an entry in u. On average that
 is after nvals / reached entries, where `reached` is the number of such matrix entries. The backend
 provides the costs of an entry, of a row and of a start (`Backend.costs`).
 
 The choice takes O(entries of u or of the mask), never O(n), so that a thousand small levels stay
 cheap. On a device where the host has to wait for a number, the choice reads such a number only if
-the numbers that are known without waiting do not decide.
+the numbers that the host already has do not decide.
 
 A direction may need a form of the matrix that does not exist yet. As in the ski rental problem, we
 take the other direction and add up its additional costs, until they reach the cost of making the
@@ -30,8 +30,8 @@ Choice = tuple[Any, ...]
 """The direction, a template of the reason, and the numbers for the template."""
 
 SURE = 1.25
-"""The choice is made without a wait if the chosen direction costs at most SURE times the other one,
-whatever the unknown numbers are."""
+"""The choice needs no wait if the chosen direction costs at most SURE times as much as the other
+one for all possible values of the unknown numbers."""
 
 
 def choose(
@@ -101,7 +101,7 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 
 
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
-    """Choose by sizes alone, for `config.deterministic`: the direction affects rounding.
+    """Choose from the sizes only, for `config.deterministic`: the direction affects rounding.
 
     So the choice must not depend on which forms exist.
     """
@@ -114,7 +114,7 @@ def _fixed(costs: Costs, u: VectorStore) -> Choice:
 def _unless_paid(
     wanted: str, at_hand: str, push: float, pull: float, m: MatrixStore, costs: Costs
 ) -> Choice:
-    """Choose between the wanted direction, whose form is missing, and the one at hand.
+    """Choose between the wanted direction, whose form is missing, and the possible one.
 
     The wanted direction is chosen once the savings lost so far reach the cost of making the form.
     """
@@ -150,7 +150,7 @@ def _price_of_pull(
             listed = mask.size // 2 if mask.indices is None else mask.indices.size
         left = int(listed)
         if mask.complement:
-            # A search never reaches rows without entries, so these rows remain among those left.
+            # A search never reaches rows without entries, so they always count as unreached.
             left = nrows - left
             left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
         elif mask.indices is not None:

@@ -35,7 +35,7 @@ def first_counter(seed: int) -> int:
 
 
 def words(n: int, seed: int, like: Any = None) -> Array:
-    """Return for each vertex 0..n-1 a hash of the seed and the vertex, as uint64."""
+    """Return, for each vertex 0..n-1, a hash of the seed and the vertex, as uint64."""
     return stream(n, first_counter(seed), like)
 
 
@@ -65,7 +65,7 @@ def priorities(a: MatrixStore, seed: int) -> VectorStore:
 
 
 def random_order(a: MatrixStore, seed: int) -> VectorStore:
-    """Return a random permutation of the vertices of A as a full vector: positions by rank."""
+    """Return a random permutation of the vertices of A as a full vector."""
     return rank_entries(priorities(a, seed), are_distinct=True)
 
 
@@ -78,8 +78,8 @@ def coins(a: MatrixStore, first: int) -> VectorStore:
 def edge_order(a: MatrixStore, is_weighted: bool, seed: int) -> MatrixStore:
     """Return the position of each edge {i, j} in an order of all edges, at (i, j) with i < j.
 
-    The order is by weight, if `is_weighted`, and then by a hash of the seed and both vertices. Of
-    edges with equal weight and hash, the first in A comes last.
+    The order is by weight, if `is_weighted`, and then by a hash of the seed and both vertices.
+    Among edges with equal weight and hash, the first in A comes last.
     """
     do, csr = backend(a.device), a.csr
     flags = do.row_of_entry(csr) < csr.indices

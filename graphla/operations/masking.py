@@ -28,7 +28,7 @@ def masked_pattern(
 
 
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
-    """Return the entries of T that the mask allows; a mask of None allows all of them.
+    """Return the entries of T that the mask allows; None as the mask allows all entries.
 
     T is a view of `parent`.
     """

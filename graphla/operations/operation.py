@@ -56,7 +56,7 @@ class Operation:
 
 
 class MemoryFreed(OutOfMemory):
-    """Memory ran out, but some of it has been freed, so another attempt may succeed."""
+    """Memory ran out, but some memory has been freed, so another attempt may succeed."""
 
 
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
@@ -70,7 +70,7 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
-        pass  # the error and the memory it refers to are released before the next try
+        pass  # the error, and the memory that it refers to, are released before the next attempt
     with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))
 
@@ -87,7 +87,7 @@ def perform(name: str, find: Callable[..., T], *args: Any) -> T:
 
 
 def device_of(args: tuple[Any, ...]) -> str:
-    """Return the device of the vectors and matrices; refuse those of different devices.
+    """Return the device of the vectors and matrices; raise an error if their devices differ.
 
     Scalars are ignored: their values are on the host, so they can be used with any device.
     """

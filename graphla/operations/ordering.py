@@ -119,7 +119,7 @@ def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the position of each value among the sorted distinct values, and the count of these.
+    """Return each value's position among the sorted distinct values, and the number of these.
 
     x is a full vector or a matrix; the result has its pattern, and INT64 values.
     """

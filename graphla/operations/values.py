@@ -16,7 +16,7 @@ DLPACK_CUDA = 2
 """DLPack's code for the memory of an NVIDIA GPU."""
 
 WIDE = 1 << 63
-"""The least integer that does not fit INT64."""
+"""The smallest positive integer that does not fit INT64."""
 
 Scalar = bool | int | float | np.generic
 
@@ -65,7 +65,7 @@ def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
 
 @cache
 def limits(np_type: np.dtype[Any]) -> tuple[int, int]:
-    """Return the least and the greatest value of an integer dtype."""
+    """Return the minimum and the maximum value of an integer dtype."""
     info = np.iinfo(np_type)
     return int(info.min), int(info.max)
 
@@ -84,7 +84,7 @@ def as_type(value: Any, dtype: DataType) -> Any:
 
 
 def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
-    """Return `value` as a NumPy scalar of `dtype`; refuse it if it does not fit.
+    """Return `value` as a NumPy scalar of `dtype`; raise an error if it does not fit.
 
     >>> fit(300, lookup_dtype("INT8"))
     Traceback (most recent call last):

@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def exact(cls, e: Vector) -> Bounds:
-        """Return low = high = e, of a full Vector."""
+        """Return bounds low = high = e from a full Vector e."""
         values = e.to_dense(copy=False)
         return cls(values, values)
 
@@ -51,7 +51,7 @@ class Bounds(NamedTuple):
         return self.differ() & (self.high > self.low.max())
 
     def may_reach_low(self) -> Array:
-        """Return where e may be at least the greatest lower bound."""
+        """Return where e may be at least the largest lower bound."""
         return self.differ() & (self.high >= self.low.max())
 
     def may_undercut_high(self) -> Array:
@@ -59,7 +59,7 @@ class Bounds(NamedTuple):
         return self.differ() & (self.low < self.high.min())
 
     def may_reach_high(self) -> Array:
-        """Return where e may be at most the least upper bound."""
+        """Return where e may be at most the smallest upper bound."""
         return self.differ() & (self.low <= self.high.min())
 
     # --- results, once no vertex matters ----------------------------------------------------------
@@ -69,11 +69,11 @@ class Bounds(NamedTuple):
         return Vector.from_dense(self.low, copy=False)
 
     def diameter(self) -> Any:
-        """Return the greatest lower bound."""
+        """Return the largest lower bound."""
         return self.low.max().item()
 
     def radius(self) -> Any:
-        """Return the least upper bound."""
+        """Return the smallest upper bound."""
         return self.high.min().item()
 
     def center(self) -> Vector:
@@ -92,7 +92,7 @@ def distances(pivot: int, away: Vector, back: Vector) -> Distances:
 
 
 def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
-    """Return the bounds that follow from those before and from a search with a relative error.
+    """Return the bounds that follow from the old bounds and a search with a relative error.
 
     low = max(back, e - away) and high = back + e, where e is the eccentricity of the pivot.
     """

@@ -104,15 +104,15 @@ def closure(
         semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
         mask: a mask of size n. Vertices off the mask are neither reached nor expanded, but entries
             of x are kept and expanded even there.
-        cutoff: the greatest number of products, so that only paths of at most `cutoff` edges count.
+        cutoff: the maximum number of products, so that only paths of at most `cutoff` edges count.
             None sets no bound.
         parents: whether to find parents as well.
         limit: the former name of `cutoff`; it will be removed in the next release.
 
     Returns:
         Fixpoint: (values, parents). `values` has the dtype of the semiring. `parents` is None
-        unless `parents` is True; then parents(v) is any one of the vertices that v has its value
-        from, or v itself for an entry of x that kept its value.
+        unless `parents` is True; then parents(v) is one of the vertices from which v got its value,
+        or v itself for an entry of x that kept its value.
 
     Raises:
         TypeError: If an argument has a wrong type.

@@ -45,7 +45,8 @@ def closure(
     """x⟨m⟩ = x ⊕ xA, until nothing changes or `limit` products have run.
 
     Each round reads x and writes x'. After k rounds x holds the result of paths of at most k edges.
-    A start is its own parent; the parent of any other entry is the least k whose term equals it.
+    A start is its own parent; the parent of any other entry is the smallest k whose term equals the
+    entry.
     """
     x = x.dup(op.return_type)
     parent = indexunary.index(x).new() if parents else None
@@ -62,7 +63,7 @@ def closure(
         same = select.valueeq(_is_same(following & x), True).new()
         changed(~same.S, replace) << following
         if parent is not None:
-            # p⟨c⟩ = the least k with x(k) ⊗ A(k, v) = x'(v)
+            # p⟨c⟩ = the smallest k with x(k) ⊗ A(k, v) = x'(v)
             parent(changed.S) << _origins(factor, A, op, changed)
         x = following
         rounds += 1
@@ -82,11 +83,11 @@ def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector
 
 
 def _origins(x: Vector, A: Matrix, op: TypedSemiring, result: Vector) -> Vector:
-    """p(v) = the least k with x(k) ⊗ A(k, v) = result(v)."""
+    """p(v) = the smallest k with x(k) ⊗ A(k, v) = result(v)."""
     # R(k, v) = result(v), on A's pattern
     wanted = any_second(A @ result.diag())
     same = select.valueeq(_is_same(_terms(x, A, op, op.binaryop.op) & wanted), True).new()
-    # p(v) = the least row of an entry in column v
+    # p(v) = the smallest row of an entry in column v
     return min_secondi(Vector.from_scalar(True, x.size, bool) @ same).new()
 
 

@@ -75,7 +75,7 @@ def evaluate(task: Task) -> ClosureResult:
 
 
 def _extent(task: Task) -> tuple[Any, Any]:
-    """Return the least and the greatest value of x; NaN if a value is NaN."""
+    """Return the minimum and the maximum value of x; NaN if a value is NaN."""
     x, do, dtype = task.x, task.do, task.x.dtype
     v = x.sparse(sorted=False) if x.has_sparse else x.at_hand
     if is_iso(v.values) or (isinstance(v, SparseVector) and v.nvals <= FEW):
@@ -86,7 +86,7 @@ def _extent(task: Task) -> tuple[Any, Any]:
 
 
 def is_iso_valued(task: Task) -> bool:
-    """Return whether all values of A are equal, or none is read."""
+    """Return whether all values of A are equal, or ⊗ reads none of them."""
     a = task.a
     return not task.op.binaryop.reads_y or is_iso((a.csr if a.has_csr else a.csc).values)
 
@@ -167,7 +167,7 @@ def values_by_level(
 
 
 def _solve(task: Task, way: Evaluation) -> ClosureResult:
-    """Run until nothing improves; refuse a cycle that improves forever."""
+    """Run until nothing improves; raise an error if a cycle improves forever."""
     turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
         turns = patience
@@ -241,7 +241,8 @@ def _by_products(task: Task, turns: int) -> ClosureResult:
     return ClosureResult(values._store.bitmap(), found, rounds, [], bool(lost.nvals), settled)
 
 
-# --- what has no solution -------------------------------------------------------------------------
+# --- closures without a solution
+# -------------------------------------------------------------------------
 
 
 def _refuse_endless(task: Task, closed: ClosureResult) -> None:
@@ -255,7 +256,7 @@ def _refuse_endless(task: Task, closed: ClosureResult) -> None:
 
 
 def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
-    """Refuse parents that form a cycle, which happens if rounded sums around it improve."""
+    """Raise an error if parents form a cycle, which happens if rounded sums around it improve."""
     cycle = rounded_cycle(closed, task.op, task.a.device)
     if cycle is not None:
         _refuse_endless(task, closed)
@@ -268,7 +269,7 @@ def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
 
 
 def _look_for_cycle(task: Task) -> None:
-    """Refuse a cycle that improves until values overflow; parents show it some rounds earlier."""
+    """Raise an error if a cycle improves values until they overflow; parents show it earlier."""
     turns = 2
     while task.limit is None:
         closed = _run(replace(task, parents=True), ROUNDS, turns)

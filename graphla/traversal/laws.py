@@ -90,7 +90,7 @@ def _lie(domain: laws.Domain, dtype: DataType, values: tuple[Any, ...]) -> bool:
 
 @lru_cache(maxsize=256)
 def check_sum(monoid: TypedMonoid) -> None:
-    """Refuse an ⊕ for which x = x ⊕ xA has no least solution that ⊕ picks from its terms."""
+    """Raise an error unless ⊕ picks one of its terms and x = x ⊕ xA has a least solution."""
     if monoid.is_any:
         raise InvalidValue(
             "semiring has the monoid any, under which a closure has no least fixpoint; "

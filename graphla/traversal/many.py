@@ -133,7 +133,7 @@ def pairs(A: Matrix) -> Matrix:
 def as_matrix(
     found: Array, device: str, values: Callable[[Array], Array] | None = None, dtype: Any = "INT32"
 ) -> Matrix:
-    """L(i, v) = found(i, v), or values of it, where start i reaches v; `found` has int32 levels."""
+    """L(i, v) = found(i, v), or values(found(i, v)), where i reaches v; `found` holds int32."""
     count, n = found.shape
     if not found.flags.c_contiguous:
         found = found.copy("C")

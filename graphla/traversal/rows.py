@@ -77,7 +77,7 @@ def closure_of_rows(
 
 
 def _is_search(task: Task, starts: Csr) -> bool:
-    """Return whether each row has one start, and entries nearer to it are better in every row."""
+    """Return whether each row has one start, and in every row nearer entries are better."""
     op, do = task.op, task.do
     has_one = bool((starts.indptr[1:] - starts.indptr[:-1] <= 1).all())
     if not has_one or op.is_positional or not task.a.nvals or not is_iso_valued(task):

@@ -60,7 +60,7 @@ _DOMAINS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One law on one dtype: where it holds, and the smallest operands that break it."""
+    """One law on one dtype: where the law holds, and the smallest operands that break it."""
 
     thing: str
     law: LawName
@@ -303,7 +303,7 @@ class _Law:
     def shrink(
         self, operands: tuple[Any, ...], simple: np.ndarray, domain: Domain
     ) -> tuple[Any, ...]:
-        """Replace one operand after another by a simpler one, as long as the law stays broken."""
+        """Replace operands with simpler ones, one at a time, as long as the law stays broken."""
         while True:
             for place, value in enumerate(operands):
                 simpler = _simpler(value, simple, domain, self.algebra.dtype)

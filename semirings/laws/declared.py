@@ -72,7 +72,7 @@ class Rule(NamedTuple):
 
 
 # For BOOL the tables list only `any`; other laws on BOOL are found by trying all operands.
-# Symbols in counterexamples: MAX and MIN are the greatest and least finite value.
+# Symbols in counterexamples: MAX and MIN are the largest and the smallest finite value.
 MAX, MIN, INF, NAN = "max", "min", math.inf, math.nan
 
 _OPERATORS = (

@@ -1,4 +1,4 @@
-"""The domain of a law: a range of operands, with or without NaN, and how closely sides agree."""
+"""The domain of a law: a range of operands, perhaps with NaN, and how closely sides must agree."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Domain:
     limits: Callable[[np.dtype[Any]], tuple[float, float]]
     nan: bool = False
     agreement: Agreement = "exact"
-    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # the least absolute value other than 0
+    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # smallest absolute value except 0
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:
-        """Return the least and the greatest operand of a dtype; low > high if there is none."""
+        """Return the smallest and the largest operand of a dtype; low > high if there is none."""
         low, high = self.limits(dtype.np_type)
         least, greatest = extremes(dtype.np_type)
         low, high = max(low, least), min(high, greatest)
@@ -65,7 +65,7 @@ class Domain:
 
 
 def extremes(np_type: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the least and the greatest value of a dtype, infinities included."""
+    """Return the minimum and the maximum value of a dtype, including infinities."""
     if np_type.kind == "f":
         return -math.inf, math.inf
     if np_type.kind == "b":
@@ -74,7 +74,7 @@ def extremes(np_type: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def largest(np_type: np.dtype[Any]) -> Any:
-    """Return the greatest finite value of a dtype."""
+    """Return the largest finite value of a dtype."""
     return float(np.finfo(np_type).max) if np_type.kind == "f" else extremes(np_type)[1]
 
 

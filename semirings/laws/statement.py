@@ -185,7 +185,7 @@ def equal(x: Any, y: Any) -> np.ndarray:
 
 
 def _slack(dtype: DataType, scale: Any) -> Any:
-    """Return the tolerance: 8 units in the last place of `scale`, at least of the least normal."""
+    """Return 8 ulps of `scale`, or of the smallest normal number if that number is larger."""
     if dtype.np_type.kind != "f":
         return np.zeros_like(scale)
     info = np.finfo(dtype.np_type)

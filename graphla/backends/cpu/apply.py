@@ -13,7 +13,7 @@ from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 NO_PLACE = (np.int64(0), np.int64(0))
-"""Placeholder of the row and column, for operators that read neither."""
+"""Placeholder for the row and the column, for operators that read neither."""
 
 
 def cast(a: Any, dtype: Any) -> Any:
@@ -33,9 +33,9 @@ def apply(a: Any, op: TypedUnaryOp) -> Any:
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """Return op(value, x) or op(x, value) for every value x; `side` is the scalar's: left or right.
+    """Return op(value, x) or op(x, value) for every value x; `side` names the scalar's operand.
 
-    For a positional operator the scalar has the position of the entry.
+    A positional operator receives the position of the entry as the position of the scalar.
     """
     x_type, y_type = op.type.np_type, op.type2.np_type
     if op.is_positional:

@@ -114,7 +114,7 @@ def write_vector(
 
 
 def one_entry(size: int, i: int, value: Any) -> SparseVector:
-    """Return the vector whose one entry is v(i) = value."""
+    """Return the vector whose only entry is v(i) = value."""
     return SparseVector(size, np.full(1, i, np.int32), np.full(1, value, value.dtype))
 
 
@@ -180,7 +180,7 @@ def _scatter_into(
 def _scatter_and_delete(
     c: DenseVector, places: Array, new: Array, mask: Any, remains: Remains, in_place: bool
 ) -> DenseVector:
-    """Write the values `new` at `places`, and delete the entries of C that do not remain."""
+    """Write the values `new` at `places` (positions); delete entries of C that do not remain."""
     listed, values = mask.indices, _own_array(c.values, in_place)
     if remains == "OUTSIDE" and listed is not None and not mask.complement:
         if not isinstance(c, FullVector):
@@ -214,7 +214,7 @@ def _copy_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a dense t, index by index."""
+    """Write a dense t, one index after another."""
     inside = None if mask is None else flag_allowed(mask)
     t_there = t.present if isinstance(t, BitmapVector) else None
     c_there = c.present if isinstance(c, BitmapVector) else None
@@ -242,7 +242,8 @@ def _accumulate(
 ) -> Array:
     """Return `new` with accum(old, t) at the positions that have an entry in both w and t.
 
-    `both` selects these entries among those of t, and `places` holds their indices in w.
+    `both` flags the entries of t that have a partner in w; `places` holds the indices of these
+    partners.
     """
     x = cast_values(old[places], accum.type.np_type)
     y = cast_values(t_values[both], accum.type2.np_type)
@@ -263,7 +264,7 @@ def _apply_at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
 
 
 def _and(a: Array | None, b: Array | None) -> Array | None:
-    """Return a & b, where None stands for all true."""
+    """Return a & b, where None stands for an array in which all elements are true."""
     if a is None or b is None:
         return b if a is None else a
     return a & b
@@ -297,7 +298,8 @@ def _write_numba(
     if isinstance(c, SparseVector):
         if isinstance(t, FullVector):
             return None
-        # The result has about as many entries as t, which is a bitmap. So w becomes one as well.
+        # The result has about as many entries as t, which is a bitmap. So w becomes a bitmap as
+        # well.
         in_place = not is_iso(c.values) and c.values.dtype == dtype
         c = to_bitmap(c)
     if accum is None and mask is None and isinstance(t, BitmapVector):

@@ -20,7 +20,7 @@ PARTS = 8
 
 
 def dependencies(request: Dependencies) -> DependenciesResult | None:
-    """Return the dependencies on shortest paths from the sources; None if no loop is compiled."""
+    """Return the dependencies on shortest paths from the sources; None without a compiled loop."""
     out, sources = request.out, request.sources
     if not compiles(sources.size * out.nvals, size=out.nrows):
         return None

@@ -1,9 +1,9 @@
 """Breadth-first search: a compiled loop, or a loop of products in NumPy.
 
-The compiled loop (`loops/bfs`) goes through all levels. It returns to the host for the few levels
-that are pulled, which may be spread over threads, and after each level if a recorder listens. A
-search of a large matrix runs in another thread, so that Ctrl-C reaches the thread that waits: that
-thread sets a flag, which the loops read at each level and every few thousand edges.
+The compiled loop (`loops/bfs`) runs all levels. It returns to this module before each pull, which
+several threads may share, and also after each level if a recorder is active. A search of a large
+matrix runs in another thread, so that Ctrl-C reaches the thread that waits: that thread sets a
+flag, which the loops read at each level and every few thousand edges.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 class BfsTuning:
     """Parameters of a search, measured on two cores (docs/performance/findings.md)."""
 
-    apart: int = 1 << 20  # vertices plus entries from which a search (20 ms) gets its own thread
-    wide: int = 1 << 17  # unreached vertices above which a pull is worth a second thread
-    # Costs in NumPy, in units of one entry that a pull reads:
-    stopping: float = 0.6  # factor for the entries of a pull, since rows often end early
-    pushed: float = 2.0  # an entry that a push reads
+    apart: int = 1 << 20  # with as many vertices plus entries, another thread searches
+    wide: int = 1 << 17  # with more unreached vertices, a pull uses a second thread
+    # Costs in NumPy; the unit is the cost of one entry that a pull reads.
+    stopping: float = 0.6  # factor for the entries of a pull, as rows often end early
+    pushed: float = 2.0  # cost of one entry that a push reads
 
 
 TUNING = BfsTuning()
@@ -121,9 +121,9 @@ def bfs_numpy(request: Search) -> BfsResult:
 def choose_direction(
     wanted: Towards, edges: int, left: int, nvals: int, into: Csr | None
 ) -> Towards:
-    """Return the cheaper of "push" along `edges` edges and "pull" to `left` vertices.
+    """Return the cheaper direction: "push" along `edges` edges, or "pull" to `left` vertices.
 
-    `wanted` other than "auto" decides. Without a CSC the answer is "push".
+    If `wanted` is not "auto", it is returned. Without a CSC the direction is "push".
     """
     if into is None or wanted == "push":
         return "push"
@@ -187,7 +187,7 @@ class _Search:
         self.barred = barred_words(n, request.plan, mask) & ~marked
         done = self.barred | marked
         seen = done if mask is None else marked
-        queue = scratch.take("queue", n + 2, _int32)  # the loop may write two past the end
+        queue = scratch.take("queue", n + 2, _int32)  # the loop may write two elements past the end
         queue[: starts.size] = starts
         if has_levels:
             levels[starts] = 0
@@ -214,7 +214,8 @@ class _Search:
             limit=request.limit,
             deepest=BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER,
         )
-        self.types = out.indptr.dtype, pulled.indptr.dtype, levels.dtype  # the others are fixed
+        # The dtypes of all other arrays are fixed.
+        self.types = out.indptr.dtype, pulled.indptr.dtype, levels.dtype
         operands = (self.graph, self.work, self.rule)
         self.loop = load("bfs.search", self.spec, operands, self.types)
         self.trace: list[Level] = []
@@ -245,7 +246,7 @@ class _Search:
         return sum(run(lambda *part: loop(*arguments, *part), parts, threads, self.work.stop))
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
-        """Append one level to the trace, unless there was none to run."""
+        """Append one level to the trace, unless no level has run."""
         if not before[loops.FRONTIER] or not before[loops.LEFT]:
             return
         pulled = bool(after[loops.PULLED])

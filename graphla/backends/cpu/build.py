@@ -1,4 +1,4 @@
-"""Build a vector or a matrix from entries in any order; duplicates are folded or refused."""
+"""Build a vector or a matrix from entries in any order; duplicates are combined or refused."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 
 PARTS = 16
-"""Number of parts in which entries are folded: enough that the scratch memory of one part is small
-compared with the result."""
+"""Number of parts in which duplicates are combined; the scratch memory of a part is then small."""
 
 
 def build_vector(
     size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
-    """Build a vector; `dup_op` folds values of the same index from the left.
+    """Build a vector; `dup_op` combines values with the same index from left to right.
 
-    Without `dup_op`, refuse an index that occurs twice.
+    Without `dup_op`, an index that occurs twice raises an error.
     """
     if is_increasing(indices):
         return SparseVector(size, indices.astype(np.int32), values)
@@ -52,9 +51,9 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Build a matrix; `dup_op` folds values of the same position from the left.
+    """Build a matrix; `dup_op` combines values with the same position from left to right.
 
-    Without `dup_op`, refuse a position that occurs twice.
+    Without `dup_op`, a position that occurs twice raises an error.
     """
     memory.require_offsets(nrows, "rows", values.size)
     # Iso values need not be moved. Sorting only the positions beats SciPy's counting sorts.
@@ -102,7 +101,7 @@ def _build_scipy(
 ) -> Csr:
     """Build a matrix with SciPy's counting sorts, by column and then by row.
 
-    Both sorts are stable. So the rows of the result are sorted, and entries of the same position
+    Both sorts are stable. So the rows of the result are sorted, and entries with the same position
     keep the order in which they were given.
     """
     from scipy.sparse import coo_array
@@ -120,10 +119,10 @@ def _build_scipy(
 
 
 def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
-    """Fold or refuse duplicate entries of a matrix whose rows are sorted.
+    """Combine duplicate entries of a matrix whose rows are sorted, or raise an error.
 
-    The entries are folded in parts, so that little memory is needed besides the result. No part
-    splits a run of duplicates.
+    Duplicates are combined in parts, so that little memory is needed in addition to the result. No
+    part splits a run of duplicates.
     """
     size = a.indices.size
     if size < 2:
@@ -168,10 +167,10 @@ def fold_equal(
     dup_op: TypedBinaryOp | None,
     place_of: Callable[[int], Any],
 ) -> Array:
-    """Return the values with each run of duplicates folded from the left.
+    """Return the values, with each run of duplicates combined from left to right.
 
-    `first` flags the first value of each run. Without `dup_op`, refuse the first position that
-    occurs twice.
+    `first` flags the first value of each run. Without `dup_op`, raise an error that names the first
+    position that occurs twice.
     """
     if dup_op is None:
         raise duplicate_entry(place_of(int(first.argmin())))
@@ -179,6 +178,6 @@ def fold_equal(
 
 
 def first_of_equal(keys: Array) -> Array | None:
-    """Return flags of the first of each run of equal keys, or None if no two are equal."""
+    """Return, for each key, whether it begins a run of equal keys; None if no two are equal."""
     first = flag_run_starts(keys)
     return None if bool(first.all()) else first

@@ -36,7 +36,7 @@ from semirings.structures import TypedSemiring
 class ClosureTuning:
     """Parameters of closures, measured on two cores."""
 
-    small: int = 1 << 14  # entries plus vertices from which a closure runs in another thread
+    small: int = 1 << 14  # from this many entries plus vertices on, another thread is used
     # The first delta, in mean weights, is edges_ahead / mean degree, and at least least_ahead.
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
@@ -46,14 +46,14 @@ class ClosureTuning:
     numpy_ahead: float = 16.0
     # NumPy looks for a cycle of parents after every numpy_cycle_check * nvals products.
     numpy_cycle_check: int = 4
-    sample: int = 4096  # number of values from which the mean weight of a matrix is estimated
+    sample: int = 4096  # number of values that are sampled to estimate the mean weight of a matrix
 
 
 TUNING = ClosureTuning()
 
 
 def closure(request: Closure) -> ClosureResult:
-    """x = x ⊕ xA until nothing improves, the values suffice, or `limit` products have run."""
+    """x = x ⊕ xA, until nothing improves, `enough` is reached, or `limit` products have run."""
     out, how = request.out, request.how == "near_far"
     key = ("closure", out.indptr.dtype, out.values.dtype, request.semiring, how)
     if compiles_traversal(out.nvals, out.nrows, key, request.semiring):
@@ -185,7 +185,7 @@ def _is_final(
 
 
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
-    """Return the first delta: the weight of a few edges, or of fewer if rows are long.
+    """Return the first delta: the weight of a few edges; the longer the rows, the fewer edges.
 
     On road networks 4 to 8 mean weights are best. The loop adapts delta to the graph.
     """
@@ -265,8 +265,8 @@ def _product(
 ) -> tuple[int, Array, Array, Array, bool]:
     """Return the edges, the vertices reached, their values and parents, and an overflow flag.
 
-    A term that overflows is left out. The terms of a vertex are folded in order of their sources;
-    the parent is the first source whose term equals the fold, or any source if there is none.
+    A term that overflows is left out. The terms of a vertex are combined in order of their sources.
+    The parent is the first source whose term equals the result, or any source if no term does.
     """
     starts = out.indptr[frontier]
     counts = out.indptr[frontier + 1] - starts
@@ -303,7 +303,8 @@ def _product(
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
     folded = fold_runs(terms, runs, semiring.monoid)
-    # Assign from last to first, so that the first source that fits remains.
+    # Of several assignments to an element the last one wins. So assign in reverse order: the first
+    # matching source wins.
     by = k[runs]
     run = np.cumsum(first) - 1
     fits = _same(terms, folded[run]).nonzero()[0][::-1]
@@ -319,13 +320,13 @@ def _mean_of(values: Array) -> float:
 
 
 def _same(a: Array, b: Array) -> Array:
-    """Return which values are equal; NaN equals NaN."""
+    """Return, for each pair of values, whether they are equal. NaN equals NaN."""
     equal = a == b
     return equal | ((a != a) & (b != b)) if a.dtype.kind == "f" else equal
 
 
 def _near(values: Array, monoid: Any, delta: float) -> Array:
-    """Return which values lie within delta of the best one, which ⊕ selects."""
+    """Return, for each value, whether it is within delta of the best one, which ⊕ selects."""
     with np.errstate(all="ignore"):
         best = reduce_numpy(values, monoid)
         near = np.abs(values.astype(np.float64) - float(best)) <= delta
@@ -334,7 +335,7 @@ def _near(values: Array, monoid: Any, delta: float) -> Array:
 
 
 def has_cycle(parent: Array) -> bool:
-    """Return whether the parents contain a cycle of two vertices or more.
+    """Return whether the parents contain a cycle of at least two vertices.
 
     Pointer jumping: after log2(n) rounds each vertex knows an ancestor at least n steps above it.
     That ancestor is a root (its own parent) or lies on a cycle.

@@ -14,7 +14,7 @@ from graphla.formats import Array, Csr
 def color(a: Csr, numbers: Array) -> Array | None:
     """Return colors as int32[n], or None without a compiled loop.
 
-    Each vertex gets the least color that no neighbor with a greater number has.
+    Each vertex gets the smallest color that no neighbor with a larger number has.
     """
     if not compiles(a.nvals, size=a.nrows):
         return None

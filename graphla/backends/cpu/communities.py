@@ -23,7 +23,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     if not compiles(links.nvals, size=n):
         return None
     stop = np.zeros(1, np.int64)
-    if is_iso(links.values):  # equal weights need only be counted
+    if is_iso(links.values):  # equal weights are counted, not added
         values, step, sums = np.ones(1, np.int64), 0, np.int64
     else:
         (values, step), sums = values_of(links.values), np.float64
@@ -53,7 +53,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
 
 
 def move_communities(request: CommunityMoves) -> Array:
-    """Return the community of each vertex once no single vertex gains by moving."""
+    """Return the communities when no move of a single vertex raises the modularity any more."""
     links = request.links
     if compiles(links.nvals, size=links.nrows):
         return _move_communities_numba(request)
@@ -94,8 +94,8 @@ def _move_communities_python(request: CommunityMoves) -> Array:
     links, factor = request.links, request.factor
     indptr, indices, values = links.indptr.tolist(), links.indices, links.values
     community = list(range(links.nrows))
-    outs, intos = request.out.tolist(), request.into.tolist()  # per vertex
-    total_out, total_in = outs.copy(), intos.copy()  # per community
+    outs, intos = request.out.tolist(), request.into.tolist()  # one value per vertex
+    total_out, total_in = outs.copy(), intos.copy()  # one value per community
     queue = deque(np.argsort(request.words()).tolist())
     waits = [True] * links.nrows
     while queue:

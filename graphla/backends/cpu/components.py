@@ -1,4 +1,4 @@
-"""Weak components, by `loops/components` or SciPy. A component's label is its least vertex."""
+"""Weak components, by `loops/components` or SciPy. A component's label is its smallest vertex."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphla.formats import Array, Csr
 
 
 def components(out: Csr, into: Csr | None) -> Array:
-    """Return the least vertex of the weak component of each vertex, as int64[n]."""
+    """Return the smallest vertex of the weak component of each vertex, as int64[n]."""
     if compiles(out.nvals, size=out.nrows):
         return _components_numba(out, into)
     return label_by_search(out, "weak")
@@ -35,7 +35,7 @@ def _components_numba(out: Csr, into: Csr | None) -> Array:
 
 
 def label_by_search(a: Csr, connection: str) -> Array:
-    """Return the least vertex of each vertex's component, "weak" or "strong", by SciPy."""
+    """Return the smallest vertex of each vertex's "weak" or "strong" component, by SciPy."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -43,5 +43,5 @@ def label_by_search(a: Csr, connection: str) -> Array:
     matrix = csr_array((ones, a.indices, a.indptr), shape=(a.nrows, a.ncols))
     count, labels = connected_components(matrix, directed=True, connection=connection)
     least = np.empty(count, np.int64)
-    least[labels[::-1]] = np.arange(a.nrows)[::-1]  # the last write to an element wins: the least
+    least[labels[::-1]] = np.arange(a.nrows)[::-1]  # the last write wins
     return least[labels]

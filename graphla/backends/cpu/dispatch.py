@@ -20,7 +20,7 @@ ready: set[tuple] = set()
 
 
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
-    """Return the number of threads for a compiled loop on `entries` entries, or 0 for NumPy."""
+    """Return the number of threads of a compiled loop over `entries` entries; 0 means NumPy."""
     settings = current()
     wanted = settings.compiled
     if wanted is False:
@@ -35,7 +35,7 @@ def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
 
 
 def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None = None) -> bool:
-    """Return whether a compiled loop serves a traversal.
+    """Return whether a traversal uses a compiled loop.
 
     If the loop is loaded (its `key` is in `ready`), it beats NumPy even on the smallest matrix.
     """

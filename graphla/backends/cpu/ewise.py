@@ -28,18 +28,18 @@ SIMPLE = 8
 """Compiled loops pay off from SIMPLE times `config.compile_threshold` entries on, because NumPy is
 fast at these operations."""
 SHORT = 1 << 15
-"""If two vectors have at most this many entries together, the result arrays have room for all of
+"""If two vectors have at most this many entries in total, the result arrays have room for all of
 them, because counting the result first would take longer than the loop."""
 FROM_ZERO = np.zeros(1, np.int32)
-"""Row offsets of a vector, which is treated as a single row: it begins at 0."""
+"""Start offsets of the rows of a vector, which is treated as a single row: it begins at 0."""
 V = TypeVar("V", SparseVector, Csr)
 
 
 def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-    """Return op(x, y) where both have an entry, and the single entry where only one has.
+    """Return op(x, y) where both have an entry, and the only entry where one has none.
 
-    If `left` and `right` are given, they replace the missing operand: an entry of only a becomes
-    op(x, right), and an entry of only b becomes op(left, y).
+    If `left` and `right` are given, they replace the missing operand: an entry that only a has
+    becomes op(x, right), and an entry that only b has becomes op(left, y).
     """
     if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
         return _union_numba(a, b, op, left, right, config.threads)
@@ -135,7 +135,7 @@ def _share_places(a: Any, b: Any) -> bool:
 
 
 def _keys_of(a: Any) -> Array:
-    """Return a key per entry: a number that increases with the entry's position."""
+    """Return one key per entry: an integer that increases with the entry's position."""
     return a.indices if isinstance(a, SparseVector) else keys_of(a)
 
 
@@ -163,7 +163,7 @@ def _both(
     op: TypedBinaryOp | None,
     dtype: np.dtype[Any],
 ) -> Array:
-    """Return op(x, y) of the entries in_a of a and in_b of b, which have the same positions."""
+    """Return op(x, y) for entries `in_a` of a and `in_b` of b, which have the same positions."""
     y = b.values if in_b is None else gather(b.values, in_b)
     if op is None:
         return cast_values(y, dtype)
@@ -176,7 +176,7 @@ def _both(
 
 
 def combine_values(x: Array, y: Array, op: TypedBinaryOp) -> Array:
-    """Return op of each pair of values, iso if both are iso; op must not be positional."""
+    """Return op of each pair of values, iso if both are iso. op must not be positional."""
     x, y = cast_values(x, op.type.np_type), cast_values(y, op.type2.np_type)
     if x.size > 1 and is_iso(x) and is_iso(y):
         return repeat_value(op.numpy(x[:1], y[:1]), x.size)
@@ -285,7 +285,7 @@ def _fill(value: Any, dtype: Any) -> Array:
 
 
 def _like(a: V, indptr: Array, indices: Array, values: Array, ends: list[int]) -> V:
-    """Return the entries as a vector or a matrix, like `a`; `ends` has the end of each part."""
+    """Return the entries as a vector or a matrix, like `a`; `ends` holds the end of each part."""
     if isinstance(a, SparseVector):
         return SparseVector(a.size, indices[: ends[-1]], values[: ends[-1]])
     return Csr(a.nrows, a.ncols, indptr, indices, values)

@@ -1,4 +1,4 @@
-"""Fold runs of values, and values scattered to outputs."""
+"""Combine runs of values, and values that are scattered to outputs, with a monoid ("fold" them)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
 
 SCATTER = 16
-"""From size / SCATTER terms on, they are scattered into an array of all outputs, not sorted."""
+"""With at least size / SCATTER terms, they are scattered into an array of all outputs."""
 MANY = 4
-"""The same threshold where scattering is cheaper: for `any`, and for equal idempotent terms."""
+"""Like SCATTER, where scattering is cheaper: for `any`, and for equal idempotent terms."""
 _quiet = nullcontext()
 
 
@@ -68,7 +68,7 @@ def fold_by_output(
 def fold_parts(
     parts: list[tuple[Array, Array]], size: int, monoid: TypedMonoid
 ) -> SparseVector | BitmapVector:
-    """Fold like `fold_by_output`, for (outputs, values) in parts that are not concatenated."""
+    """Fold like `fold_by_output`, for outputs and values that come in several parts."""
     terms = sum(outputs.size for outputs, _ in parts)
     if terms * SCATTER < size or not scatters(monoid):
         folded = [to_sparse(fold_by_output(*part, size, monoid)) for part in parts]
@@ -104,8 +104,8 @@ def scatters(monoid: TypedMonoid) -> bool:
 def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     """Return op(op(x0, x1), x2)... of each run of values; runs begin at `starts`.
 
-    Each round folds one more value into all runs that still have one. There are as many rounds as
-    the longest run has values, and the total work is linear in the input.
+    Each round folds one more value into all runs that still have one. The number of rounds is the
+    length of the longest run, and the total work is linear in the input.
     """
     ends = np.empty_like(starts)
     ends[:-1] = starts[1:]
@@ -146,7 +146,7 @@ def _is_flag(monoid: TypedMonoid) -> bool:
 
 
 def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
-    """Fold adjacent values in pairs until each run is one value; right for any associative op."""
+    """Fold adjacent values in pairs until each run is one value; correct for any associative op."""
     while True:
         size = values.size
         counts = np.empty_like(starts)

@@ -1,4 +1,4 @@
-"""Spanning forests of least weight, by `loops/forest`."""
+"""Spanning forests of minimum weight, by `loops/forest`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from semirings.operators import TypedBinaryOp
 def kronecker(a: Csr, b: Csr, op: TypedBinaryOp) -> Csr:
     """C(i·m + k, j·n + l) = op(A(i, j), B(k, l)), where B is m by n."""
     a_degrees, b_degrees = a.indptr[1:] - a.indptr[:-1], b.indptr[1:] - b.indptr[:-1]
-    # Row (i, k) of C holds the whole row k of B for each entry of row i of A.
+    # Row i·m + k of C holds a copy of row k of B for each entry of row i of A.
     rows_i = np.arange(a.nrows).repeat(b.nrows)
     rows_k = np.tile(np.arange(b.nrows), a.nrows)
     counts = a_degrees.astype(np.int64)[rows_i] * b_degrees[rows_k]

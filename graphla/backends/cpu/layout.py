@@ -18,7 +18,7 @@ INT32_END = 1 << 31
 class SortTuning:
     """The threshold from which SciPy sorts entries."""
 
-    scipy: int = 1 << 15  # entries from which importing and calling SciPy pays
+    scipy: int = 1 << 15  # with at least this many entries, importing and calling SciPy pays off
 
 
 TUNING = SortTuning()
@@ -43,7 +43,7 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def index_dtype(most: int) -> Any:
-    """Return int32 if integers up to `most` fit it, else int64."""
+    """Return int32 if it holds all integers up to `most`, otherwise int64."""
     return np.int32 if most < INT32_END else np.int64
 
 
@@ -75,7 +75,7 @@ def offsets_of_few(rows: Array, nrows: int) -> Array:
 
 
 def ranges(starts: Array, counts: Array, total: int) -> Array:
-    """Return counts[0] integers from starts[0] on, then counts[1] from starts[1] on, and so on."""
+    """Return counts[0] integers that begin with starts[0], then counts[1] from starts[1] on, ..."""
     dtype = starts.dtype if total < INT32_END else np.int64
     shifts = starts.astype(dtype, copy=True)
     shifts[1:] -= counts[:-1].cumsum(dtype=dtype)

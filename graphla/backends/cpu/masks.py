@@ -10,7 +10,7 @@ from graphla.backends.cpu.layout import keys_of
 from graphla.formats import Array, Csr, MatrixMask, VectorMask
 
 LOOKUPS = 8
-"""A mask's list is expanded to one flag per index from size / LOOKUPS look-ups on."""
+"""With at least size / LOOKUPS look-ups, the list of a mask is expanded to one flag per index."""
 
 
 def presence(mask: VectorMask) -> Array:
@@ -50,7 +50,7 @@ def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
 
 
 def _is_among(listed: Any, keys: Array) -> Array:
-    """Return one flag per key: whether the increasing list has it."""
+    """Return one flag per key: whether the increasing list contains the key."""
     if not listed.size:
         return np.zeros(keys.size, bool)
     return listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys

@@ -1,4 +1,4 @@
-"""The data for the choice between pull and push: costs of products, and lengths of rows."""
+"""Data for the choice between pull and push: costs of products, and lengths of rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Breadth-first searches from many starts: up to 64 in one loop, or one after another in NumPy.
 
-Searches that run together read an edge once if they meet at it. In a deep graph they seldom meet.
-There each search runs alone, and the threads share the searches.
+Searches that run together read an edge only once if they reach it at the same level. In a deep
+graph this is rare. There each search runs alone, and the threads share the searches.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from graphla.formats import Array
 from graphla.settings import config
 
 UNREACHED = {1: 255, 4: -1}
-"""The level of an unreached vertex, by the number of bytes of a level."""
+"""The level of an unreached vertex, keyed by the number of bytes of a level."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -48,7 +48,7 @@ class MultiSearchTuning:
     # Minimum number of searches per word: two words of 32 searches on two threads take 75 % of the
     # time of one word of 64, and 150 % of its work.
     least: int = 16
-    deep: int = 64  # levels of the first search beyond which searches run alone
+    deep: int = 64  # if the first search has more levels, each search runs alone
 
 
 TUNING = MultiSearchTuning()
@@ -157,13 +157,13 @@ class _Searches:
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
     def _run_alone(self, row: Callable[[int], None]) -> None:
-        """Call row(k) for each start, by all threads."""
+        """Call row(k) for each start, in all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
         apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)
 
     def _run_together(self, levels: Array | None, reach: Array | None) -> None:
-        """Write the table of levels, or the reach, by loops of up to 64 searches each."""
+        """Write the table of levels, or the reach, with loops that run up to 64 searches each."""
         request, tuning, threads = self.request, current(TUNING), config.threads
         out = request.out
         into = out if request.into is None else request.into

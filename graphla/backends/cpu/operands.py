@@ -21,8 +21,8 @@ from semirings.dtypes import DataType
 class PartsTuning:
     """Parameters for cutting loops into parts."""
 
-    parallel: int = 1 << 15  # entries above which a loop is worth waking another thread
-    parts: int = 8  # parts per thread, if parts of equal work cannot be cut beforehand
+    parallel: int = 1 << 15  # a loop over more entries than this uses another thread
+    parts: int = 8  # parts per thread, if the work of each part is unknown
     grain: int = 1 << 22  # maximum entries of a part (at least one row); Ctrl-C acts between parts
 
 
@@ -38,10 +38,11 @@ UNREAD.flags.writeable = False
 def values_of(
     values: Array, is_read: bool = True, *, wanted: DataType | None = None
 ) -> tuple[Array, int]:
-    """Return values and their step as loops take them: iso values as one element with step 0.
+    """Return values and their step for a loop; iso values become one element with step 0.
 
-    Values that are not read become UNREAD. Floating-point values that are `wanted` as integers are
-    cast here, because compiled code converts values that do not fit differently than NumPy does.
+    Values that the loop does not read become UNREAD. Floating-point values that the loop takes as
+    integers (`wanted`) are cast here, because compiled code converts values that do not fit
+    differently than NumPy does.
     """
     if not is_read:
         return UNREAD, 0
@@ -82,12 +83,12 @@ def parts_for_threads(work: int, threads: int) -> int:
 
 
 def threads_worth(work: int, threads: int) -> int:
-    """Return the number of threads that `work` entries are worth: all of them or one."""
+    """Return the number of threads for `work` entries: all, or one if there is little work."""
     return threads if work > current(TUNING).parallel else 1
 
 
 def even_parts(size: int, work: int, threads: int) -> Parts:
-    """Cut 0..size evenly; return one part if there is little work."""
+    """Cut the range 0..size evenly; return one part if there is little work."""
     parts = count_parts(work, threads)
     cuts = [size * part // parts for part in range(parts + 1)]
     return between(cuts)
@@ -107,7 +108,7 @@ def row_parts(indptr: Array, threads: int) -> Parts:
 
 
 def cut(weights: Array, count: int) -> Parts:
-    """Cut 0..weights.size into up to `count` parts of about the same weight."""
+    """Cut the range 0..weights.size into up to `count` parts of about equal weight."""
     ends = np.cumsum(weights, dtype=np.int64)
     size = weights.size
     if not size:

@@ -22,7 +22,8 @@ from graphla.settings import config
 class PlanTuning:
     """Parameters of plans, measured on two cores."""
 
-    hub_price: float = 2e-9  # seconds per entry of a full plan (16 ms on R-MAT 18); halves a search
+    # Seconds per entry to make a full plan (16 ms on R-MAT 18), which halves the time of a search.
+    hub_price: float = 2e-9
 
 
 TUNING = PlanTuning()
@@ -32,7 +33,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     """Return a light or a full plan of a matrix by rows and by columns.
 
     A full plan holds, for each vertex, its neighbor with the most edges. Most searches reach such a
-    neighbor early, so a pull seldom looks at another one. NumPy makes light plans only.
+    neighbor early, so a pull seldom reads another one. NumPy makes light plans only.
     """
     if not compiles(out.nvals, size=out.nrows):
         return _plan_numpy(out, into) if before is None else before

@@ -1,4 +1,4 @@
-"""Folds of rows and of all values by a monoid."""
+"""Reductions of rows and of all values by a monoid."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from graphla.settings import config
 from semirings.structures import TypedMonoid
 
 STRETCH = 1 << 14
-"""Number of consecutive values that `_reduce_numba` folds into one. It is constant, so the result
-does not depend on the number of threads."""
+"""Number of consecutive values that `_reduce_numba` combines into one. It is constant, so the
+result does not depend on the number of threads."""
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
@@ -29,9 +29,9 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-    """Return the fold of all values (or of those that `present` flags) as a scalar.
+    """Return ⊕ over all values (or over those that `present` flags) as a scalar.
 
-    Without any value the result is the identity.
+    Without values the result is the identity.
     """
     values = values if present is None else values[present]
     if monoid.ufunc is None and compiles(values.size, monoid):
@@ -40,7 +40,7 @@ def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> 
 
 
 def _reduce_rows_numpy(a: Csr, monoid: TypedMonoid) -> SparseVector:
-    """Fold rows with NumPy."""
+    """Reduce each row with NumPy."""
     starts = a.indptr[:-1]
     rows = (a.indptr[1:] > starts).nonzero()[0]
     starts = starts[rows] if rows.size < a.nrows else starts
@@ -49,7 +49,7 @@ def _reduce_rows_numpy(a: Csr, monoid: TypedMonoid) -> SparseVector:
 
 
 def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
-    """Return the fold of all values as a scalar; without values, return the identity."""
+    """Return ⊕ over all values as a scalar; without values, return the identity."""
     if not values.size:
         return monoid.identity
     if monoid.is_any or (monoid.is_idempotent and is_iso(values)):
@@ -62,7 +62,7 @@ def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
 
 
 def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
-    """Fold rows with Numba."""
+    """Reduce each row with Numba."""
     values, step = values_of(a.values, wanted=monoid.type)
     totals = np.empty(a.nrows, monoid.type.np_type)
     arrays = (a.indptr, values, totals)
@@ -73,7 +73,7 @@ def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVecto
 
 
 def _reduce_numba(values: Array, monoid: TypedMonoid, threads: int) -> Any:
-    """Fold all values with Numba; without values, return the identity."""
+    """Reduce all values with Numba; without values, return the identity."""
     while True:
         taken, step = values_of(values, wanted=monoid.type)
         count = max(1, -(-values.size // STRETCH))

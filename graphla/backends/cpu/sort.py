@@ -61,7 +61,7 @@ def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array
 def _keys(values: Array, sign: int) -> Array:
     """Return integers in the order of the values (sign 1) or the reverse order (-1).
 
-    NaN becomes the greatest integer, and both zeros become the same one.
+    NaN becomes the largest integer, and both zeros become the same integer.
     """
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
@@ -126,8 +126,8 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # If op is an order, the counts never decrease along a run. The maximum ensures this for
-        # any other op.
+        # If op is an order, the counts never decrease along a run. Taking the running maximum
+        # ensures this for any other op.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True
@@ -144,7 +144,7 @@ def _merge_sort_numpy(
 def _count_before(
     values: Array, x: Array, right: Array, limit: Array, width: int, op: TypedBinaryOp
 ) -> Array:
-    """Return for each x how many values of its sorted range right..limit precede it."""
+    """Return, for each x, how many values of its sorted range right..limit precede x."""
     low, high = right.copy(), limit
     for _ in range(width.bit_length()):
         middle = (low + high) >> 1
@@ -195,7 +195,7 @@ def _merge_sort_numba(
 
 
 def _stretches(size: int, threads: int) -> Array:
-    """Return where to cut all values into parts for threads.
+    """Return the positions at which the values are cut into parts for threads.
 
     The number of parts is a power of two.
     """

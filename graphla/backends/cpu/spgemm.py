@@ -1,7 +1,7 @@
 """Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
-With NumPy, a product expands all terms, sorts and sums them, in chunks of rows. If the mask allows
-few positions, it computes the dot product of a row and a column for each of them.
+With NumPy, a product expands all terms, sorts them, and sums them, one chunk of rows at a time. If
+the mask allows few positions, it computes the dot product of a row and a column for each of them.
 
 With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
 or under a complemented mask, a first pass finds the pattern of the result, and a second pass
@@ -49,7 +49,7 @@ class SpgemmTuning:
     dot: int = 4  # one term of a dot product costs as much as this many expanded terms
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
     few: int = 1 << 18  # sorting this many terms or fewer takes negligible time
-    room: int = 1 << 20  # columns that a part may find in the pattern, beyond those of its last row
+    room: int = 1 << 20  # maximum columns of a part's pattern, in addition to those of its last row
     products: int = 4  # number of products that cost as much as one column of the pattern
     places: int = 1 << 12  # a result with at most this many positions is computed in one pass
     small: int = 1 << 20  # such a product has at most this many terms, as one thread adds them
@@ -147,7 +147,7 @@ def _rows_times(
 
 
 def _look_up(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
-    """Return for each key whether the mask allows it; keys count from the first row of the span."""
+    """Return, for each key, whether the mask allows it; keys count from the span's first row."""
     start, stop = span
     pattern = mask.pattern
     first, last = int(pattern.indptr[start]), int(pattern.indptr[stop])
@@ -179,7 +179,7 @@ def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
 
 
 def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
-    """Return the number of rows of a chunk: as many as have at most `board` positions in total.
+    """Return the number of rows in a chunk, such that they have at most `board` positions in total.
 
     If the rows have few terms, a chunk has more rows. Otherwise a wide matrix would be cut into
     chunks of very few rows.
@@ -237,7 +237,7 @@ def _fold_dots(
     present: Array,
     values: Array,
 ) -> None:
-    """Fold the terms of each owner, which are consecutive, into its entry of the pattern."""
+    """Sum the terms of each owner, which are consecutive, into the owner's entry of the pattern."""
     if not owner.size:
         return
     (i, j), (in_a, in_b) = ij, at
@@ -277,7 +277,7 @@ def _mxm_numba(
 
 
 def _is_small(a: Csr, b: Csr) -> bool:
-    """Return whether a product without a mask has few places, and certainly few terms."""
+    """Return whether a product without a mask has few positions, and also few terms for certain."""
     tuning = current(TUNING)
     most = min(a.nvals * b.ncols, a.nrows * b.nvals)
     return a.nrows * b.ncols <= tuning.places and most <= tuning.small
@@ -298,7 +298,7 @@ def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
 
 
 def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
-    """Return for each row of C the number of products A(i, k) B(k, j) that it sums."""
+    """Return, for each row of C, the number of products A(i, k) B(k, j) that it sums."""
     products = np.empty(a.nrows, np.int64)
     arrays = (a.indptr, a.indices, b_indptr, products)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)

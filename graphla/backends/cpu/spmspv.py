@@ -29,7 +29,7 @@ _flag = np.dtype(np.bool_)
 
 @dataclass(frozen=True, slots=True)
 class SpmspvTuning:
-    """When a push returns a bitmap, and when it is split among threads."""
+    """Conditions for a push to return a bitmap, and to be split among threads."""
 
     lookups: int = 16  # with at least size / lookups terms, a mask is expanded to flags
     sparse: float = 4  # a compiled push over more than size / sparse edges returns a bitmap
@@ -85,7 +85,7 @@ def _scatter_terms(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return the output and the term of each edge from some entries of u to an allowed output."""
+    """Return the output and the term of each edge from these entries of u to an allowed output."""
     places = ranges(starts, counts, int(np.add.reduce(counts, dtype=np.int64)))
     outputs = columns.indices[places]
     kept = None

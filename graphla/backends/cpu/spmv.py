@@ -58,10 +58,10 @@ result is computed."""
 
 @dataclass(frozen=True, slots=True)
 class SpmvTuning:
-    """How a pull with NumPy searches for one term of each row, if one term is enough."""
+    """Parameters of a pull with NumPy that needs only one term of each row."""
 
-    few: int = 256  # with fewer rows left, one round looks at all of their neighbors
-    wider: int = 4  # each round looks at this many times as many neighbors as the one before
+    few: int = 256  # with fewer rows left, one round reads all their neighbors
+    wider: int = 4  # each round reads this many times as many neighbors as the round before
 
 
 TUNING = SpmvTuning()
@@ -110,7 +110,7 @@ def _dense_if_many(
 
 
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
-    """Return the allowed outputs in order, and where each row begins and how many entries it has.
+    """Return the allowed outputs in order, and the start and the number of entries of each row.
 
     Outputs with an empty row may be left out.
     """
@@ -144,7 +144,7 @@ def _gather_all(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return the outputs that have a term, and for each the fold of all terms of its row."""
+    """Return the outputs that have a term, and for each output the sum of all terms of its row."""
     total = int(counts.sum())
     run_starts = counts.cumsum() - counts
     if total == rows.nvals:  # all rows, in order
@@ -176,7 +176,7 @@ def _gather_first(
 ) -> tuple[Array, Array]:
     """Return one term for each row that has a term.
 
-    Each round looks at more neighbors of a row than the round before, because in a breadth-first
+    Each round reads more neighbors of a row than the round before, because in a breadth-first
     search most vertices find a parent among their first few neighbors.
     """
     found, places, width = [], [], 1
@@ -198,9 +198,9 @@ def _gather_first(
 def _first_hits(
     rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
 ) -> tuple[Array, Array]:
-    """Look at the next `width` entries of each row for one at whose column u has an entry.
+    """Search the next `width` entries of each row for one in whose column u has an entry.
 
-    Return the first such entry of each row that has one, and flags of these rows.
+    Return the first such entry of each row that has one, and one flag per row: whether it has one.
     """
     if isinstance(u, FullVector):
         return starts, np.ones(starts.size, bool)

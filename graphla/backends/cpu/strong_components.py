@@ -15,7 +15,7 @@ from graphla.formats import Array, Csr
 
 
 def strong_components(out: Csr, _columns: Callable[[], Csr]) -> Array:
-    """Return the least vertex of the strong component of each vertex, as int64[n]."""
+    """Return the smallest vertex of the strong component of each vertex, as int64[n]."""
     if compiles(out.nvals, size=out.nrows):
         return _strong_components_numba(out)
     return label_by_search(out, "strong")

@@ -1,4 +1,4 @@
-"""Compute the terms of a product, mult(A(i, k), B(k, j)), from only what the operator reads."""
+"""Compute the terms of a product, mult(A(i, k), B(k, j)). Unread operands are skipped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _whole = [slice(None)]
 
 @dataclass(frozen=True, slots=True)
 class TermsTuning:
-    """The number of terms of a product that are computed at a time."""
+    """Maximum number of terms of a product that are computed at a time."""
 
     chunk: int = 1 << 18  # about 8 MB of temporaries, which fit a cache
 
@@ -73,7 +73,7 @@ def combine(
     x_place: tuple[Array, Array],
     y_place: tuple[Array, Array],
 ) -> Array:
-    """Return op of x and y at the given positions, which have the given rows and columns."""
+    """Return op(x, y) for the elements of x and y at the given positions, rows and columns."""
     size = x[1].size
     left = _values(op, (x[0], lambda: x[0][x[1]]), "x")
     right = _values(op, (y[0], lambda: y[0][y[1]]), "y")
@@ -85,7 +85,7 @@ def combine(
 
 
 def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
-    """Return the one value of all terms, as the monoid's type; None if they may differ."""
+    """Return the value that all terms share, as the monoid's type; None if they may differ."""
     op = semiring.binaryop
     if op.is_positional:
         return None
@@ -96,7 +96,7 @@ def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
 
 
 def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
-    """Return op's x or y: a value per term, the common value, or a zero that op does not read."""
+    """Return operand x or y of op: one value per term, a common value, or a zero if not read."""
     values, of_terms = operand
     dtype = (op.type if name == "x" else op.type2).np_type
     if name not in _uses(op):
@@ -145,7 +145,7 @@ def chunk_size() -> int:
 
 
 def chunks(counts: Array, limit: int | None = None) -> list[slice]:
-    """Return slices of rows with about a chunk of terms and at most `limit` rows each."""
+    """Return slices of rows; each has about a chunk of terms and at most `limit` rows."""
     few = limit is None or counts.size <= limit
     if few and counts.size < 2:
         return _whole

@@ -19,11 +19,11 @@ class BatchTuning:
     edges: int = 1 << 27
     """Number of entries that the searches of a batch read on the CPU; this takes about a second."""
     word: int = 64
-    """The minimum number of searches if they share a machine word."""
+    """The minimum number of searches in a batch if they share a machine word."""
     share: int = 16
     """The minimum number of searches per thread if they run alone."""
     most: int = 4096
-    """The maximum number of searches."""
+    """The maximum number of searches in a batch."""
 
 
 TUNING = BatchTuning()

@@ -18,7 +18,7 @@ from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import FP64, INT64
 
 COST = 4
-"""Cost of the dependencies of one source, in searches."""
+"""Cost of the dependencies for one source, as a number of searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class DependencySums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of vertices on shortest paths from sources; of edges too if `of_edges`."""
+    """The dependencies of vertices (and edges, if `of_edges`) on shortest paths from sources."""
 
     A: Any
     sources: np.ndarray
@@ -99,8 +99,8 @@ class Dependencies:
     def run(self) -> DependencySums | None:
         """Return the sums, or None if the device has no such loop.
 
-        Under `config.deterministic` a GPU returns None, because its loop adds with atomics, whose
-        order changes from run to run.
+        Under `config.deterministic` a GPU returns None: its loop adds with atomics, and their order
+        changes from run to run.
         """
         a = self.A._read()
         if config.deterministic and a.device != "cpu":

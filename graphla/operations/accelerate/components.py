@@ -14,7 +14,7 @@ from semirings.dtypes import INT64
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """f(i) = the least vertex of the weak component of i."""
+    """f(i) = the smallest vertex of the weak component of i."""
 
     A: Any
 
@@ -25,7 +25,7 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class StrongComponents:
-    """f(i) = the least vertex of the strong component of i."""
+    """f(i) = the smallest vertex of the strong component of i."""
 
     A: Any
 
@@ -66,7 +66,7 @@ def _find_components(a: MatrixStore) -> VectorStore | None:
 
 def _find_strong(a: MatrixStore) -> VectorStore | None:
     do = backend(a.device)
-    if a.is_symmetric:  # then the reverse of each path is a path
+    if a.is_symmetric:  # the reverse of each path is then also a path
         return full(a.device, INT64, do.components(a.csr, a.csr))
     return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
 

@@ -33,7 +33,7 @@ __all__ = [
 class LabelPropagation:
     """The labels after `rounds` rounds of label propagation.
 
-    In each round a vertex takes the label that has the greatest total weight among its neighbors.
+    In each round a vertex takes the label that has the largest total weight among its neighbors.
     """
 
     W: Any
@@ -52,7 +52,8 @@ class MoveCommunities:
 
     `out` and `into` are the total weights of the edges out of and into each vertex. The gain of
     vertex v in community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)).
-    It moves only if this gain exceeds that of staying by more than margin·(out(v) + into(v)).
+    The vertex moves only if this gain exceeds the gain of staying by more than margin·(out(v) +
+    into(v)).
     """
 
     L: Any
@@ -92,7 +93,7 @@ class Contraction:
 
 @dataclass(frozen=True, slots=True)
 class GreedyColoring:
-    """c(i) = the least color that no neighbor with a greater number has."""
+    """c(i) = the smallest color that no neighbor with a larger number has."""
 
     A: Any
     numbers: Any

@@ -30,7 +30,7 @@ SHALLOW = 64
 """A search of at most this many levels is assumed to reach most vertices in a few levels, where
 pull pays."""
 SPARED = 0.75
-"""The part of the entries that pull then spares."""
+"""The share of the entries that pull need not read in such a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Search:
     """f⟨¬p, r⟩ = f any.secondi A, until f is empty: a breadth-first search.
 
     `starts` are distinct vertices: an array of INT32 on the host, or the entries of a Vector.
-    `levels` is a dtype, or None for no levels. The search does not enter a vertex outside the mask.
+    `levels` is the dtype of the levels, or None if no levels are wanted. The search does not enter
+    a vertex outside the mask.
     """
 
     A: Any
@@ -98,7 +99,7 @@ class _Count:
     """The number of reached vertices, which is set when the search has ended."""
 
     __slots__ = ("value",)
-    array = None  # as in `Counted`, if the count is not in device memory
+    array = None  # as in `Counted`: the count is not in device memory
 
     def __int__(self) -> int:
         return self.value
@@ -115,7 +116,7 @@ def search(
     tell: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
 ) -> BfsResult:
-    """Return the levels and parents of the vertices reached from `starts`, at least one vertex."""
+    """Return the levels and parents of the vertices reached from `starts`, which are not empty."""
     do, towards = backend(a.device), forced_direction()
     a.find_symmetry()
     out, into = _patterns(a, towards)
@@ -166,7 +167,7 @@ def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
 
 
 def _has_paid(a: MatrixStore) -> bool:
-    """Return whether the searches so far have lost the cost of making the form by columns."""
+    """Return whether searches have lost as much time as making the form by columns would take."""
     costs = backend(a.device).costs
     return a.add_loss(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
 

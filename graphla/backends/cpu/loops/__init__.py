@@ -5,7 +5,8 @@ Rules for these files:
   operators that a call needs;
 - parameters are arrays first, integers after; a loop writes only to arrays named `out_*` or
   `kept_*`; `kept_*` arrays are scratch memory, which a finished loop leaves as it found it;
-- equal values are passed as one element and a step of 0: element p is `values[p * step]`;
+- if all values are equal, they are passed as one element and a step of 0: element p is `values[p *
+step]`;
 - output o is allowed if `mask[o * mask_step] != forbidden`;
 - a loop that may take more than a second reads the flag `kept_stop[0]` about every thousand rows,
   and returns early if it is set; a loop over `start..stop` is called for small parts instead;

@@ -85,7 +85,7 @@ def scatter(
     mask_step,
     forbidden,
 ):
-    """Write a sparse T into C, which loses no entry; return how many entries C gains."""
+    """Write a sparse T into C, which loses no entry; return the number of new entries of C."""
     gained = 0
     step, mask_step = np.uint64(step), np.uint64(mask_step)
     for s in range(np.uint64(t_indices.size)):

@@ -16,12 +16,12 @@ FINISHED, STOPPED = range(2)
 
 
 class Graph(NamedTuple):
-    """The matrix by rows, and its weights."""
+    """The matrix by rows, and the weights of its entries."""
 
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # the step of the weights; 0 if all are equal
+    step: Any  # the step of the weights: 0 if all weights are equal
 
 
 class Sums(NamedTuple):
@@ -30,26 +30,26 @@ class Sums(NamedTuple):
     totals: Any
     edges: Any
     reached: Any
-    counts: Any  # one number per source
+    counts: Any  # one value per source
 
 
 class Paths(NamedTuple):
-    """The shortest paths from one source.
+    """The state of the search for shortest paths from one source.
 
     Between the searches of two sources, `place` is -1 everywhere, and `sigma` and `share` are 0.
     """
 
-    place: Any  # the level; with weights, the place in the heap, or -2 - place in queue if settled
+    place: Any  # level; with weights: position in the heap, or -2 - position in the queue
     sigma: Any  # the number of shortest paths to each vertex
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
     heap: Any  # used with weights: the unsettled vertices, the nearest at the root
-    distance: Any  # used with weights: the least distance so far
+    distance: Any  # used with weights: the smallest distance so far
     stop: Any
 
 
 def rise(heap, place, distance, at):
-    """Move the vertex at place `at` of the heap up until its parent is not farther."""
+    """Move the vertex at position `at` of the heap up until its parent is not farther away."""
     v = heap[at]
     d = distance[v]
     while at > 0:
@@ -65,7 +65,7 @@ def rise(heap, place, distance, at):
 
 
 def sink(heap, place, distance, size):
-    """Move the vertex at the root down until its children are not nearer; the heap has `size`."""
+    """Move the vertex at the root down until no child is nearer; the heap has `size` vertices."""
     v = heap[0]
     d = distance[v]
     at = 0
@@ -89,7 +89,7 @@ def by_levels(graph, kept_paths, source):
     """Queue the vertices that `source` reaches, and return their number.
 
     `place` becomes the level of each vertex, and `sigma` its number of shortest paths. If a stop is
-    requested, the loop ends early with only some of the vertices; `by_distance` does the same.
+    requested, the function returns early with only some of the vertices; so does `by_distance`.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
@@ -118,7 +118,7 @@ def by_levels(graph, kept_paths, source):
 
 
 def by_distance(graph, kept_paths, source):
-    """Queue them by distance (Dijkstra); place[v] becomes -2 - v's place in the queue."""
+    """Queue vertices by distance (Dijkstra); place[v] becomes -2 - v's position in the queue."""
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
     distance[source] = 0.0

@@ -1,11 +1,11 @@
 """Breadth-first search, level by level: push from a queue, or pull by bit maps of the vertices.
 
-levels(v) = the least number of edges from a start to v; parents(v) = a vertex one level nearer with
-an edge to v. Bit v of `done` is set if v is not a target any more: it was reached, the mask forbids
-it or it has no edges. Bit v of `seen` is set if v was reached. A vertex that is not done and has a
-neighbor in `seen` is in the next level, because each level is complete before the next. Without a
-mask `done` and `seen` are one array. The vertices of a level are in `queue`, or, after a pull, in
-the bits of `next`, which are zero otherwise.
+levels(v) = the minimum number of edges from a start to v; parents(v) = a vertex one level nearer
+with an edge to v. Bit v of `done` is set if v is no longer a target, because v was reached, the
+mask forbids v, or v has no edges. Bit v of `seen` is set if v was reached. A vertex that is not
+done and has a neighbor in `seen` is in the next level, because each level is complete before the
+next. Without a mask `done` and `seen` are one array. The vertices of a level are in `queue`, or,
+after a pull, in the bits of `next`, which are zero otherwise.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # entries copied at once
 ROOM = np.uint64(2048)  # edges listed before their targets are examined
-WORDS = 16  # words of a bit map whose vertices one batch of a pull covers
+WORDS = 16  # words of a bit map that one batch of a pull covers
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
 FINISHED, PAUSED, STOPPED, TOO_DEEP, TO_PULL = range(5)
@@ -28,7 +28,7 @@ PUSH, PULL = 1, 2
 
 
 def lowest(word):
-    """Return the place of the lowest set bit of a word that is not zero."""
+    """Return the position of the lowest set bit of a word that is not zero."""
     below = (word & (~word + ONE)) - ONE
     count = ZERO
     while below:
@@ -38,7 +38,7 @@ def lowest(word):
 
 
 def ones(word):
-    """Count the bits that are set."""
+    """Return the number of bits that are set in a word."""
     count = 0
     while word:
         word &= word - ONE
@@ -53,7 +53,7 @@ class Graph(NamedTuple):
     indices: Any
     into_indptr: Any
     into_indices: Any
-    firsts: Any  # a neighbor in the column of each vertex, or -1; read by pulls only
+    firsts: Any  # a neighbor in the column of each vertex, or -1; only pulls read it
 
 
 class Work(NamedTuple):
@@ -65,7 +65,7 @@ class Work(NamedTuple):
     seen: Any
     next: Any
     queue: Any
-    edges: Any  # targets, then sources, of ROOM listed edges
+    edges: Any  # the targets of ROOM listed edges, then their sources
     state: Any
     stop: Any
 
@@ -79,7 +79,7 @@ class Rule(NamedTuple):
     is_symmetric: int
     direction: int  # 0 (the cheaper one), PUSH or PULL
     limit: int  # the last level to search
-    deepest: int  # the greatest level that the dtype of the levels holds
+    deepest: int  # the largest level that the dtype of the levels holds
 
 
 def take(work: Work, rule: Rule, edges, end, level):
@@ -146,7 +146,7 @@ def push_level(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 
 
 def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
-    """Like `push_level`, but each parent is the least of all possible parents."""
+    """Like `push_level`, but each parent is the smallest of all possible parents."""
     indptr, indices, queue, stopped = graph.indptr, graph.indices, work.queue, work.stop
     levels, parents, done, seen, following = (
         work.levels,
@@ -181,11 +181,12 @@ def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 
 
 def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
-    """Set the bits of the vertices one step from `seen`, in words start..stop; return their number.
+    """Set the bits of vertices one step from `seen`, in words start..stop; return their number.
 
     The loop first tries one neighbor of many vertices, then a second one, and then walks whole
-    rows. Most vertices end at the first neighbor. No branch depends on which ones do, so that many
-    lookups wait for memory at the same time. For the least parent, a row is walked from its start.
+    rows. For most vertices the first neighbor is enough. No branch depends on which vertices these
+    are, so that many memory accesses overlap. To find the smallest parent, a row is walked from its
+    start.
     """
     indptr, indices, firsts = graph.into_indptr, graph.into_indices, graph.firsts
     levels, parents, done, seen, following, stopped = (
@@ -281,9 +282,9 @@ def search(graph: Graph, kept_work: Work, rule: Rule, steps):
     """Run up to `steps` levels from `state` on; return why the loop ended.
 
     The loop ends with TO_PULL before a pull. It is called again after `pull_words` has run and
-    FOUND holds the number of vertices found; otherwise FOUND is -1. Direction 0 chooses the cheaper
-    direction. UNSEEN counts the edges into the vertices left: exactly until the first pull, then as
-    an estimate in proportion to the vertices left.
+    FOUND holds the number of vertices found; otherwise FOUND is -1. If the direction is 0, each
+    level uses the cheaper one. UNSEEN counts the edges into unreached vertices. It is exact until
+    the first pull; then it is estimated in proportion to the number of unreached vertices.
     """
     indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
     state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size

@@ -26,7 +26,7 @@ class Edges(NamedTuple):
     indices: Any
     values: Any
     mask: Any
-    step: Any  # the step of the values; 0 if all are equal
+    step: Any  # the step of the values: 0 if all values are equal
     mask_step: Any
     forbidden: Any
 
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 class Rounds(NamedTuple):
     """The pending entries of a closure in rounds."""
 
-    queue: Any  # entries of this round and of the next one, alternately in its two halves
+    queue: Any  # two halves: the entries of this round, and of the next one; they alternate
     read: Any  # the values of this round's entries when it began
     marks: Any  # whether an entry is queued for the next round
     state: Any
@@ -50,7 +50,7 @@ class Rounds(NamedTuple):
 
 
 class NearFar(NamedTuple):
-    """The pending entries of a closure by distance."""
+    """The pending entries of a closure that multiplies near entries before far ones."""
 
     ring: Any  # near entries, to be multiplied
     pile: Any  # far entries
@@ -75,8 +75,8 @@ def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most
 
     A round reads the values that its entries had at its start. It gives the result of the whole
     product: an entry that has not improved gives a term that x already contains, and (+) is
-    idempotent. After `most` products the loop ends as SUSPECT, so that the host can check the
-    parents for a cycle.
+    idempotent. After `most` products the loop ends with the status SUSPECT, so that the caller can
+    check the parents for a cycle.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found
@@ -142,9 +142,9 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
 
     A turn multiplies all entries within delta of the best one, in the order in which they became
     near. If `adapts` is set, the loop adapts delta: delta grows if the pass over the pile costs
-    more than the edges. If many entries are multiplied more than once, delta shrinks, and near
-    entries go back to the pile. Until its next pass, the pile may hold an entry twice. The loop
-    tests these conditions and the stop flag every `check` entries.
+    more than the edges of the turn. If many entries are multiplied more than once, delta shrinks,
+    and near entries go back to the pile. Until its next pass, the pile may hold an entry twice. The
+    loop tests these conditions and the stop flag every `check` entries.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found
@@ -158,7 +158,7 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
             return STOPPED
         if steps == 0:
             return PAUSED
-        # Find the best entry of the pile, and drop entries that have been multiplied since.
+        # Find the best entry of the pile. Drop entries that were multiplied after they joined it.
         left = np.uint64(0)
         best = values[np.uint64(pile[0])]
         for t in range(far):

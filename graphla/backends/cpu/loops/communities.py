@@ -1,4 +1,4 @@
-"""Find the label, or the community, with the greatest weight around each vertex."""
+"""Find, for each vertex, the label or community with the largest weight among its neighbors."""
 
 from typing import Any, NamedTuple
 
@@ -19,13 +19,13 @@ class Links(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The state of the moves of single vertices. All sums are 0 before and after a move."""
+    """The state while vertices move one at a time. All sums are 0 before and after a move."""
 
     degrees: Any  # [2, n]: the weights of the edges out of and into each vertex
     totals: Any  # [n, 2]: the sums of the degrees over each community
     rates: Any  # `factor` and `margin` of the request
-    sums: Any  # per community: the weight that links the current vertex to it
-    met: Any  # the communities around the current vertex; has room for the longest row
+    sums: Any  # for each community: the weight that links the current vertex to it
+    met: Any  # the communities of the current vertex's neighbors; has room for the longest row
     queue: Any  # a ring buffer of n vertices, which holds all of them at first
     waits: Any  # whether a vertex is in the queue; True at first
     stop: Any
@@ -44,11 +44,12 @@ def popular(
     start,
     stop,
 ):
-    """Write, for the vertices start..stop, the label with the greatest sum around each of them.
+    """Write, for each vertex in start..stop, the label with the largest sum among its neighbors.
 
-    Among equal sums the least label wins. The new labels overwrite `out_labels`. The result has bit
-    0 set if a new label differs from the one in `labels`, and bit 1 if one differs from the label
-    that it overwrites. All sums are 0 before and after; `met` has room for the longest row.
+    Among equal sums the smallest label wins. The new labels overwrite `out_labels`. Bit 0 of the
+    returned value is set if a new label differs from the old one in `labels`. Bit 1 is set if a new
+    label differs from the one that it overwrites. All sums are 0 before and after; `met` has room
+    for the longest row.
     """
     step = np.uint64(step)
     differs = 0
@@ -78,7 +79,7 @@ def popular(
 
 
 def sum_links(links, community, kept_sums, kept_met, v):
-    """Sum the weights that link v to each community around it; return how many there are."""
+    """Sum the weights that link v to each neighboring community; return the number of these."""
     count = 0
     for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
         j = np.int64(links.indices[p])
@@ -92,7 +93,7 @@ def sum_links(links, community, kept_sums, kept_met, v):
 
 
 def best_move(moves, own, count, v):
-    """Return the community in which v gains most, and move the degrees of v there."""
+    """Return the community with the largest gain for v, and move the degrees of v there."""
     sums, totals = moves.sums, moves.totals
     factor, margin = moves.rates[0], moves.rates[1]
     out, into = moves.degrees[0, v], moves.degrees[1, v]
@@ -117,7 +118,7 @@ def best_move(moves, own, count, v):
 def move(links: Links, out_community, kept_moves: Moves):
     """Move vertices one by one: first in the order of the queue, then neighbors of moved vertices.
 
-    A vertex moves to the community c with the greatest gain: the weight that links it to c, minus
+    A vertex moves to the community c with the largest gain: the weight that links it to c, minus
     factor times out(v)·into(c) + into(v)·out(c), where c does not include v itself.
     """
     queue, waits = kept_moves.queue, kept_moves.waits

@@ -42,7 +42,7 @@ def peel(
         kept_place[v] = kept_bins[degree]
         kept_order[np.uint64(kept_bins[degree])] = v
         kept_bins[degree] += 1
-    # The loop above advanced each bin to the end of its degree. Restore the beginnings.
+    # The loop above advanced each bin to the end of its degree. Restore the start of each bin.
     for d in range(kept_bins.size - 1, 0, -1):
         kept_bins[d] = kept_bins[d - 1]
     kept_bins[0] = 0

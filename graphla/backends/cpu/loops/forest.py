@@ -1,7 +1,8 @@
 """A spanning forest of minimum weight by Borůvka's rounds: each tree takes its lightest edge.
 
 Edges are the entries of an upper triangle; among equal weights the first entry wins. `rows` and
-`places` list the edges that remain in a round. parent(v) <= v leads to the root of v's tree.
+`places` list the edges that remain in a round. parent(v) is at most v and leads to the root of v's
+tree.
 """
 
 import numpy as np
@@ -71,6 +72,6 @@ def grow(
             if u != v:
                 out_flags[np.uint64(p)] = True
                 kept_parent[np.uint64(max(u, v))] = min(u, v)
-        for v in range(n):  # parents come before their children
+        for v in range(n):  # a parent has a smaller number, so its root is known
             kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
     return FINISHED

@@ -1,7 +1,8 @@
 """Two-level bit maps: sets of indices that are listed in order without a sort.
 
 Bit o of `bits` is set if o is in the set. Bit w of `summary` is set if word w of `bits` is not
-zero. Listing a set costs its size plus a look at each word of the summary, one per 4096 indices.
+zero. Listing a set takes time proportional to its size plus the number of summary words, one per
+4096 indices.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ LOW = np.uint64(63)
 
 
 def lowest(word):
-    """Return the place of the lowest set bit of a word that is not zero."""
+    """Return the position of the lowest set bit of a word that is not zero."""
     below = (word & (~word + ONE)) - ONE
     count = ZERO
     while below:
@@ -68,7 +69,7 @@ def reach(
     start,
     stop,
 ):
-    """List the columns that rows start..stop of A reach through B, without those of the mask.
+    """List the columns of the entries in rows start..stop of A times B, except those in the mask.
 
     The columns go to `out_columns`, row by row and in order, and the number of each row's columns
     goes to `out_counts`. Returns the total number of columns.
@@ -109,7 +110,7 @@ def reach(
 
 
 def weigh(a_indptr, a_indices, b_indptr, out_products, start, stop):
-    """Count the products that make up each row of A times B."""
+    """Count the products that are summed in each row of A times B."""
     for i in range(np.uint64(start), np.uint64(stop)):
         total = 0
         for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):

@@ -17,8 +17,8 @@ def mix(x):
 def best_neighbor(indptr, indices, values, words, out_mates, step, v):
     """Return the free neighbor on the best edge of v, or NONE if no neighbor is free.
 
-    The best edge has the greatest weight; ties go to the greatest hash of both ends, then to the
-    least other end. Both ends of an edge agree on its rank.
+    The best edge has the largest weight. Among edges of equal weight the largest hash of both ends
+    decides, then the smallest number of the other end. Both ends of an edge agree on its rank.
     """
     best, value, number = NONE, values[0], np.uint64(0)
     for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
@@ -35,10 +35,11 @@ def best_neighbor(indptr, indices, values, words, out_mates, step, v):
 
 
 def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, kept_stop, step):
-    """Match edges that are the best at both ends, by following paths of better and better edges.
+    """Match edges that are the best at both ends; find them along paths of better and better edges.
 
     `mates` is FREE at first. At the end it holds the mate of each vertex, or NONE if no neighbor is
-    free. `wanted` holds the best neighbor of each vertex on the path, which is the path's next one.
+    free. `wanted` holds, for each vertex on the path, its best neighbor, which is the next vertex
+    of the path.
     """
     turns = 0
     for start in range(out_mates.size):

@@ -1,7 +1,7 @@
 """Up to 64 breadth-first searches at once: bit b of a vertex's word belongs to search b.
 
-levels(v, b) = the least number of edges from start b to v. An edge that several searches meet at
-the same level is read only once.
+levels(v, b) = the minimum number of edges from start b to v. If several searches use an edge at the
+same level, it is read only once.
 """
 
 from typing import Any, NamedTuple
@@ -25,10 +25,10 @@ class Graph(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Tables with one column per search; one of them is written."""
+    """Tables with one column per search; the loop writes one of the two."""
 
     levels: Any  # (n, searches)
-    reach: Any  # (3, searches): vertices reached, the sum of their levels, and the greatest
+    reach: Any  # (3, searches): the vertices reached, and the sum and the maximum of their levels
 
 
 class Words(NamedTuple):
@@ -42,7 +42,7 @@ class Words(NamedTuple):
 
 
 def lowest(word):
-    """Return the place of the lowest set bit of a word that is not zero."""
+    """Return the position of the lowest set bit of a word that is not zero."""
     below = (word & (~word + ONE)) - ONE
     count = ZERO
     while below:
@@ -65,8 +65,8 @@ def search(
 ):
     """Run all levels of up to 64 searches, and return why the loop ended.
 
-    The searches write the columns from `first` on: of `levels` if `has_levels` is set, otherwise of
-    `reach`.
+    The searches write to the columns from `first` on. They write to `levels` if `has_levels` is
+    set, otherwise to `reach`.
     """
     indptr, indices, into_indptr, into_indices = graph
     levels, reach = out_results
@@ -74,7 +74,7 @@ def search(
     n = np.uint64(seen.size)
     full = np.uint64(everyone)
     here, size, depth = ZERO, np.uint64(size), 0
-    left = np.int64(into_indices.size)  # entries in the rows of vertices that some search lacks
+    left = np.int64(into_indices.size)  # entries of vertices that some search misses
     while size and depth < limit:
         there, count, edges = n - here, ZERO, 0
         for t in range(size):

@@ -1,8 +1,8 @@
-"""One round of PageRank: each vertex gathers rank along its in-edges, and from jumps.
+"""One round of PageRank: each vertex receives rank along its in-edges and from random jumps.
 
 r'(v) = Σ carried(u) over edges u -> v, + (1 - alpha)·jump(v) + fallen·fall(v), where carried(u) is
-r(u)·alpha / degree(u), and `fallen` is alpha times the sum of the ranks of all dangling vertices,
-whose share is 0.
+r(u)·alpha / degree(u), and `fallen` is alpha times the sum of the ranks of all dangling vertices.
+For these, carried(u) is 0.
 """
 
 from typing import Any, NamedTuple

@@ -1,9 +1,9 @@
-"""Placeholders for the operators of a loop: plus_times on float64, so that each file is Python."""
+"""Placeholders for the operators of a loop (plus_times on float64), so that each file is Python."""
 
 IS_ANY = False
 """Whether the monoid is `any`, so that the first value suffices."""
 HAS_TERMINAL = False
-"""Whether a fold may stop once it reaches TERMINAL."""
+"""Whether a sum by the monoid may stop once it reaches TERMINAL."""
 TERMINAL = 0.0
 IDENTITY = 0.0
 U_FULL = False
@@ -13,7 +13,7 @@ IS_VECTOR = False
 HAS_ACCUM = False
 """Whether a new value is accumulated into an existing entry, or replaces it."""
 LEAST = False
-"""Whether the least of all possible parents is wanted."""
+"""Whether the caller wants the smallest of all possible parents."""
 
 
 def add(x, y):
@@ -37,12 +37,12 @@ def combine(x, y, i, j):
 
 
 def left_alone(x, fill, i, j):
-    """Return the value of an entry that the right operand lacks; `fill` may replace the lack."""
+    """Return the value of an entry that the right operand lacks; `fill` may replace the operand."""
     return x
 
 
 def right_alone(y, fill, i, j):
-    """Return the value of an entry that the left operand lacks; `fill` may replace the lack."""
+    """Return the value of an entry that the left operand lacks; `fill` may replace the operand."""
     return y
 
 
@@ -67,7 +67,7 @@ def overflows(a, u):
 
 
 def beyond(best, delta):
-    """Return the value that is worse than `best` by delta, limited to the worst possible value."""
+    """Return the value that is worse than `best` by delta, or the worst value if none exists."""
     return best + delta
 
 

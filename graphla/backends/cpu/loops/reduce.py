@@ -1,4 +1,4 @@
-"""Folds of values by a monoid, in order."""
+"""Combine values with a monoid, in order."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ ONE = np.uint64(1)
 
 
 def fold(values, begin, end, step):
-    """Return the fold of values[begin..end], or the identity if the range is empty."""
+    """Return the sum of values[begin..end] by the monoid, or the identity if the range is empty."""
     if begin == end:
         return IDENTITY
     total = lift(values[begin * step])
@@ -29,14 +29,14 @@ def fold(values, begin, end, step):
 
 
 def rows(indptr, values, out_values, step, start, stop):
-    """Fold each row from start to stop."""
+    """Combine the values of each row from start to stop."""
     step = np.uint64(step)
     for i in range(np.uint64(start), np.uint64(stop)):
         out_values[i] = fold(values, np.uint64(indptr[i]), np.uint64(indptr[i + ONE]), step)
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """Fold stretches start..stop of `length` consecutive values; the last one may be shorter."""
+    """Combine the values of stretches start..stop of `length` values; the last may be shorter."""
     step = np.uint64(step)
     for s in range(start, stop):
         end = min((s + 1) * length, size)

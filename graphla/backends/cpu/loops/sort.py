@@ -1,6 +1,6 @@
 """A stable sort of segments of values by a comparison: short runs are sorted, then merged in pairs.
 
-Each step places every element exactly once, even if `before` is not an order.
+Each step writes every element exactly once, even if `before` is not an order.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def sort_run(values, to_values, to_places, begin, end):
 
 
 def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, end):
-    """Merge the runs begin..middle and middle..end; of equal values, those on the left go first.
+    """Merge the runs begin..middle and middle..end; equal values of the left run come first.
 
     If `stop_flag` is set, merging ends early with an incomplete result.
     """

@@ -1,8 +1,8 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
-All loops fold the products of an entry in order of k. `saxpy` reads row k of B for each entry
-A(i, k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_small` needs no
-pattern: it is for a small C, and checks every position of it.
+All loops sum the products of an entry in order of k. `saxpy` reads row k of B for each entry
+A(i, k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_small` is for a small
+C: it needs no pattern, and tests every position of C.
 """
 
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ def saxpy(
     start,
     stop,
 ):
-    """Compute rows start..stop at the entries of P; return how many of these have a value."""
+    """Compute rows start..stop at the entries of P; return how many entries have a value."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     count = 0

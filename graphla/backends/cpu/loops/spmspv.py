@@ -1,6 +1,6 @@
 """Push: each entry of u scatters along its row to the outputs that the mask allows.
 
-w(o) = (+)_k term(A(k, o), u(k)). Values are folded in order of u's entries. The mask is tested
+w(o) = (+)_k term(A(k, o), u(k)). Terms are summed in order of u's entries. The mask is tested
 before any multiplication. A call computes only the outputs first..last, so calls for disjoint
 ranges may run at the same time. Rows are sorted, so bisection finds the entries of a row that lead
 to these outputs.
@@ -74,7 +74,7 @@ def push_sparse(
     first,
     last,
 ):
-    """Mark each output that u reaches in a two-level bit map, and fold its value.
+    """Mark each output that u reaches in a two-level bit map, and sum its terms.
 
     Returns the number of outputs that this call has marked. kept_values[o] is valid only if the
     bit map contains o. If `limit` is above 0 and u has more than `limit` edges, the call changes
@@ -174,7 +174,7 @@ def push_small(
     size,
     most,
 ):
-    """Push into a bitmap, and turn it into a list of entries if u has at most `most` edges.
+    """Push into a bitmap, and convert it to a list of entries if u has at most `most` edges.
 
     Returns the number of entries, or -1 minus that number if the result stays a bitmap.
     """

@@ -1,7 +1,7 @@
 """Pull: each output gathers from the entries of u along its row, until no term can change it.
 
-w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o. A row that the mask forbids is not read.
-Values are folded in order of k.
+w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o. A row whose output the mask forbids is
+not read. Terms are summed in order of k.
 """
 
 from typing import Any, NamedTuple
@@ -74,7 +74,7 @@ def pull(
     start,
     stop,
 ):
-    """Write outputs start..stop into a bitmap; return how many there are."""
+    """Write outputs start..stop into a bitmap; return the number of outputs with an entry."""
     indptr, indices, values = a
     u_present, u_values = u
     count = 0
@@ -105,7 +105,7 @@ def pull_any(
 ):
     """Like `pull`, for a semiring under which one term determines an output.
 
-    The loop first tries only the first entry of each row, for a block of rows at a time, which
+    The loop first reads only the first entry of each row, for a block of rows at a time. This
     determines most outputs. It lists the remaining outputs without a branch, so that the memory
     accesses of a block overlap. firsts[o] is the column of the first entry of row o, or -1. These
     columns are contiguous in memory, unlike the rows.

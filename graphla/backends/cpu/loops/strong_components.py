@@ -18,14 +18,14 @@ def label(
     kept_open,
     kept_stop,
 ):
-    """Label each vertex with the least vertex of its strong component (R. Tarjan, *Depth-First
+    """Label each vertex with the smallest vertex of its strong component (R. Tarjan, *Depth-First
     Search and Linear Graph Algorithms*, 1972).
 
     order(v) numbers the vertices in the order of discovery, from 1. low(v) is 0 before v is
-    discovered, CLOSED once the component of v is complete, and otherwise the least order among the
-    open vertices that v is known to reach. `path` leads from the root of the search to the current
-    vertex v, whose row is read from next(v) on. `open` is the stack of discovered vertices without
-    a component.
+    discovered, CLOSED once the component of v is complete, and otherwise the smallest order among
+    the open vertices that v is known to reach. `path` leads from the root of the search to the
+    current vertex v, whose row is read from next(v) on. `open` is the stack of discovered vertices
+    without a component.
     """
     n = a_indptr.size - 1
     count, depth, size, turns = 0, 0, 0, 0
@@ -37,7 +37,7 @@ def label(
             if turns & BATCH == 0 and kept_stop[0]:
                 return STOPPED
             turns += 1
-            if found >= 0:  # discover it
+            if found >= 0:  # discover v
                 count += 1
                 v = np.uint64(found)
                 kept_order[v] = count

@@ -1,9 +1,9 @@
 """Compare a square matrix with its transpose in one pass over its entries.
 
-The loop walks the rows in order. Each row j has a cursor, which starts at its first entry right of
-the diagonal. For each entry (i, j) with j < i, the entry at the cursor of row j must be in column
-i; the cursor then advances. The pass ends after the first row with an entry that lacks its
-counterpart.
+The loop walks the rows in order. Each row j has a cursor, which starts at the row's first entry to
+the right of the diagonal. For each entry (i, j) with j < i, the entry at the cursor of row j must
+be in column i; the cursor then advances. The pass ends after the first row with an entry that lacks
+its counterpart.
 
 One part of the loop takes the columns start..stop of the lower triangle, and thus the rows
 start..stop of the upper triangle. Parts share only the flag that stops all of them.
@@ -17,7 +17,7 @@ DIFFERENT, SAME_PATTERN, SAME = 0, 1, 2
 
 
 def first_from(indices, begin, end, column):
-    """Return the first place in begin..end with an index of at least `column`, or end."""
+    """Return the first position in begin..end with an index of at least `column`, or end."""
     while begin < end:
         middle = begin + ((end - begin) >> ONE)
         if indices[middle] < column:
@@ -35,7 +35,7 @@ def is_nan(bits, mask, infinity):
 def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity, start, stop):
     """Return DIFFERENT, SAME_PATTERN (same pattern, different values) or SAME.
 
-    `bits` are the values as integers of the same width; they are read only if `reads` is not 0.
+    `bits` are the values as integers of the same width; they are read only if `reads` is nonzero.
     """
     n, last_place = indptr.size - 1, np.uint64(max(indices.size - 1, 0))
     has_same_values = True
