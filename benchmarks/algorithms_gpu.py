@@ -1,4 +1,4 @@
-"""Time the algorithms on a card: those with a bar on large graphs, the others on kron 18 or 20.
+"""Time algorithms on a GPU: those with a time limit on large graphs, others on kron 18 or 20.
 
 Device time is measured between two events around the whole public call; wall time lasts until the
 card is idle. Each figure is the median of a few calls, after one that compiles. Before they are

@@ -176,7 +176,7 @@ def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int
 
 
 def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
-    """Like `move_vertices`, but in rounds: about half of the vertices that can improve move at once.
+    """Like `move_vertices`, but in rounds: about half of the vertices that would gain move.
 
     The state with the highest modularity is kept.
     """

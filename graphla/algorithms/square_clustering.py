@@ -61,8 +61,8 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
     q counts the squares, and t the triangles, that have the vertex as a corner. The sum counts, for
     each pair of neighbors, the possible fourth corners. c is 0 if no square is possible. Self-loops
-    do not count. Takes O(m √m) time at most. For a list of vertices, the time is the sum of the
-    squared degrees of their neighbors.
+    do not count. Takes O(m √m) time at most. For a list of vertices, the time is proportional to
+    the sum of the degrees of their neighbors.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
