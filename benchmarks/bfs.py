@@ -167,7 +167,7 @@ class Bench:
         return Row(name, median(a_level), "us a level", bar, False, times, self.edges, depth)
 
     def light_row(self, bar: Bar) -> Row:
-        """Measure levels with the light plan: each search gets a fresh matrix without a full plan."""
+        """Measure levels with the light plan: every search gets a matrix without a full plan."""
         found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
             fresh = graphs.again(self.A)

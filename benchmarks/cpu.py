@@ -101,7 +101,7 @@ def component_edges(A: Matrix, source: int) -> int:
 
 
 def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) -> None:
-    """Check levels against the parents' levels, parents against edges, and reach against csgraph."""
+    """Check levels against the parents' levels, parents against edges, reach against csgraph."""
     index, parent = parents.to_coo()
     reached, level = levels.to_coo()
     assert np.array_equal(index, reached)
