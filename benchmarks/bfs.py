@@ -198,7 +198,7 @@ class Bench:
         return Row(name, figure, "x levels", bar, False, times, self.edges)
 
     def plan_row(self, bar: Bar) -> Row:
-        """Measure making the full plan of a matrix without a plan, until the card is idle."""
+        """Measure how long the full plan of a matrix takes, until the card is idle."""
         seconds, fresh = [], self.A
         for _ in range(3):
             fresh = graphs.again(self.A)

@@ -6,8 +6,8 @@
     python benchmarks/corners.py --kernels louvain        also the time of each kernel
 
 Device time is the median between two events around the whole public call (clock.py):
-warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. Neither making the
-graph nor verifying the answer is timed. Graphs are drawn on the card from fixed seeds.
+warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. The time excludes
+making the graph and verifying the answer. Graphs are drawn on the card from fixed seeds.
 """
 
 from __future__ import annotations

@@ -107,8 +107,8 @@ def betweenness(
     whole = 1 / (pairs - 1) if normalized else pairs / halves
     if endpoints or not is_sample:
         return _scale(b, whole / (chosen.size if is_sample else pairs))
-    # A path does not count for its own source, so one source fewer counts for a vertex that is a
-    # source.
+    # A path does not count for its own source, so a vertex that is a source is passed by paths from
+    # one source fewer.
     scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
     scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)

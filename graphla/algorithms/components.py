@@ -3,8 +3,8 @@
 A backend uses union-find and samples the edges first (Sutton, Ben-Nun and Barak, 2018).
 `definition` is FastSV (Zhang, Azad and Hu, 2020), which LAGraph uses too. Each component grows into
 a tree of parents whose root is its smallest vertex. In each round, trees hook onto other trees and
-become shallower, so a dozen rounds suffice. Label propagation along edges would need one round for
-each edge of the longest shortest path.
+become shallower, so a dozen rounds suffice. Label propagation along edges would need as many rounds
+as the longest shortest path has edges.
 
 Invariants, at the head of each round of FastSV:
 - parent is full, and parent(i) is a vertex in the component of i. It is at most i and never

@@ -38,8 +38,8 @@ def bfs_levels(
 
     Search breadth first from each source, and return all levels as one dense array.
 
-    Up to 64 searches run at once, as the bits of a word, so that k searches take O(m k / 64) time
-    at best. The array needs 4 k n bytes, or k n bytes as UINT8.
+    Up to 64 searches run at once, one bit of a word per search, so that k searches take O(m k / 64)
+    time at best. The array needs 4 k n bytes, or k n bytes as UINT8.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression

@@ -69,8 +69,9 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
 
     Find all pairs of vertices that a path of at least one edge joins.
 
-    Searches run from all vertices, 64 of them at once as the bits of a word, in O(n m / 64) time at
-    best. The result may hold n² entries; for the vertices that one vertex reaches call `reachable`.
+    Searches run from all vertices, 64 at once with one bit of a word per search, in O(n m / 64)
+    time at best. The result may hold n² entries; for the vertices that one vertex reaches call
+    `reachable`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression

@@ -421,7 +421,7 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """Yield the rows; if a vertex is a name or a huge number, raise NotIndices."""
+    """Yield the rows; raise NotIndices if a vertex is a name or a huge number."""
     try:
         yield from rows
     except ParseError as error:
