@@ -27,7 +27,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import any_first, any_plus, any_second, plus_first, plus_second, plus_times
 
 BATCH = 64
-"""Number of sources that the definition treats together."""
+"""Number of sources that the definition processes at once."""
 
 
 @graph_algorithm(vertices=("sources",), lengths="weight")

@@ -42,7 +42,7 @@ DEEP = 64
 """Eccentricity above which searches rarely share work, so that a joint run saves no time."""
 
 _MOST = LONGEST // 4
-"""The greatest eccentricity to which distances can be added without overflow."""
+"""The largest eccentricity to which distances can be added without overflow."""
 
 
 @overload

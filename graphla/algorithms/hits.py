@@ -25,7 +25,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""Directions shorter than this fraction of the longest one are left out."""
+"""Directions shorter than this fraction of the longest direction are omitted."""
 
 
 class Hits(NamedTuple):

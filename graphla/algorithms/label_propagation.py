@@ -96,7 +96,7 @@ def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
         # C = W plus.first S, with S(j, l(j)) = 1: the weight of each label around each vertex
         S = selection(labels)
         C = plus_first(W @ S).new()
-        # l(i) = the first j of the greatest C(i, j)
+        # l(i) = the first j with the largest C(i, j)
         latest = labels.dup()
         latest << C.reduce_rowwise(agg.argmax)
         latest(binary.first) << labels

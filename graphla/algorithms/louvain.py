@@ -36,11 +36,11 @@ from semirings import binary, monoid, select
 from semirings.semiring import any_second, min_first, plus_first, plus_second
 
 LEVELS = 100
-"""More than any graph needs: a level usually has at most half the vertices of the last one."""
+"""Maximum number of levels. No graph needs more: a level usually halves the vertices."""
 MARGIN = 1e-12
-"""The least gain of a move, relative to the degree of its vertex; it exceeds rounding errors."""
+"""The minimum gain of a move, relative to the degree of its vertex; it exceeds rounding errors."""
 ROUNDS = 100
-"""The greatest number of rounds on one level."""
+"""The maximum number of rounds on one level."""
 PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
 """A level ends after PATIENCE consecutive rounds that raise the modularity by at most RISE, or by
 at most SHARE of the gain of all rounds of the level."""

@@ -22,7 +22,7 @@ from semirings import binary, select
 from semirings.semiring import plus_pair
 
 FEW = 4
-"""If a round removes at most 1/FEW of the edges, subtract the lost triangles, else recount."""
+"""If a round removes at most 1/FEW of the edges, subtract the lost triangles; otherwise recount."""
 
 
 @graph_algorithm(undirected=True)
