@@ -141,7 +141,7 @@ READERS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] 
 
 
 def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
-    """Return one word on whether the two results agree, or both qualities."""
+    """Return a word that states whether the results agree; or the quality of each."""
     mine = READERS[row.kind][0](ours, n)
     if row.kind == "quality":
         return f"{mine[0]:.4g} / {theirs[0]:.4g}"

@@ -5,8 +5,8 @@ python benchmarks/algorithms.py --device cuda [--only NAME ...]
 
 On the CPU, graphla runs in one process with its default settings (compiled by Numba). Each of our
 calls gets a fresh Matrix that has only its CSR form. The figure is the median of a few calls, after
-one that compiles. NetworkX runs once, on a graph that is built beforehand, in a separate process
-with a time limit. The results are compared. The table is printed as Markdown.
+a first call that compiles. NetworkX runs once, on a graph that is built beforehand, in a separate
+process with a time limit. The results are compared. The table is printed as Markdown.
 """
 
 from __future__ import annotations

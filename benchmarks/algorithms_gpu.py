@@ -1,9 +1,9 @@
-"""Time the algorithms on a card: those with a bar on large graphs, the others on kron 18 or 20.
+"""Time algorithms on a GPU: those with a time limit on large graphs, others on kron 18 or 20.
 
 Device time is measured between two events around the whole public call; wall time lasts until the
-card is idle. Each figure is the median of a few calls, after one that compiles. Before they are
-timed, the algorithms without a bar are compared with the CPU on kron 14. Those with a bar are
-verified on the large graph itself by other means: CuPy's products in FP64, or a check of each edge.
+card is idle. Each figure is the median of a few calls, after one that compiles. The algorithms
+without a time limit are compared with the CPU on kron 14 before they are timed. Those with a time
+limit are verified on the large graph itself, by CuPy's products in FP64 or by a check of each edge.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def sources(A: gl.Matrix) -> list[int]:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: an algorithm, and the time that it must not exceed."""
+    """A bar: an algorithm and its time limit."""
 
     name: str
     scale: int

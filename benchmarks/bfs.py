@@ -48,7 +48,7 @@ from graphla import Matrix
 from graphla.algorithms import bfs, sssp
 
 MANY = 64
-PEERS_UP_TO = 40_000_000  # maximum entries of a graph for peers on the host
+PEERS_UP_TO = 40_000_000  # the maximum number of entries in a graph for peers on the host
 
 
 @dataclass
@@ -167,7 +167,7 @@ class Bench:
         return Row(name, median(a_level), "us a level", bar, False, times, self.edges, depth)
 
     def light_row(self, bar: Bar) -> Row:
-        """Measure levels with the light plan: each on a fresh matrix without a full plan."""
+        """Measure levels with the light plan: every search gets a matrix without a full plan."""
         found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
             fresh = graphs.again(self.A)
@@ -198,7 +198,7 @@ class Bench:
         return Row(name, figure, "x levels", bar, False, times, self.edges)
 
     def plan_row(self, bar: Bar) -> Row:
-        """Measure making the full plan of a matrix without a plan, until the card is idle."""
+        """Measure how long the full plan of a matrix takes, until the card is idle."""
         seconds, fresh = [], self.A
         for _ in range(3):
             fresh = graphs.again(self.A)
@@ -208,7 +208,7 @@ class Bench:
         return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
 
     def many_row(self, bar: Bar, dtype: str, note: str) -> Row:
-        """Measure 64 searches together relative to one by one, and compare all levels."""
+        """Measure 64 searches at once, relative to one after another, and compare all levels."""
         sources, _ = graphs.giant(self.A, MANY, seed=2)
         together, alone = (
             partial(call, self.A, dtype=dtype) for call in (levels_of_many, levels_alone)

@@ -1,7 +1,8 @@
 """Measure calls on the host and on a card, and describe the machine.
 
-A clock measures one call: `Wall` on the host, `Events` on a card, `KernelEvents` on a card without
-the time that the host needs to begin. `measure` and `take_turns` repeat calls by any clock.
+A clock measures one call. `Wall` runs on the host and `Events` on a card. `KernelEvents` also runs
+on a card, but excludes the time that the host needs to begin. `measure` and `take_turns` repeat
+calls with any clock.
 """
 
 from __future__ import annotations
@@ -196,14 +197,14 @@ def take_turns(
 
 
 def least(call: Callable[[], Any], trials: int = 5) -> float:
-    """Return the least milliseconds of `trials` calls, after one that does not count."""
+    """Return the minimum milliseconds of `trials` calls, after one that does not count."""
     call()
     wall = Wall(frees=True)
     return min(wall.once(call)[1] for _ in range(trials))
 
 
 def report(title: str, times: dict[str, Times], unit: str = "", work: float | None = None) -> None:
-    """Print a row for each: medians, the ratio of device times to the first, work per second."""
+    """Print a row per contender: medians, device time relative to the first, work per second."""
     print(f"\n{title}")
     first = median(next(iter(times.values())).device)
     for name, each in times.items():

@@ -6,8 +6,8 @@
     python benchmarks/corners.py --kernels louvain        also the time of each kernel
 
 Device time is the median between two events around the whole public call (clock.py):
-warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. Neither making the
-graph nor verifying the answer is timed. Graphs are drawn on the card from fixed seeds.
+warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. The time excludes
+making the graph and verifying the answer. Graphs are drawn on the card from fixed seeds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Task:
 
     call: Callable[[], Any]
     verify: Callable[[Any], str]  # returns a note for the table
-    per: int = 0  # levels that the time is divided by; 0 if it is not
+    per: int = 0  # number of levels to divide the time by; 0 if it is not divided
     peer: tuple[str, Callable[[], Any]] | None = None
 
 
@@ -142,7 +142,7 @@ def strong() -> Task:
         labels = found.to_dense(copy=False)
         sizes = cupy.bincount(labels, minlength=A.nrows)
         giant = int(sizes.argmax())
-        # The largest component has the vertices that its least vertex reaches and that reach it.
+        # The largest component has the vertices that its smallest vertex reaches and that reach it.
         there, back = (
             checks.spread(algo.bfs(B, giant, parents=False).levels) >= 0 for B in (A, A.T.new())
         )
@@ -229,7 +229,7 @@ def cores() -> Task:
 
 
 def peel(A: Matrix) -> Any:
-    """Return core numbers: in each round, remove all vertices of degree at most k at once."""
+    """Return core numbers: in each round, remove all vertices with degree at most k at once."""
     P = _pattern(A, cupy.float32)
     left = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float32)
     core, k = cupy.full(A.nrows, -1, cupy.int64), 0

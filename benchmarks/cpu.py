@@ -55,7 +55,7 @@ def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[st
 
 
 def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
-    """Print a row per contender: median, least, ratio to the first median, edges per second."""
+    """Print a row per contender: median, minimum, ratio to the first median, edges per second."""
     print(f"\n{title}")
     reference = median(next(iter(times.values())))
     for name, row in times.items():
@@ -101,7 +101,7 @@ def component_edges(A: Matrix, source: int) -> int:
 
 
 def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) -> None:
-    """Check levels against the parents' levels, parents against edges, and the reach by csgraph."""
+    """Check levels against the parents' levels, parents against edges, reach against csgraph."""
     index, parent = parents.to_coo()
     reached, level = levels.to_coo()
     assert np.array_equal(index, reached)

@@ -2,9 +2,9 @@
 
     python benchmarks/direction.py [SCALE]
 
-For each case the script prints the time of either direction, their ratio, and the ratio that the
-rule of `graphla.operations.direction` expects. It marks a case in which the ratios disagree on the
-cheaper direction.
+For each case the script prints the time of each direction, their ratio, and the ratio that the
+rule of `graphla.operations.direction` expects. It marks each case in which the two ratios favor
+different directions.
 """
 
 from __future__ import annotations

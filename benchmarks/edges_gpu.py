@@ -1,9 +1,9 @@
-"""Measure edge-centric search on a GPU, on R-MAT graphs of mean degree 32, idea by idea.
+"""Measure edge-centric search on a GPU, on R-MAT graphs with mean degree 32, idea by idea.
 
     python benchmarks/edges_gpu.py [LARGEST]
 
-The setting is that of published figures (3.6 GTEPS on average, 4.2 at best, on a GTX Titan): scales
-14 to LARGEST (24 unless given) with 32 sources each. GTEPS are the undirected edges of the source's
+The setting matches published figures (3.6 GTEPS on average, 4.2 at best, on a GTX Titan): scales
+14 to LARGEST (24 unless given) with 32 sources each. GTEPS are the undirected edges in the source's
 component, each counted once, divided by the wall time of a whole search. At a few scales the script
 then measures the ideas of `edge-tuned` one by one, and compares shortest paths with
 `graphla.algorithms.sssp`. The levels of every variant are compared with those of edge-centric.

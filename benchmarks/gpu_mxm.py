@@ -32,7 +32,7 @@ DATA = Path(os.environ.get("DATA", "data"))
 
 
 def lower(A: Matrix) -> Matrix:
-    """Return L: A's edges towards the lesser vertex, after renumbering by decreasing degree."""
+    """Return L: A's edges towards the smaller vertex, after renumbering by decreasing degree."""
     order = np.argsort(-np.diff(csr_arrays(A)[0]))
     return select.tril(A[order, order], -1).new()
 

@@ -157,7 +157,7 @@ def kron_on_default_device(scale: int) -> Matrix:
 
 
 def stored(folder: Path, name: str, weighted: bool = False) -> Matrix:
-    """Load a graph from a folder of .npz files as symmetric; of two weights the least remains."""
+    """Load a graph from a folder of .npz files as symmetric; of two weights the smaller remains."""
     if name in gl.datasets.names() and not weighted:
         return gl.datasets.load(name)
     with np.load(folder / f"{name}.npz", allow_pickle=False) as file:

@@ -3,8 +3,8 @@
     python benchmarks/sort_gpu.py [LARGEST]
 
 The timed region is a whole call with its output, with a warm memory pool and loaded kernels. Our
-sort returns the sorted values and their old places (`backend.sort_by`). `cupy.argsort` and
-`cupy.lexsort` return only the places (int64), `cupy.sort` only the values, and they support only
+sort (`backend.sort_by`) returns the sorted values and their old positions. `cupy.argsort` and
+`cupy.lexsort` return only the positions (int64), `cupy.sort` only the values, and they support only
 the order of numbers. For rows, `argsort` runs twice, by value and then by row, since it is stable.
 LARGEST is the power of two of the longest vector (26 unless given). Each of our results is verified
 before it is timed.
@@ -94,7 +94,7 @@ def drawn(count: int, dtype: str = "FP32") -> Any:
 
 
 def skewed(count: int) -> Any:
-    """Return an indptr as of a graph with hubs: many short rows, and a few long ones."""
+    """Return an indptr like that of a graph with hubs: many short rows, and a few long ones."""
     rng = cupy.random.RandomState(2)
     sizes = (6 * rng.random_sample(count // 8) ** -1.1).astype(cupy.int64)
     ends = sizes.cumsum()

@@ -7,7 +7,7 @@ Two cases: A with 1,000 vertices and 8 entries per row (INT64) with a frontier o
 3 x 3 matrix. Each statement runs N times (300 unless given) and the table shows the median in
 microseconds; on a GPU each time ends when the device is idle. `--against` measures another checkout
 of graphla in the same run, and python-graphblas runs too if it is installed and the device is the
-CPU: each library has a process of its own, and the processes take turns of 30 statements.
+CPU: each library runs in a separate process, and the processes alternate every 30 statements.
 `--calls` counts the Python calls of one statement instead.
 """
 

@@ -2,9 +2,10 @@
 
     python benchmarks/symmetry.py [--device cuda] [--scale 18]
 
-The same symmetric R-MAT graph is searched with `symmetric=True` and without, each time as a new
+The same symmetric R-MAT graph is searched with and without `symmetric=True`, each time as a new
 matrix. The script prints the wall time of the first searches, time and bytes of the full plan, and
-the pass alone: on matrices with equal and other values, symmetric or not. Levels are compared.
+the time of the symmetry check alone: on matrices with equal or different values, symmetric or not.
+Levels are compared.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def searches(A: gl.Matrix, sources: list[int]) -> None:
 
 
 def passes(A: gl.Matrix) -> None:
-    """Print the time of the pass alone."""
+    """Print the time of the symmetry check alone."""
     device, do = A.device, backend(A.device)
     indices = A._store.csr.indices
     rows = do.row_of_entry(A._store.csr)

@@ -1,6 +1,6 @@
 """Check a traversal edge by edge and without the algebra, on the device on which it ran.
 
-The checks are local, and yet they prove the result: levels are distances if only the source has
+The checks are local, but they prove the result: levels are distances if only the source has
 level 0, no edge raises the level by more than 1, and every other vertex has a neighbor one level
 nearer.
 """
@@ -80,8 +80,8 @@ def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> 
     """Check Graph500's five rules, given levels that `check_levels` has verified.
 
     A parent is one level nearer, so there is no cycle and every tree edge joins adjacent levels. An
-    edge leads from a parent to its child. The tree contains exactly the reached vertices. That
-    edges of the graph span at most one level has been checked by `check_levels`.
+    edge leads from a parent to its child. The tree contains exactly the reached vertices.
+    `check_levels` has already checked that edges of the graph span at most one level.
     """
     xp, parent = edges.xp, spread(parents)
     joined = xp.zeros(edges.n, bool)

@@ -1,4 +1,4 @@
-"""Breadth-first search as algebra: a graph is a matrix, a step a product, and a mask the memory.
+"""Breadth-first search as algebra: a matrix is the graph, a product a step, and a mask the memory.
 
 python examples/bfs_as_algebra.py
 """

@@ -1,8 +1,8 @@
 """Which members belong together? Communities of Zachary's karate club, compared with its split.
 
 The teacher and the president of a karate club quarreled, and the club split in two. W. W. Zachary
-had recorded before who met whom outside the club (1977). Louvain's method knows only these edges
-and finds groups with more edges inside than expected by chance: a high modularity.
+(1977) had already recorded which members met outside the club. Louvain's method knows only these
+edges and finds groups with more edges inside than expected by chance: a high modularity.
 
 python examples/clubs.py
 """

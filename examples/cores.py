@@ -1,8 +1,8 @@
 """Where is the center of a network? Cores and trusses of a scale-free graph.
 
-The k-core remains after members with fewer than k friends have left, again and again, until all
-have k. A k-truss requires more: each friendship must be part of k - 2 triangles. Both reduce a
-large graph to a small, dense center.
+To find the k-core, remove members with fewer than k friends, again and again, until everybody left
+has at least k. A k-truss requires more: each friendship must be part of k - 2 triangles. Both
+reduce a large graph to a small, dense center.
 
 python examples/cores.py
 """

@@ -1,7 +1,7 @@
 """How far can you travel in n minutes? Isochrones on the road network of New York City.
 
-The data contain which crossings a road joins, but not the travel time, so each road gets a random
-time from 10 to 40 seconds. The script computes the shortest distances from one crossing, and
+The data list the two crossings that each road joins, but not the travel time, so each road gets a
+random time from 10 to 40 seconds. The script computes the shortest distances from one crossing, and
 divides them into bands.
 
 python examples/isochrones.py [MINUTES]

@@ -1,8 +1,8 @@
 """Which mountain pass is the lowest? The path with the lowest highest point, and the shortest path.
 
 A step from a cell of the terrain to its neighbor is an edge. For the shortest path its weight is
-its length, and lengths add up: min.+. For the lowest path its weight is the greater height of its
-ends, and the greatest height of a path counts: min.max. The script then finds the shortest path
+its length, and lengths add up: min.+. For the lowest path its weight is the height of its higher
+end, and the maximum height along a path counts: min.max. The script then finds the shortest path
 under a mask of the cells that are not higher than the pass.
 
 python examples/mountain_pass.py

@@ -34,7 +34,7 @@ while told.nvals:
     # b⟨t⟩ = t
     belief(told.S) << told
 
-# One call does the same: the least b = b max (b max.doubts A), starting from Ada.
+# One call does the same: the least b with b = b max (b max.doubts A) and b = 1 for Ada.
 start = Vector.from_coo([0], [1.0], size=len(people))
 belief_at_once, from_whom = closure(start, A, max_doubts, parents=True)
 assert belief_at_once.isequal(belief)

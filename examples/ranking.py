@@ -1,10 +1,10 @@
 """Who should meet whom? For each karate club member, rank the most similar strangers exactly.
 
 The similarity of two strangers is a fraction: the friends they share, divided by all friends of
-either. Fractions are compared exactly, without rounding: a/b > c/d if a·d > c·b. Of equal fractions
-the one with more common friends comes first. `top_k` sorts by this user-defined comparison; an
-entry of the matrix packs both numbers of a fraction. Equal entries stay in the order of their
-vertices.
+either. Fractions are compared exactly, without rounding: a/b > c/d if a·d > c·b. Between equal
+fractions, the one with more common friends comes first. `top_k` sorts by this user-defined
+comparison; an entry of the matrix packs both numbers of a fraction. Equal entries keep the order of
+their vertices.
 
 python examples/ranking.py
 """

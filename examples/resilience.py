@@ -25,7 +25,7 @@ def largest_component(A: gl.Matrix) -> gl.Matrix:
 
 
 def giant(A: gl.Matrix, order: np.ndarray, share: float) -> float:
-    """Return the largest component's share of the vertices left without the first of `order`."""
+    """Remove this share of `order`; return the largest component's share of what remains."""
     left = np.sort(order[int(share * order.size) :])
     sizes = np.bincount(connected_components(A[left, left].new()).to_dense())
     return sizes.max() / left.size

@@ -1,8 +1,8 @@
 """Why is everybody six handshakes away? Distances in a small world, by the share of rewired edges.
 
-People form a ring, and each knows the ten nearest ones: friends of friends are friends, and the
-other side is far away. Now a few of the edges are rewired to random people. Long before friends of
-friends stop being friends, all distances are short (D. J. Watts and S. H. Strogatz, *Collective
+People form a ring, and each person knows the ten nearest ones: friends of friends are friends, and
+the other side is far away. Now a few of the edges are rewired to random people. Long before friends
+of friends stop being friends, all distances are short (D. J. Watts and S. H. Strogatz, *Collective
 dynamics of "small-world" networks*, 1998).
 
 python examples/six_degrees.py

@@ -1,6 +1,6 @@
 """How many hours do the exams take? Color the graph of conflicts.
 
-The matrix E of students by courses contains who takes which course. Two courses conflict if a
+Row s of the matrix E lists the courses that student s takes. Two courses conflict if a
 student takes both, which is where EᵀE has an entry. A color is an hour; courses of the same color
 must not conflict.
 

@@ -21,7 +21,7 @@ from semirings.exceptions import InvalidValue
 LIMIT = 2**31  # the number of vertices is less than this
 
 DRAWS = 64
-"""Number of times that `watts_strogatz` draws a new end before it leaves an edge unchanged."""
+"""Number of draws of a new end after which `watts_strogatz` leaves an edge unchanged."""
 
 _BLOCK = 1 << 16  # edges drawn at a time; another number would give other graphs
 
@@ -112,8 +112,7 @@ def uniform(
 
     Args:
         n: the number of vertices.
-        m: the number of different edges; in a symmetric graph, the number of connected pairs of
-            vertices.
+        m: the number of different edges; in a symmetric graph, the number of pairs of vertices.
         seed: the seed of the random numbers.
         symmetric: whether each edge is stored both ways.
         self_loops: whether edges from a vertex to itself are kept.
@@ -139,7 +138,7 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    if m >= possible // 2:  # then all positions are listed: about 4 m
+    if m >= possible // 2:  # at least half full: choose among all positions, about 4 m or fewer
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
@@ -166,8 +165,8 @@ def grid(
         *shape: the number of vertices along each axis.
         drop: the probability with which each edge is dropped.
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways. If
-            False, edges lead to the larger number.
+        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
+            with the larger number.
         weights: (low, high), the range of the weight of each edge: integers from low to high, both
             included, if both are integers; otherwise floats from low up to high. None gives every
             edge the value 1, which is stored once.
@@ -206,7 +205,8 @@ def path(n: int, *, symmetric: bool = True, **options: Any) -> Matrix:
 
     Args:
         n: the number of vertices.
-        symmetric: whether each edge is stored both ways. If False, edges lead to the larger number.
+        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
+            with the larger number.
         **options: `drop`, `seed`, `weights`, `dtype` and `name`, as in `grid`.
 
     Returns:
@@ -266,7 +266,7 @@ def star(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a star: edges connect vertex 0 with each of 1, 2, ..., n-1.
+    """Return a star: an edge joins vertex 0 with each of 1, 2, ..., n-1.
 
     Args:
         n: the number of vertices.
@@ -298,13 +298,13 @@ def complete(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a complete graph: an edge connects every two vertices.
+    """Return a complete graph: an edge joins every two vertices.
 
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If
-            False, edges lead to the larger number.
+        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
+            with the larger number.
         weights: (low, high), the range of the weight of each edge: integers from low to high, both
             included, if both are integers; otherwise floats from low up to high. None gives every
             edge the value 1, which is stored once.
@@ -363,26 +363,27 @@ def caterpillar(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a caterpillar tree: a path whose vertices each have `leaves` neighbors of degree 1.
+    """Return a caterpillar tree: a path whose vertices each have `leaves` neighbors with degree 1.
 
     The vertices of the path are 0, 1, ..., spine - 1 in order. The leaves of vertex v are the
-    `leaves` vertices from spine + v * leaves on. If `symmetric` is False, edges of the path lead to
-    the larger number, and the other edges lead from the path to the leaves.
+    `leaves` vertices from spine + v * leaves on. If `symmetric` is False, each edge of the path
+    leads to the larger number, and the other edges lead from the path to the leaves.
 
     Args:
         spine: the number of vertices of the path.
         leaves: the number of leaves of each vertex of the path.
-        seed: seed of the weights.
+        seed: the seed of the weights.
         symmetric: whether each edge is stored both ways.
-        weights: (low, high), the range of the weight of an edge; None for none.
-        dtype: dtype of the values.
-        name: name of the matrix.
+        weights: (low, high), the range of the weight of each edge; None gives every edge the value
+            1.
+        dtype: the dtype of the values.
+        name: the name of the Matrix.
 
     Returns:
-        A Matrix of spine * (1 + leaves) rows.
+        A Matrix with spine * (1 + leaves) rows and columns.
 
     Raises:
-        InvalidValue: a size is negative or not a whole number, or there are too many vertices.
+        InvalidValue: a size is not a whole number of at least 0, or there are too many vertices.
 
     Examples:
         >>> from graphla import generators
@@ -420,14 +421,15 @@ def watts_strogatz(
         n: the number of vertices.
         k: the number of neighbors of each vertex in the ring, an even number below n.
         p: the probability that an edge is rewired.
-        seed: seed of the draws.
+        seed: the seed of the random numbers.
         symmetric: whether each edge is stored both ways.
-        weights: (low, high), the range of the weight of an edge; None for none.
-        dtype: dtype of the values.
-        name: name of the matrix.
+        weights: (low, high), the range of the weight of each edge; None gives every edge the value
+            1.
+        dtype: the dtype of the values.
+        name: the name of the Matrix.
 
     Returns:
-        A Matrix of n rows.
+        A Matrix with n rows and columns.
 
     Raises:
         InvalidValue: k is odd or not below n, or p is not a probability.
@@ -498,7 +500,7 @@ def _rng(seed: Any) -> np.random.Generator:
 def _draw_bits(
     rng: np.random.Generator, scale: int, odds: tuple[float, float, float], u: Any, v: Any
 ) -> None:
-    """Draw the bits of u and v, the highest first. Both are written."""
+    """Draw the bits of u and v, the highest first, and write them to both arrays."""
     A, B, C = (np.float32(odd) for odd in np.cumsum(odds))
     u[:] = v[:] = 0
     draw = np.empty(u.size, np.float32)
@@ -581,7 +583,7 @@ def _matrix(
 def _weights(
     weights: tuple[float, float] | None, m: int, dtype: Any, rng: np.random.Generator
 ) -> tuple[Any, Any]:
-    """Return m weights, or one weight that all edges share, and the dtype."""
+    """Return one weight for each of m edges, or one for all edges, and the dtype."""
     if weights is None:
         dtype = BOOL if dtype is None else lookup_dtype(dtype)
         return dtype.np_type.type(1), dtype

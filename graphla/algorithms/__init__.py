@@ -1,4 +1,4 @@
-"""Graph algorithms. Each has a file, which defines it by a loop of a few algebraic statements."""
+"""Graph algorithms. Each file defines one by a loop of a few algebraic statements."""
 
 from graphla.algorithms._shared.power_iteration import ConvergenceError
 from graphla.algorithms.average_path_length import average_path_length

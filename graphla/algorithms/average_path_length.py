@@ -25,7 +25,7 @@ def average_path_length(
 
     Compute the mean length of a shortest path.
 
-    Takes n searches; without weights 64 of them run at once, as the bits of a word.
+    Takes n searches; without weights, 64 searches run at once, one bit of a word per search.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression

@@ -79,14 +79,14 @@ def bellman_ford(
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
         parents: whether to find the vertex before each vertex on a shortest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
-            the mask are neither reached nor passed, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
+            not enter vertices outside the mask, except the sources.
 
     Returns:
         ShortestPaths: (distances, parents), with entries at the vertices that are reached.
             `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
-            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; of
-            several shortest paths it describes any one.
+            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
+            there are several shortest paths, it describes any one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

@@ -27,7 +27,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import any_first, any_plus, any_second, plus_first, plus_second, plus_times
 
 BATCH = 64
-"""Number of sources that the definition treats together."""
+"""Number of sources that the definition processes at once."""
 
 
 @graph_algorithm(vertices=("sources",), lengths="weight")
@@ -95,19 +95,20 @@ def betweenness(
     sums = sum_dependencies(A, chosen, is_weighted=_has_lengths(A, weight, chosen), reach=endpoints)
     b = sums.totals
     if endpoints:
-        # b(v) = b(v) + number of sources that reach v, + number of vertices that v reaches if it
-        # is a source
+        # add to b(v) the number of sources that reach v; if v is a source, also the number of
+        # vertices that v reaches
         b(binary.plus) << sums.reached
         own = sums.counts.astype(float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
-    pairs = n if endpoints else n - 1  # number of possible sources for one vertex
+    pairs = n if endpoints else n - 1  # number of possible sources of paths that pass one vertex
     if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
     whole = 1 / (pairs - 1) if normalized else pairs / halves
     if endpoints or not is_sample:
         return _scale(b, whole / (chosen.size if is_sample else pairs))
-    # A path does not count for its own source, so a source has one source fewer.
+    # A path does not count for its own source, so a vertex that is a source is passed by paths from
+    # one source fewer.
     scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
     scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
@@ -239,8 +240,9 @@ def _count_by_level(
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """Return the number of paths to each vertex, and the dependency per path; a row per source.
 
-    Invariants: after round d, P has entries at the vertices at most d edges away, and levels[d] at
-    those d edges away. In the second loop W(v) is the dependency per path to v, plus 1 for v.
+    Invariants: after round d, P has entries at the vertices at most d edges away, and levels[d] has
+    entries at the vertices exactly d edges away. In the second loop W(v) is the dependency per path
+    to v, plus 1 for v.
     """
     rows, n = sources.size, A.nrows
     P = Matrix.from_coo(np.arange(rows), sources, 1.0, FP64, nrows=rows, ncols=n)
@@ -360,8 +362,8 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
     if not validation.is_floating(A) or not A.nvals:
         return
     least, greatest = extent(A)
-    # No edge can be lost if the least weight exceeds twice the spacing of numbers at the longest
-    # distance.
+    # Rounding cannot swallow a weight if the smallest weight exceeds twice the spacing of numbers
+    # at the longest distance.
     if float(least) > A.nrows * float(greatest) * 2.0**-52:
         return
     for source in sources.tolist():

@@ -5,8 +5,8 @@ mask that hides the vertices already reached (see also `examples/bfs_as_algebra.
 
     p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
 
-A device runs all levels as one operation. Each level pushes or pulls, whichever reads less (Beamer,
-Asanović and Patterson, SC 2012).
+A backend runs all levels as one operation. Each level pushes or pulls, whichever reads fewer
+entries (Beamer, Asanović and Patterson, SC 2012).
 """
 
 from __future__ import annotations
@@ -132,18 +132,18 @@ def bfs(
             entry at each of them. A source has level 0 and is its own parent.
         levels: the dtype of the levels: "INT32", or "UINT8", which is faster to write and holds
             levels up to 254; or None for no levels.
-        parents: True for any one of the possible parents of each vertex, "least" for the least of
-            them, False for no parents.
-        cutoff: the greatest level: vertices more than `cutoff` edges away are not reached. None
+        parents: True for any one of the possible parents of each vertex, "least" for the smallest
+            of them, False for no parents.
+        cutoff: the maximum level: vertices more than `cutoff` edges away are not reached. None
             sets no bound.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
-            the mask are neither reached nor passed, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
+            not enter vertices outside the mask, except the sources.
 
     Returns:
         Traversal: (levels, parents), two Vectors of size n with entries at the vertices that are
             reached. `levels` counts edges from the nearest source and has the dtype of `levels`.
             `parents`, of dtype INT32, holds the vertex from which each vertex was reached. A part
-            that was not asked for is None.
+            that was not requested is None.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -186,7 +186,7 @@ def definition(
 ) -> tuple[Vector, Vector]:
     """Return the levels and the parents, computed by the loop of LAGraph.
 
-    At the head of each round `levels` and `parents` have entries at the vertices that are fewer
+    At the start of each round `levels` and `parents` have entries at the vertices that are fewer
     than `depth` edges away. The frontier has entries at the vertices that are `depth` edges away;
     each holds a neighbor that is one edge nearer, and a source holds itself.
     """

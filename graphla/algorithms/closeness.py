@@ -1,6 +1,6 @@
-"""Closeness: how near a vertex is to all vertices that reach it (Freeman; Wasserman and Faust).
+"""Closeness: how close a vertex is to all vertices that reach it (Freeman; Wasserman and Faust).
 
-As in NetworkX, distances are those of paths that end at the vertex.
+As in NetworkX, distances are measured along paths that end at the vertex.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def closeness(
 ) -> Vector | float:
     """``c(v) = (r - 1) / Σ d(u, v)``, over the r vertices u that reach v.
 
-    Compute the closeness centrality of each vertex: how near it is to those that reach it.
+    Compute the closeness centrality of each vertex: how close it is to the vertices that reach it.
 
-    As in NetworkX, distances are those of paths that end at v. c(v) is 0 if no other vertex reaches
-    v. Without lengths, searches from k vertices take O(m k / 64) time at best.
+    As in NetworkX, distances are measured along paths that end at v. c(v) is 0 if no other vertex
+    reaches v. Without lengths, searches from k vertices take O(m k / 64) time at best.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -78,7 +78,7 @@ def closeness(
         distance: None or False to count edges; True, or the name of the length as in NetworkX, to
             use the values of A, at least 0.
         wf_improved: whether to multiply by (r - 1) / (n - 1), the share of the graph that reaches v
-            (Wasserman and Faust), so that vertices of small components do not come first.
+            (Wasserman and Faust), so that vertices in small components do not rank first.
 
     Returns:
         Vector | float: a float if `u` is one vertex; otherwise a Vector of size n and dtype FP64,

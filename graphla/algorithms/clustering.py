@@ -1,11 +1,11 @@
 """Clustering: the share of pairs of a vertex's neighbors that are neighbors of each other.
 
-The coefficient is D. Watts' and S. Strogatz' (1998). With weights a triangle counts the geometric
-mean of its weights (J.-P. Onnela et al., 2005). For directed graphs it is G. Fagiolo's (2007),
-whose formula agrees with the undirected one if A is symmetric.
+The coefficient is D. Watts' and S. Strogatz' (1998). With weights, each triangle counts as the
+geometric mean of its weights (J.-P. Onnela et al., 2005). For directed graphs it is G. Fagiolo's
+(2007), whose formula agrees with the undirected one if A is symmetric.
 
 Invariants, for an A without self-loops:
-- S = W + Wᵀ is symmetric, where W has the cube root of each weight, or 1
+- S = W + Wᵀ is symmetric, where W holds the cube root of each weight, or 1
 - total(v) is the number of edges out of v and into v, mutual(v) the number of opposite pairs
 - t(v), twice the triangles around v, is at most total (total - 1) - 2 mutual
 """
@@ -62,8 +62,8 @@ def clustering(
 def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | float:
     """``c = t / (total (total - 1) - 2 mutual)``.
 
-    Compute the clustering coefficient of each vertex: the share of its pairs of neighbors that are
-    joined.
+    Compute the clustering coefficient of each vertex: the share of its pairs of neighbors that an
+    edge joins.
 
     For each vertex, total counts the edges into and out of it, mutual the pairs of opposite edges,
     and t twice the directed triangles around it. For an undirected graph this is the number of
@@ -79,7 +79,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
             all vertices.
         weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
             count for each triangle the cube root of the product of its weights, each divided by the
-            greatest weight of A.
+            largest weight of A.
 
     Returns:
         Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
@@ -89,7 +89,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If `weight` is set, there is a triangle, and the greatest weight is 0.
+        InvalidValue: If `weight` is set and the graph has a triangle, but the largest weight is 0.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -156,8 +156,8 @@ def average_clustering(
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If there is no vertex to average over, or if `weight` is set, there is a
-            triangle, and the greatest weight is 0.
+        InvalidValue: If there is no vertex to average over, or if `weight` is set and the graph has
+            a triangle, but the largest weight is 0.
 
     Examples:
         >>> from graphla import Matrix, binary

@@ -1,12 +1,12 @@
-"""Greedy coloring: a number for each vertex, such that no edge joins two vertices of one color.
+"""Greedy coloring: a number for each vertex, such that neighbors have different numbers.
 
-In an order of all vertices, each vertex takes the least color that no earlier neighbor has (M. T.
-Jones and P. E. Plassmann, 1993). The colors are those of the greedy loop over that order, but a
-vertex may take its color as soon as all earlier neighbors have theirs.
+In an order of all vertices, each vertex takes the smallest color that no earlier neighbor has (M.
+T. Jones and P. E. Plassmann, 1993). The colors equal those of the sequential greedy loop over that
+order. Here a vertex takes its color as soon as all earlier neighbors have colors.
 
 Invariants of `definition`, at the head of each round:
-- waiting has the vertices without a color, each with its number; the greater number comes first;
-- a vertex of color c has bit c mod 64 of bits[c div 64], and no entry in the others.
+- waiting has the vertices without a color, each with its number; larger numbers come first;
+- a vertex of color c has bit c mod 64 set in bits[c div 64], and no entry in the other vectors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STRATEGIES = ("largest_first", "random_sequential")
 
 @graph_algorithm(undirected=True)
 def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None) -> Vector:
-    """``c(i)`` is the least color that no neighbor j before i has.
+    """``c(i)`` is the smallest color that no neighbor j before i has.
 
     Color the vertices such that no edge joins two vertices of the same color.
 
@@ -74,7 +74,7 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
 
 
 def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
-    """Return distinct INT64 numbers; a vertex with a greater number comes earlier."""
+    """Return distinct INT64 numbers; a vertex with a larger number comes earlier."""
     if strategy != "largest_first":
         return hashed_random.priorities(A, seed)
     # 31 bits of the degree, then 32 of the position in the random order

@@ -1,16 +1,16 @@
 """Connected components: which vertices a path joins, regardless of the direction of its edges.
 
-A backend finds them by union-find that samples the edges first (Sutton, Ben-Nun and Barak, 2018).
+A backend uses union-find and samples the edges first (Sutton, Ben-Nun and Barak, 2018).
 `definition` is FastSV (Zhang, Azad and Hu, 2020), which LAGraph uses too. Each component grows into
-a tree of parents whose root is its least vertex. In each round trees hook onto other trees and
-become shallower, so that a dozen rounds suffice. Labels that move along edges would need as many
-rounds as the longest path has edges.
+a tree of parents whose root is its smallest vertex. In each round, trees hook onto other trees and
+become shallower, so a dozen rounds suffice. Label propagation along edges would need as many rounds
+as the longest shortest path has edges.
 
 Invariants, at the head of each round of FastSV:
-- parent is full, parent(i) <= i is in the component of i, and parent(i) never grows, which excludes
-  cycles;
+- parent is full, and parent(i) is a vertex in the component of i. It is at most i and never
+  increases, so there are no cycles;
 - grandparent(i) = parent(parent(i)).
-If a round changes no grandparent, each vertex points at the least vertex of its component.
+If a round changes no grandparent, each vertex points at the smallest vertex of its component.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from semirings.semiring import min_first, min_second
 def connected_components(A: Matrix) -> Vector:
     """``f(i) = min {j : a path joins i and j}``.
 
-    Label each vertex with the least vertex of its connected component.
+    Label each vertex with the smallest vertex of its connected component.
 
     Edges join both ways: in a directed graph the components are the weak ones. Takes about O(n + m)
     time.
@@ -99,7 +99,7 @@ def component_count(A: Matrix) -> int:
 def is_connected(A: Matrix) -> bool:
     """``|{i : f(i) = i}| = 1``, where f holds the labels of `connected_components`.
 
-    Return whether a path joins each pair of vertices, regardless of the direction of edges.
+    Return whether a path joins every pair of vertices, regardless of the direction of edges.
 
     Takes about O(n + m) time.
 
@@ -133,10 +133,10 @@ def definition(A: Matrix) -> Vector:
     grandparent, least = parent.dup(), Vector(int, n)
     is_stable = n == 0
     while not is_stable:
-        # u = A min.second g ⊕ g min.first A: the least grandparent of the neighbors
+        # u = A min.second g ⊕ g min.first A: the smallest grandparent of the neighbors
         least << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
-        # f(f(i)) = f(f(i)) min u(i): trees hook onto trees; shallow trees hook by their roots
+        # f(f(i)) = f(f(i)) min u(i): trees hook onto trees; a shallow tree hooks at its root
         parent(binary.min) << min_first(least @ selection(parent))
         # f = f min u min g: vertices hook as well, and trees become shallower
         parent(binary.min) << least
@@ -149,7 +149,7 @@ def definition(A: Matrix) -> Vector:
 
 
 def count_roots(labels: Vector) -> int:
-    """Return the number of vertices that are their own label, which is the number of parts."""
+    """Return the number of vertices that are their own label, which is the number of components."""
     # r = labels⟨labels(i) = i⟩
     own = binary.eq(labels & indexunary.rowindex(labels).new()).new()
     return own.select("==", True).nvals

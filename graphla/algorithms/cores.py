@@ -1,6 +1,6 @@
 """Cores: what remains of a graph when vertices of low degree are removed one after another.
 
-The notion is S. Seidman's (1983). On the CPU vertices are removed in order of degree (Batagelj and
+S. Seidman (1983) introduced cores. On the CPU vertices are removed in order of degree (Batagelj and
 Zaversnik, 2003), on a GPU in rounds within one launch. `definition` uses rounds of products.
 
 Invariants, at the head of each round:
@@ -83,7 +83,7 @@ def k_core(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result.
-        k: the least degree, at least 0; None takes the greatest core number.
+        k: the minimum degree, at least 0; None takes the largest core number.
         core_number: the core numbers, if they are known: a Vector of size n or a mapping, as
             `core_numbers` returns them.
         directed: whether the graph is directed. None means what the Graph says; a Matrix is

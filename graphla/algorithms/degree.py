@@ -31,8 +31,8 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
             undirected if it is symmetric.
 
     Returns:
-        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
-            has 1.
+        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the value is 1 if the graph
+            has only one vertex.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -72,8 +72,8 @@ def in_degree(A: Matrix) -> Vector:
             labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
-        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
-            has 1.
+        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the value is 1 if the graph
+            has only one vertex.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -102,8 +102,8 @@ def out_degree(A: Matrix) -> Vector:
             labels, in the arguments and in the result. The values of A do not matter.
 
     Returns:
-        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the only vertex of a graph
-            has 1.
+        Vector: a full Vector of size n and dtype FP64. As in NetworkX, the value is 1 if the graph
+            has only one vertex.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

@@ -1,7 +1,8 @@
 """Diameter, radius, center and periphery: the extremes of the eccentricities of a graph.
 
-Few eccentricities must be known exactly: a vertex whose eccentricity cannot exceed a known one does
-not matter to the diameter (see `eccentricity` for the bounds; F. W. Takes and W. A. Kosters, 2011).
+Only a few eccentricities must be known exactly: a vertex whose eccentricity cannot exceed a known
+one does not matter to the diameter (see `eccentricity` for the bounds; F. W. Takes and W. A.
+Kosters, 2011).
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def diameter(
 ) -> float:
     """``D = max over v of e(v)``, where e holds the eccentricities.
 
-    Compute the diameter: the greatest distance between two vertices.
+    Compute the diameter: the maximum distance between two vertices.
 
-    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -87,7 +88,7 @@ def radius(
 
     Compute the radius: the distance from a center vertex to the vertex farthest from it.
 
-    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -134,11 +135,11 @@ def center(
     usebounds: bool = True,
     weight: bool | str | None = None,
 ) -> Vector:
-    """``c(v) = (e(v) = R)``, where e holds the eccentricities and R is the least of them.
+    """``c(v) = (e(v) = R)``, where e holds the eccentricities and R is the smallest of them.
 
-    Find the center: the vertices whose farthest vertex is nearest.
+    Find the center: the vertices with the smallest eccentricity.
 
-    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
     Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
     of a longest path differ in the last bit.
 
@@ -187,11 +188,11 @@ def periphery(
     usebounds: bool = True,
     weight: bool | str | None = None,
 ) -> Vector:
-    """``p(v) = (e(v) = D)``, where e holds the eccentricities and D is the greatest of them.
+    """``p(v) = (e(v) = D)``, where e holds the eccentricities and D is the largest of them.
 
-    Find the periphery: the vertices at the greatest distance from some vertex.
+    Find the periphery: the vertices with the largest eccentricity.
 
-    Usually a few searches bound the eccentricities well enough; n searches are the worst case.
+    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
     Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
     of a longest path differ in the last bit.
 
@@ -245,7 +246,7 @@ def _find_bounds(
     is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:
-    """Return bounds of the eccentricities that are close enough for `is_open` to be false."""
+    """Return bounds on the eccentricities that are close enough for `is_open` to be false."""
     if A.nrows == 0:
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)

@@ -1,9 +1,9 @@
 """Lengths of paths from many sources.
 
-Lengths in edges are searched for 64 sources at a time, as the bits of a word. A word per vertex
-records which searches have reached it, and an edge passes on the bits of all of them at once
-(M. Then et al., 2014). Lengths by weights are the closure D = D min (D min.+ A) with one row per
-source, which starts from D(i, s(i)) = 0.
+Unweighted lengths come from searches that run 64 sources at a time, one bit of a word per source.
+Each vertex has a word that records which searches have reached it, and an edge passes on all its
+bits at once (M. Then et al., 2014). Weighted lengths are the closure D = D min (D min.+ A) with one
+row per source, starting from D(i, s(i)) = 0.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ def bfs_levels(
 
     Search breadth first from each source, and return all levels as one dense array.
 
-    Up to 64 searches run at once, as the bits of a word, so that k searches take O(m k / 64) time
-    at best. The array needs 4 k n bytes, or k n bytes as UINT8.
+    Up to 64 searches run at once, one bit of a word per search, so that k searches take O(m k / 64)
+    time at best. The array needs 4 k n bytes, or k n bytes as UINT8.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result. The values of A do not matter.
-        sources: a list or array of k vertices; each starts a search of its own. None stands for all
+        sources: a list or array of k vertices, with a separate search from each. None means all
             vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
-        cutoff: the greatest level: vertices more than `cutoff` edges away from a source are not
+        cutoff: the maximum level: vertices more than `cutoff` edges away from a source are not
             reached. None sets no bound.
-        mask: a mask of size n, such as `~forbidden.S`. Vertices off the mask are neither reached
-            nor passed, unless a search starts there.
+        mask: a mask of size n, such as `~forbidden.S`. The searches do not enter vertices outside
+            the mask, unless they start there.
 
     Returns:
         numpy.ndarray | cupy.ndarray: an array of shape (k, n) on the device of A, of dtype int32 or
@@ -96,15 +96,15 @@ def all_pairs_lengths(
 
     The result holds an entry for each pair that a path joins: up to n² entries without `sources`.
     In a large graph, give `sources` or a `cutoff`. Without weights k searches take O(m k / 64) time
-    at best; with weights each source takes a search of its own.
+    at best; with weights each source takes a separate search.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result.
-        sources: a list or array of k vertices, one for each row of the result. None stands for all
+        sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
-        cutoff: the greatest length that the result may hold; None sets no bound.
+        cutoff: the maximum length that the result may hold; None sets no bound.
         weight: None or False to count 1 for each edge; True, or the name of the weight as in
             NetworkX, to use the values of A. Values below 0 are allowed if no cycle has a negative
             sum.

@@ -1,8 +1,8 @@
 """Eccentricity: the distance to the farthest vertex.
 
-The definition searches from every vertex. In a connected graph few searches determine most
-eccentricities, because each search bounds all of them (F. W. Takes and W. A. Kosters, 2013; here
-with directions). If e(w) is known, with the distances d to and from w, then
+The definition searches from every vertex. In a connected graph, a few searches determine most
+eccentricities, because each search bounds all of them (F. W. Takes and W. A. Kosters, 2013;
+extended here to directed graphs). If e(w) is known, with the distances d to and from w, then
 
     max(d(v, w), e(w) - d(w, v))  ≤  e(v)  ≤  d(v, w) + e(w)
 
@@ -42,7 +42,7 @@ DEEP = 64
 """Eccentricity above which searches rarely share work, so that a joint run saves no time."""
 
 _MOST = LONGEST // 4
-"""The greatest eccentricity to which distances can be added without overflow."""
+"""The largest eccentricity to which distances can be added without overflow."""
 
 
 @overload
@@ -91,7 +91,7 @@ def eccentricity(
 
     A vertex from which some vertex cannot be reached has no entry, because its eccentricity is
     infinite; NetworkX raises an error. Searches bound the eccentricities of all vertices; usually a
-    few searches suffice, and n searches are the worst case.
+    few searches suffice; the worst case is n searches.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -179,7 +179,8 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
     components no path leads to the other; to every other component there is a path.
     """
     label = strong_components(A)
-    # entered(v) = some in-neighbor of v has another label: the least or the greatest of them
+    # entered(v) = some in-neighbor of v has another label; checking the smallest and the largest
+    # label suffices
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()
@@ -196,8 +197,8 @@ def search_bounds(
 ) -> Bounds | None:
     """Return bounds of the eccentricities such that `is_open` is false at every vertex.
 
-    The result is None if some distances are infinite. `order` alternately says from which vertex
-    to search next.
+    The result is None if some distances are infinite. The two rules in `order` alternately choose
+    the vertex of the next search.
     """
     if A.nrows == 0:
         return None
@@ -221,7 +222,8 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # As in the ski rental problem: after as many searches as the rest would cost, do the rest.
+        # As in the ski rental problem: once the searches so far have cost as much as the remaining
+        # ones would, run all remaining ones.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
             rest = bounds.vertices_of(flags)
@@ -235,7 +237,7 @@ def rounding_error(A: Matrix) -> float:
     The length of a path of at most n - 1 edges has a relative error of at most (n - 1) u plus
     second-order terms, where u = 2^-53. A bound is computed from two such lengths and compared with
     a third one. Sums are exact if all weights are multiples of one power of 2, and 2 n times the
-    greatest weight is below 2^53 times this power.
+    largest weight is below 2^53 times this power.
     """
     if not A.nvals or not validation.is_floating(A):
         return 0.0
@@ -246,7 +248,7 @@ def rounding_error(A: Matrix) -> float:
 
 
 def _unit(total: float) -> float:
-    """Return the least power p of 2 with `total` < 2^53 p, or 0 if p is out of FP64's range."""
+    """Return the smallest power p of 2 with `total` < 2^53 p, or 0 if p is out of FP64's range."""
     exponent = math.frexp(total)[1] - 53
     return math.ldexp(1.0, exponent) if math.isfinite(total) and abs(exponent) < 1000 else 0.0
 
@@ -264,5 +266,5 @@ def _row_maxima(lengths: Matrix) -> Vector:
 
 
 def _indicator(vertices: np.ndarray, n: int) -> Vector:
-    """Return a Vector of size n that is true at the vertices."""
+    """Return a Vector of size n that is true at the given vertices."""
     return Vector.from_coo(vertices, True, bool, size=n)

@@ -1,7 +1,7 @@
 """Eigenvector centrality: a vertex is as important as the vertices that point at it.
 
-The measure is P. Bonacich's (1972). The power method runs on A + I; on A alone it may alternate
-without converging.
+The measure is P. Bonacich's (1972). The power method runs on A + I; on A alone it might alternate
+forever.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def eigenvector(
 
     Compute eigenvector centrality: each vertex is as important as the vertices that point at it.
 
-    x is the left eigenvector of the greatest eigenvalue of A. The power method runs on A + I,
+    x is the left eigenvector for the largest eigenvalue of A. The power method runs on A + I,
     because on A alone it may alternate. The rounds end when Σ |change| is below n·tol. A round
     takes O(n + m) time.
 
@@ -37,7 +37,7 @@ def eigenvector(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result.
-        max_iter: the greatest number of rounds, at least 1.
+        max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
             None starts with equal values.

@@ -1,6 +1,6 @@
 """Harmonic centrality: the sum of inverse distances to a vertex; unreachable pairs count 0.
 
-The measure is P. Boldi's and S. Vigna's (2014). Distances are those of paths that end at the
+The measure is P. Boldi's and S. Vigna's (2014). Distances are measured along paths that end at the
 vertex.
 """
 
@@ -28,9 +28,9 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
 
     Compute the harmonic centrality of each vertex.
 
-    Distances are those of paths that end at v. Vertices at distance 0 are left out of the sum.
-    Without lengths, searches from k vertices take O(m k / 64) time at best, where k is the smaller
-    of the two lists.
+    Distances are measured along paths that end at v. Vertices at distance 0 are left out of the
+    sum. Without lengths, searches from k vertices take O(m k / 64) time at best, where k is the
+    smaller of the two lists.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression

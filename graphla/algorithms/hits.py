@@ -1,12 +1,12 @@
 """Hubs and authorities: hubs point at good authorities, and good hubs point at authorities.
 
-J. Kleinberg (1999) defines them as the vectors of the greatest singular value of A. The power
-method takes many rounds if the next singular value is close. Each round here looks for the best
-combination of the last vector, its error, and the last step, as A. Knyazev does (2001), and so
+J. Kleinberg (1999) defines them as the singular vectors for the largest singular value of A. The
+power method takes many rounds if the next singular value is close. Here each round looks for the
+best combination of the last vector, its error, and the last step, like A. Knyazev (2001). This
 takes about the square root of that number of rounds.
 
-Invariants, at the head of each round: S has h, and after the first round the last step, both of
-length 1; MS has xAAᵀ for each x of S.
+Invariants, at the head of each round: S holds h, and after the first round also the last step, both
+of length 1; MS holds xAAᵀ for each x in S.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""Directions shorter than this fraction of the longest one are left out."""
+"""Directions shorter than this fraction of the longest direction are omitted."""
 
 
 class Hits(NamedTuple):
@@ -53,15 +53,15 @@ def hits(
     Compute hubs and authorities: hubs point at good authorities, and good hubs point at
     authorities.
 
-    h and a are the singular vectors of the greatest singular value √θ of A. The rounds end when the
-    length of hAAᵀ - θh is below tol·θ. A round takes O(n + m) time. If the greatest singular value
+    h and a are the singular vectors for the largest singular value √θ of A. The rounds end when the
+    length of hAAᵀ - θh is below tol·θ. A round takes O(n + m) time. If the largest singular value
     occurs more than once, the result depends on the start.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values, at least 0, are weights.
-        max_iter: the greatest number of rounds, at least 1.
+            labels, in the arguments and in the result. Its values are weights, at least 0.
+        max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
             starts with equal hubs.
@@ -69,8 +69,8 @@ def hits(
             and hubs are aAᵀ.
 
     Returns:
-        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 in a graph
-            without edges.
+        Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 everywhere
+            if the graph has no edges.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -107,7 +107,8 @@ def hits(
         nothing = power_iteration.full(0.0, n)
         return Hits(nothing, nothing.dup())
     h = _find_singular_vector(A, power_iteration.normalize(h), max_iter, tol)
-    # a = |h|A, h = aAᵀ: h has one sign, so that hubs and authorities are nowhere below 0
+    # a = |h|A, h = aAᵀ: all values of h have the same sign, so |h| keeps hubs and authorities at or
+    # above 0
     authorities = power_iteration.normalize(_authorities_of(A, unary.abs(h).new()))
     hubs = _hubs_of(A, authorities)
     if normalized:
@@ -116,7 +117,7 @@ def hits(
 
 
 def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
-    """Return the vector of length 1 whose direction AAᵀ does not change."""
+    """Return the vector of length 1 whose direction stays the same under AAᵀ."""
     S, MS = [h], [_multiply_twice(A, h)]
     theta = error = 0.0
     for _ in range(max_iter):

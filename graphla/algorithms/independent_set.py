@@ -1,7 +1,8 @@
 """A maximal independent set: no edge joins two of its vertices, and no vertex can be added.
 
-M. Luby's algorithm (1986), with one random number per vertex, as in LAGraph, so that rounds are
-few: each round takes the vertices that come before all neighbors that are still candidates.
+M. Luby's algorithm (1986), with one random number per vertex, as in LAGraph, so that a few rounds
+suffice: each round takes the vertices whose numbers are larger than those of all neighboring
+candidates.
 
 Invariants, at the head of each round:
 - no edge joins two vertices of the set;
@@ -38,9 +39,9 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
             Graph, vertices are its labels, in the arguments and in the result. The values of A do
             not matter.
         nodes: a list or array of vertices that the set must contain; no edge may join two of them.
-            None requires no vertex.
-        seed: determines which of many sets is found: None (the same as 0), an integer of at least
-            0, or a `numpy.random.Generator`. One seed gives one result.
+            With None, no vertex is required.
+        seed: determines which of the possible sets is found: None (the same as 0), an integer of at
+            least 0, or a `numpy.random.Generator`. One seed gives one result.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the vertices of the set and without
@@ -83,7 +84,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
 
 
 def _find_winners(A: Matrix, candidates: Vector) -> Vector:
-    """``w⟨c ≥ A max.second c⟩ = true``: find candidates without a neighbor of greater number."""
+    """``w⟨c ≥ A max.second c⟩ = true``: find candidates without a neighbor with a larger number."""
     greatest = max_second(A @ candidates).new(mask=candidates.S)
     beaten = binary.gt(greatest & candidates).new()
     winners = Vector(bool, A.nrows)
@@ -92,7 +93,7 @@ def _find_winners(A: Matrix, candidates: Vector) -> Vector:
 
 
 def _refuse_joined(A: Matrix, chosen: Vector) -> None:
-    """Refuse vertices of which an edge joins two."""
+    """Refuse vertices if an edge joins two of them."""
     listed = chosen.to_coo()[0]
     joined = select.offdiag(A[listed, listed].new()).new()
     if joined.nvals:

@@ -1,4 +1,4 @@
-"""Katz centrality: the number of walks that end at a vertex; a walk of k edges counts alpha^k.
+"""Katz centrality: the number of walks that end at a vertex; a walk with k edges counts alpha^k.
 
 L. Katz, 1953.
 """
@@ -34,18 +34,18 @@ def katz(
 
     Compute Katz centrality: the number of walks that end at each vertex, long walks counting less.
 
-    A walk of k edges counts `alpha` to the power k. The rounds converge if `alpha` is below 1 / λ,
-    where λ is the greatest eigenvalue of A. They end when Σ |change| is below n·tol. A round takes
-    O(n + m) time.
+    A walk with k edges counts `alpha` to the power k. The rounds converge if `alpha` is below 1 /
+    λ, where λ is the largest eigenvalue of A. They end when Σ |change| is below n·tol. A round
+    takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result.
         alpha: the factor per edge, any number.
-        beta: the value of each vertex by itself: one number, or a Vector of size n or mapping with
-            a value for every vertex.
-        max_iter: the greatest number of rounds, at least 1.
+        beta: the value that each vertex has without any walk: one number, or a Vector of size n or
+            mapping with a value for every vertex.
+        max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
             None starts from 0.

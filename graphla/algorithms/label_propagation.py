@@ -1,8 +1,8 @@
-"""Communities by label propagation: each vertex takes the label most frequent around it.
+"""Communities by label propagation: each vertex takes its neighbors' most frequent label.
 
-U. N. Raghavan, R. Albert and S. Kumara (2007), with all vertices at once, as the CDLP of LDBC
-Graphalytics. Labels then converge, or alternate between two states (E. Goles and J. Olivos, 1980).
-From there on the result of any number of rounds is known, and is returned at once.
+U. N. Raghavan, R. Albert and S. Kumara (2007), where all vertices change at once, as in the CDLP of
+LDBC Graphalytics. Labels then converge, or alternate between two states (E. Goles and J. Olivos,
+1980). From then on, the result after any number of rounds is known, and is returned at once.
 
 Invariants of `definition`, at the head of each round: labels is full, and its values are vertices;
 before holds the labels of the previous round.
@@ -33,7 +33,7 @@ def label_propagation(
 
     At first each vertex is its own label. A neighbor counts once for each edge to it and once for
     each edge from it. A vertex without neighbors keeps its label. Without a seed this is the CDLP
-    of LDBC Graphalytics: of labels that count the same the least is taken.
+    of LDBC Graphalytics: among labels with equal counts, the smallest is taken.
     `networkx.asyn_lpa_communities` changes labels one by one and finds other communities. A round
     takes O(n + m) time; once labels repeat, the remaining rounds are skipped.
 
@@ -43,13 +43,13 @@ def label_propagation(
             labels, in the arguments and in the result.
         weight: None or False to count edges; True, or the name of the weight as in NetworkX, to add
             up the values of A, at least 0.
-        seed: None to take the least of equal labels; an integer of at least 0 or a
-            `numpy.random.Generator` to take the first in a random order.
+        seed: None to take the smallest among labels with equal counts; an integer of at least 0 or
+            a `numpy.random.Generator` to take the first of them in a random order.
         max_iter: the number of rounds, at least 0.
 
     Returns:
-        Vector: the labels, a full Vector of size n and dtype INT64. A label is a vertex, but not
-            always one of those that have it.
+        Vector: the labels, a full Vector of size n and dtype INT64. A label is a vertex, but that
+            vertex may itself have another label.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -96,7 +96,7 @@ def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
         # C = W plus.first S, with S(j, l(j)) = 1: the weight of each label around each vertex
         S = selection(labels)
         C = plus_first(W @ S).new()
-        # l(i) = the first j of the greatest C(i, j)
+        # l(i) = the first j with the largest C(i, j)
         latest = labels.dup()
         latest << C.reduce_rowwise(agg.argmax)
         latest(binary.first) << labels

@@ -1,6 +1,6 @@
 """Layers: the vertices grouped by the number of edges that separate them from the sources.
 
-They are the levels of a breadth-first search, as a list of vertices for each level.
+The layers are the levels of a breadth-first search, each as a list of vertices.
 """
 
 from __future__ import annotations

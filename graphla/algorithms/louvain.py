@@ -1,4 +1,4 @@
-"""Communities by the Louvain method: moves raise the modularity on smaller and smaller graphs.
+"""Communities by the Louvain method: move vertices to raise the modularity, then merge communities.
 
 V. Blondel et al., 2008; for directed graphs N. Dugué and A. Perez, 2015. Vertices move to the
 neighboring community that raises the modularity most, until no move raises it. Then communities
@@ -10,7 +10,7 @@ products.
 Invariants, at the head of each level:
 - L is symmetric, with integers as values (`community_weights.scale_to_integers`), so that sums are
   exact in any order;
-- out and into hold the weights of the edges out of and into each vertex of the level;
+- out and into hold the total weight of the edges out of and into each vertex of the level;
 - labels maps each vertex of A to the vertex of the level that it is a part of.
 """
 
@@ -36,11 +36,11 @@ from semirings import binary, monoid, select
 from semirings.semiring import any_second, min_first, plus_first, plus_second
 
 LEVELS = 100
-"""More than any graph needs: a level usually has at most half the vertices of the last one."""
+"""Maximum number of levels. No graph needs more: a level usually halves the vertices."""
 MARGIN = 1e-12
-"""The least gain of a move, relative to the degree of its vertex; it exceeds rounding errors."""
+"""The minimum gain of a move, relative to the degree of its vertex; it exceeds rounding errors."""
 ROUNDS = 100
-"""The greatest number of rounds on one level."""
+"""The maximum number of rounds on one level."""
 PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
 """A level ends after PATIENCE consecutive rounds that raise the modularity by at most RISE, or by
 at most SHARE of the gain of all rounds of the level."""
@@ -57,7 +57,7 @@ def louvain(
     *,
     directed: bool | None = None,
 ) -> Vector:
-    """``l(i)`` is the least vertex of the community of i, for communities of high modularity.
+    """``l(i)`` is the smallest vertex in i's community; communities have high modularity.
 
     Find communities by the Louvain method.
 
@@ -76,16 +76,16 @@ def louvain(
             become smaller.
         threshold: the first level that raises the modularity by no more than this, at least 0, is
             the last.
-        max_level: the greatest number of levels, at least 1; None sets no bound.
+        max_level: the maximum number of levels, at least 1; None sets no bound.
         seed: determines the order in which vertices move: None (the same as 0), an integer of at
             least 0, or a `numpy.random.Generator`. One seed gives one result.
         directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph a self-loop counts twice, as in
+            undirected if it is symmetric. In an undirected graph each self-loop counts twice, as in
             NetworkX.
 
     Returns:
-        Vector: the labels, a full Vector of size n and dtype INT64; each is the least vertex of its
-            community.
+        Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
+            its community.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -129,7 +129,7 @@ def _find_communities(
     directed: bool | None,
     move: Callable[[Matrix, Vector, Vector, float, int], Vector],
 ) -> Vector:
-    """Return the least vertex of each community; `move` finds the communities of a level."""
+    """Return the smallest vertex of each community; `move` finds the communities of a level."""
     drawn, numbers = hashed_random.seed_number(seed), vertex_numbers(A)
     resolution = validation.real("resolution", resolution, low=0)
     threshold = validation.real("threshold", threshold, low=0)
@@ -159,7 +159,7 @@ def _find_communities(
         before = quality
     if labels is None:
         return numbers
-    # least = the least i of each community
+    # least = the smallest i of each community
     least = min_first(numbers @ selection(labels, L.nrows)).new()
     return lookup(labels, least)
 
@@ -176,9 +176,9 @@ def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int
 
 
 def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
-    """Like `move_vertices`, but in rounds: about half of the vertices that would gain move at once.
+    """Like `move_vertices`, but in rounds: about half of the vertices that would gain move.
 
-    The state of the greatest modularity is kept.
+    The state with the highest modularity is kept.
     """
     L, rounds = select.offdiag(L).new(), _rounds(seed)
     community = best = vertex_numbers(L).dup("INT32")
@@ -210,13 +210,13 @@ def wishes(
     totals: tuple[Vector, Vector],
     factor: float,
 ) -> Vector:
-    """Return for each vertex the community of greatest gain; no entry if it should stay.
+    """Return, for each vertex, the community with the largest gain; no entry if it should stay.
 
-    gain(i, c) = G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), where out(c) and into(c) leave
-    out vertex i.
+    gain(i, c) = G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), where out(c) and into(c)
+    exclude vertex i.
     """
     (out, into), (outs, intos) = degrees, totals
-    # stay(i) = gain(i, own(i)), where the totals of i's community leave out i
+    # stay(i) = gain(i, own(i)), where the totals of i's community exclude i
     own_intos = binary.minus(any_second(S @ intos).new() & into).new()
     own_outs = binary.minus(any_second(S @ outs).new() & out).new()
     shares = binary.plus(binary.times(out & own_intos).new() & binary.times(into & own_outs).new())
@@ -228,7 +228,7 @@ def wishes(
     to_outs = binary.times(into & binary.second(away & outs).new()).new()
     shares = binary.times(binary.plus(to_intos & to_outs).new(), factor).new()
     gain = binary.minus(away & shares).new()
-    # wished(i) = the first c of the greatest gain(i, c), if that exceeds stay(i) by a margin
+    # wished(i) = the first c with the largest gain(i, c), if that exceeds stay(i) by a margin
     least = binary.plus(stay & binary.times(binary.plus(out & into).new(), MARGIN).new()).new()
     better = binary.gt(gain.reduce_rowwise(monoid.max).new() & least).new()
     return gain.reduce_rowwise(agg.argmax).new("INT32", mask=better.V)

@@ -1,9 +1,9 @@
-"""A maximal matching: edges of which no two share a vertex, and to which none can be added.
+"""A maximal matching: no two of its edges share a vertex, and no edge can be added.
 
-Each round takes the edges that are the heaviest at both ends, and continues among the vertices that
-are left (R. Preis, 1999; in rounds, F. Manne and R. Bisseling, 2007). All edges have one order, by
-weight and then at random, so the result is the matching of the greedy loop over that order,
-regardless of the method.
+Each round takes the edges that are the heaviest at both ends, and continues with the remaining
+vertices (R. Preis, 1999; in rounds, F. Manne and R. Bisseling, 2007). All edges are in one order,
+by weight and then at random. So every method returns the matching that the greedy loop over that
+order finds.
 
 Invariant of `definition`, at the head of each round: R has the edges between vertices without a
 mate, without self-loops, and R(i, j) = R(j, i) is the position of edge {i, j} in the order.
@@ -28,10 +28,10 @@ from semirings.semiring import any_secondi
 def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
     """``m(i) = j`` and ``m(j) = i`` for each edge {i, j} of the matching.
 
-    Find a maximal matching: edges without common vertices, to which no edge can be added.
+    Find a maximal matching: edges without common vertices such that no edge can be added.
 
-    Self-loops do not count. With weights, heavier edges are taken first, so that no matching has
-    more than twice the weight, if no weight is below 0. Takes O(m log m) time.
+    Self-loops do not count. With weights, heavier edges are taken first. If no weight is below 0,
+    no matching has more than twice the weight of the result. Takes O(m log m) time.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or

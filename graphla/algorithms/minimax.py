@@ -1,7 +1,7 @@
-"""Minimax paths: the least possible height of the highest edge on a path.
+"""Minimax paths: the smallest possible height of the highest edge on a path.
 
-It is the least h with h = h min (h min.max A) that is the least value of the dtype at the source: a
-closure. In an undirected graph these are the paths of a minimum spanning tree.
+It is the least h with h = h min (h min.max A) in which h is the smallest value of the dtype at the
+source: a closure. In an undirected graph the paths in a minimum spanning tree are minimax paths.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def minimax_path(
 
     Find paths from a source whose highest edge is as low as possible.
 
-    In an undirected graph the lowest paths are those of a minimum spanning tree. Takes about O(m)
+    In an undirected graph the paths in a minimum spanning tree are lowest paths. Takes about O(m)
     time.
 
     Args:
@@ -78,16 +78,16 @@ def minimax_path(
             labels, in the arguments and in the result. Its values are the heights of the edges. A
             path is as high as its highest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has the least value of the dtype (-inf for
+            entry at each of them. A source has the smallest value of the dtype (-inf for
             floating-point numbers).
         parents: whether to find the vertex before each vertex on a lowest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
-            the mask are neither reached nor passed, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
+            not enter vertices outside the mask, except the sources.
 
     Returns:
         MinimaxPaths: (heights, parents), with entries at the vertices that are reached. `heights`
             is a Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a
-            Vector of dtype INT32; of several best paths it describes any one.
+            Vector of dtype INT32; if there are several best paths, it describes any one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

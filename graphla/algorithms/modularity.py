@@ -1,7 +1,7 @@
 """Modularity: the share of edges within communities, minus the share expected at random.
 
-M. Newman, 2004; for directed graphs E. Leicht and M. Newman, 2008; the resolution is that of
-J. Reichardt and S. Bornholdt, 2006.
+M. Newman, 2004; for directed graphs E. Leicht and M. Newman, 2008; the resolution is due to J.
+Reichardt and S. Bornholdt, 2006.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def modularity(
             False to count 1 for each edge.
         resolution: γ, at least 0.
         directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph a self-loop counts twice, as in
+            undirected if it is symmetric. In an undirected graph each self-loop counts twice, as in
             NetworkX.
 
     Returns:
@@ -61,7 +61,7 @@ def modularity(
         DimensionMismatch: If A is not square, or a Vector of labels is not full and of size n.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and a Vector of labels are not on one device.
-        InvalidValue: If the communities do not hold each vertex exactly once, if the weights have
+        InvalidValue: If a vertex is not in exactly one community, if the weights have
             no finite sum other than 0, or if `resolution` is below 0.
 
     Examples:

@@ -1,7 +1,7 @@
-"""The neighborhood of a vertex: all vertices within a radius, in edges or by their lengths.
+"""The neighborhood of a vertex: all vertices within a radius, measured in edges or in edge lengths.
 
-NetworkX returns the graph that they induce, `ego_graph`; here that is `A[v, v]` for the vertices v
-of the result.
+NetworkX returns the graph that these vertices induce (`ego_graph`); here, index A with the result
+v: `A[v, v]`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def neighborhood(
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result.
         n: a vertex, the center; or several vertices as a list, an array, a set or a Vector, to find
-            what is near at least one of them.
-        radius: the greatest distance, at least 0: a number of edges, or a sum of lengths.
+            the vertices within the radius of at least one of them.
+        radius: the maximum distance, at least 0: a number of edges, or a sum of lengths.
         center: whether the result includes the vertex n itself.
         undirected: whether edges lead both ways; of two opposite lengths the smaller one counts.
         distance: None or False to give each edge length 1; True, or the name of the length as in

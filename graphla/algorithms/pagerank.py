@@ -1,13 +1,13 @@
-"""PageRank: where a walker is found who follows edges at random, and sometimes jumps.
+"""PageRank: how often each vertex is visited by a random walker that sometimes jumps.
 
 S. Brin and L. Page (1998), by the power method. From a *dangling* vertex, which has no out-edge,
 the walker always jumps.
 
 Invariants, at the head of each round:
-- rank is full, nowhere below 0, and adds up to 1 except for rounding;
+- rank is full, has no value below 0, and adds up to 1 except for rounding;
 - share is full: alpha divided by the sum of the out-edges, and 0 at a dangling vertex;
-- jump, and fall, the distribution after a dangling vertex, are full, nowhere below 0, and add up to
-  1.
+- jump, and fall (the distribution after a dangling vertex) are full, have no value below 0, and
+  each adds up to 1.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def pagerank(
 ) -> Vector:
     """``r = α·(r / degree)A + α·(Σ r of dangling vertices)·dangling + (1 - α)·jump``.
 
-    Compute the PageRank of each vertex: how often a random walker is found there.
+    Compute the PageRank of each vertex: how often a random walker visits it.
 
     The walker follows an out-edge with probability `alpha`, and otherwise jumps to a random vertex.
     From a dangling vertex, which has no out-edges, the walker always jumps. As in NetworkX, the
@@ -61,10 +61,10 @@ def pagerank(
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result.
         alpha: the probability to follow an edge, from 0 to 1.
-        personalization: where jumps lead: a Vector of size n or a mapping from vertex to number, in
-            proportion to which vertices are chosen; missing vertices count 0. None chooses all
-            vertices equally.
-        max_iter: the greatest number of rounds, at least 1.
+        personalization: where jumps lead: a Vector of size n or a mapping from vertex to number. A
+            jump chooses vertices in proportion to these numbers; missing vertices count 0. None
+            chooses all vertices equally.
+        max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the ranks to start from, up to a factor: a Vector of size n or a mapping from vertex
             to number. None starts in proportion to the in-edges.
@@ -179,15 +179,15 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     """Return b·jump + (1 - b)·(in-edges of each) / edges, for the b that balances the jumps.
 
-    On an undirected graph that mixes the jumps with the rank of a walker who has long followed
-    edges only. A handful of rounds then remains.
+    On an undirected graph, the in-edges are in proportion to the ranks of a walker that never
+    jumps. From this mixture a few rounds suffice.
     """
     kept = jump.dtype
     if not A.nvals:
         return jump.dup()
     # arrivals = 1 plus.pair A / edges
     arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
-    # the share of each on dangling vertices
+    # the shares of arrivals and of jumps that are on dangling vertices
     jumped, arrived = (
         float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )

@@ -1,14 +1,14 @@
 """The number of shortest paths from a source to each vertex.
 
 These are the counts of the first phase of Brandes' algorithm (2001). Counts grow exponentially, so
-they are first computed in FP64, where sums up to 2^53 are exact. If some count is greater, all are
+they are first computed in FP64, where sums up to 2^53 are exact. If a count is larger, all are
 counted again in INT64, if they fit.
 
 Invariants, at the head of round d, without weights:
 - paths has an entry at each vertex fewer than d edges away, and it is final;
 - frontier has an entry at each vertex d edges away: its count.
-With weights, an edge u -> v of weight w is tight if d(u) + w = d(v). Frontier has an entry at each
-vertex where a path of as many tight edges as rounds ends: the number of these paths.
+With weights, an edge u -> v of weight w is tight if d(u) + w = d(v). In round d, frontier holds the
+number of paths with d tight edges that end at each vertex, if there are any.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def path_count(
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on one device.
-        InvalidValue: If `dtype` is another dtype, if a weight is below 0 or NaN, if a cycle of
-            weight 0 lies on shortest paths (or a weight is too small to change the distance to
-            which it is added), which makes infinitely many of them, or, with weights, if A is a
-            Graph whose parallel edges were summed.
+        InvalidValue: If `dtype` is another dtype, if a weight is below 0 or NaN, if there are
+            infinitely many shortest paths, because a cycle on them has weight 0 (or a weight is too
+            small to change the distance to which it is added), or, with weights, if A is a Graph
+            whose parallel edges were summed.
         OverflowError: If an INT64 count or distance does not fit.
 
     Examples:

@@ -1,4 +1,4 @@
-"""Reachability: the vertices to which a path leads, of any length.
+"""Reachability: the vertices to which a path of any length leads.
 
 It is the least r with r = r ∨ rA and r true at the sources: a closure over truth values. For all
 vertices at once it is the transitive closure, R = I ∨ A ∨ A² ∨ ..., one row per vertex.
@@ -34,9 +34,9 @@ def reachable(
             labels, in the arguments and in the result. The values of A do not matter.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them.
-        cutoff: the greatest number of edges of a path; None sets no bound.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
-            the mask are neither reached nor passed, except the sources.
+        cutoff: the maximum number of edges in a path; None sets no bound.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
+            not enter vertices outside the mask, except the sources.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the vertices that are reached and without
@@ -69,8 +69,9 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
 
     Find all pairs of vertices that a path of at least one edge joins.
 
-    Searches run from all vertices, 64 of them at once as the bits of a word, in O(n m / 64) time at
-    best. The result may hold n² entries; for the vertices that one vertex reaches call `reachable`.
+    Searches run from all vertices, 64 at once with one bit of a word per search, in O(n m / 64)
+    time at best. The result may hold n² entries; for the vertices that one vertex reaches call
+    `reachable`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -112,7 +113,7 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
 
 
 def definition(A: Matrix) -> Matrix:
-    """``R = R ∨ R²``, until it converges, from I ∨ A: square for the reflexive closure."""
+    """``R = R ∨ R²``, until it converges, from I ∨ A: the reflexive closure."""
     identity = Vector.from_scalar(True, A.nrows, bool).diag()
     R, entries = binary.lor(unary.one["BOOL"](A) | identity).new(), -1
     while R.nvals > entries:

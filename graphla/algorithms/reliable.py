@@ -1,4 +1,4 @@
-"""Most reliable paths: the greatest probability that all edges of a path hold.
+"""Most reliable paths: the largest probability that all edges of a path hold.
 
 It is the least p with p = p max (p max.times A) and p = 1 at the source: a closure over [0, 1].
 """
@@ -66,10 +66,10 @@ def most_reliable_path(
 ) -> ReliablePaths[Any]:
     """``p = p max (p max.times A)``, until p does not change.
 
-    Find paths from a source that hold with the greatest probability.
+    Find paths from a source that hold with the largest probability.
 
-    The probability of a path is the product of those of its edges, which are independent. Takes
-    about O(m) time.
+    The edges are independent, so the probability of a path is the product of the probabilities of
+    its edges. Takes about O(m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -79,13 +79,14 @@ def most_reliable_path(
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has probability 1.
         parents: whether to find the vertex before each vertex on a most reliable path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
-            the mask are neither reached nor passed, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
+            not enter vertices outside the mask, except the sources.
 
     Returns:
         ReliablePaths: (probabilities, parents), with entries at the vertices that are reached.
             `probabilities` is a Vector of size n and dtype FP64. `parents` is None, or with
-            `parents=True` a Vector of dtype INT32; of several best paths it describes any one.
+            `parents=True` a Vector of dtype INT32; if there are several best paths, it describes
+            any one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

@@ -40,7 +40,8 @@ def shortest_path(
 
     Return the vertices of a shortest path from one vertex to another.
 
-    Of several shortest paths it returns any one. Without weights it takes O(n + m) time.
+    If there are several shortest paths, it returns any one of them. Without weights it takes O(n +
+    m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -144,7 +145,7 @@ def shortest_path_length(
 def _search(
     A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
 ) -> tuple[Vector, Any]:
-    """Return distances and parents of paths from the source, at least of those to the target."""
+    """Return the distances and parents of paths from the source; at least those to the target."""
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if not validation.weighs("weight", weight):

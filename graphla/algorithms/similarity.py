@@ -1,11 +1,11 @@
 """Similarity of vertices by the number of their common neighbors.
 
-P. Jaccard, 1901; the overlap coefficient is D. Szymkiewicz's and G. Simpson's; the cosine is that
-of two rows of A as vectors of 0 and 1 (G. Salton). D. Liben-Nowell and J. Kleinberg (2004) compare
+P. Jaccard, 1901; the overlap coefficient is D. Szymkiewicz's and G. Simpson's; the cosine compares
+two rows of A as vectors of 0 and 1 (G. Salton). D. Liben-Nowell and J. Kleinberg (2004) compare
 such measures.
 
-As in NetworkX the common neighbors leave out u and v themselves, so that self-loops count only in
-the number of neighbors. In a directed graph, neighbors are the ends of the out-edges.
+As in NetworkX, the common neighbors exclude u and v themselves, so self-loops affect only the
+number of neighbors. In a directed graph, neighbors are the ends of the out-edges.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _Scale = Callable[[Any, Any, Any], Any]
 
 @graph_algorithm(pairs=("ebunch",))
 def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
-    """``J = C / |N(u) ∪ N(v)|``, the share of neighbors of u or v that are common.
+    """``J = C / |N(u) ∪ N(v)|``, the share of the neighbors of u or v that both have.
 
     Compute the Jaccard similarity of pairs of vertices.
 
     C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
     degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and its
-    computation takes about three times that.
+    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
+    computing it takes about three times that memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result. The values of A do not matter.
-        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
-            pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
+        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
+            with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
@@ -79,15 +79,15 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
     degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and its
-    computation takes about three times that.
+    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
+    computing it takes about three times that memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result. The values of A do not matter.
-        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
-            pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
+        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
+            with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
@@ -120,15 +120,15 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
     C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
     degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and its
-    computation takes about three times that.
+    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
+    computing it takes about three times that memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
             labels, in the arguments and in the result. The values of A do not matter.
-        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None stands for all
-            pairs with a common neighbor, joined or not, each as (u, v) and as (v, u).
+        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
+            with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
@@ -180,7 +180,7 @@ def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _
 
 
 def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
-    """Return C / scale, where C and `both` have entries at the same places."""
+    """Return C / scale, where C and `both` have entries at the same positions."""
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])
     return common_neighbors.pattern(C, common / np.maximum(below, 1))

@@ -1,11 +1,12 @@
-"""Spanning forest: edges of least total weight, without cycles, that connect each component.
+"""Spanning forest: edges with minimum total weight, without cycles, that connect each component.
 
-O. Borůvka, 1926: in each round every tree takes the least edge that leaves it. Edges are numbered
-in order of (weight, vertices), so that no two have the same number and no cycle can close.
+O. Borůvka, 1926: in each round every tree takes the edge with the smallest number that leaves it.
+Edges are numbered in order of (weight, vertices), so that no two have the same number and no cycle
+can close.
 
 Invariants, at the head of each round of the definition:
-- the edges of F are in every spanning forest of least numbers, and make no cycle;
-- label(i) is the least vertex of i's tree in F; S holds the edges between different trees.
+- the edges of F belong to the minimum spanning forest, and make no cycle;
+- label(i) is the smallest vertex of i's tree in F; S holds the edges between different trees.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from semirings.semiring import min_first, min_second
 def spanning_forest(
     A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:
-    """``F⟨T⟩ = A``, for the T ⊆ A without cycles that connects what A connects, of least Σ A(i, j).
+    """``F⟨T⟩ = A``, with the smallest Σ A(i, j) over T ⊆ A without cycles and with A's components.
 
     Find a minimum spanning tree of each component.
 
-    The graph is undirected: the weight of the edge {i, j} is the value of A above the diagonal. Of
-    edges of equal weight the first in order of (i, j) is taken. Takes O(m log n) time.
+    The graph is undirected: the weight of the edge {i, j} is the value of A above the diagonal.
+    Among edges with equal weights, the first in order of (i, j) is taken. Takes O(m log n) time.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
@@ -82,9 +83,10 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
     S, F = R, Matrix(bool, n, n)
     while S.nvals:
         P = selection(connected_components(F))
-        # e = the row minima of S: the least edge of each vertex; c = e min.first P: of each tree
+        # e = the row minima of S: the first edge of each vertex; c = e min.first P: the first edge
+        # of each tree
         c = min_first(S.reduce_rowwise(monoid.min).new() @ P).new()
-        # T = S⟨S(i, j) = (Pc)(i)⟩: the least edge of each tree
+        # T = S⟨S(i, j) = (Pc)(i)⟩: the first edge of each tree
         T = binary.eq(min_second(P @ c).new() & S).new().select("==", True).new()
         # F = F ⊕ T ⊕ Tᵀ
         F = binary.any(F | binary.any(T | T.T).new()).new()
@@ -97,7 +99,7 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 
 def _number_edges(U: Matrix, maximum: bool) -> Matrix:
     """Return R(i, j) = R(j, i) = the position of edge {i, j} in order of weight, then of (i, j)."""
-    W, _ = number_values(U)  # integers, so that each weight has an opposite
+    W, _ = number_values(U)  # INT64, so that each weight can be negated
     R = rank_entries(unary.ainv(W).new() if maximum else W)
     return binary.any(R | R.T).new()
 

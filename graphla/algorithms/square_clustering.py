@@ -1,13 +1,13 @@
 """Square clustering: the share of the possible squares at a vertex that exist.
 
 P. Lind, M. González and H. Herrmann, 2005; possible squares are counted as in P. Zhang et al.,
-2008. Each square is found once, from the wedges (pairs of edges that meet) out of its corner of
-greatest degree (K. Wang et al., 2019).
+2008. Each square is found once, from the wedges (pairs of edges with a common end) that start at
+its corner with the largest degree (K. Wang et al., 2019).
 
-Invariants, with the vertices numbered by falling degree:
-- F = triu(N) has the edges from each vertex to its neighbors of lesser degree
-- P(u, w), for w > u, is the number of wedges u - v - w with v > u: two of them are a square, in
-  which u is the least corner and w the opposite one
+Invariants, with the vertices numbered by decreasing degree:
+- F = triu(N) has the edges from each vertex to its neighbors with smaller degrees
+- P(u, w), for w > u, is the number of wedges u - v - w with v > u; any two of them form a square
+  whose smallest corner is u, opposite w
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
     Compute the share of possible squares at each vertex that exist.
 
-    q counts the squares and t the triangles of which the vertex is a corner. The sum counts, for
+    q counts the squares, and t the triangles, that have the vertex as a corner. The sum counts, for
     each pair of neighbors, the possible fourth corners. c is 0 if no square is possible. Self-loops
-    do not count. Takes O(m √m) time at most. For a list of vertices it takes the sum of squared
-    degrees around them.
+    do not count. Takes O(m √m) time at most. For a list of vertices, the time is proportional to
+    the sum of the degrees of their neighbors.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or

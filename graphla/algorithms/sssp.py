@@ -1,4 +1,4 @@
-"""Single-source shortest paths: the least total weight of a path to each vertex.
+"""Single-source shortest paths: the minimum total weight of a path to each vertex.
 
 As algebra it is the least d with d = d min (d min.+ A) and d = 0 at the source: a closure. Only
 distances that decreased are multiplied again, near ones first, so that few are multiplied before
@@ -95,8 +95,9 @@ def sssp(
 
     Find shortest paths from one or several vertices to all others, with weights of at least 0.
 
-    An entry of value 0 is an edge of length 0. Only distances that decreased are multiplied again,
-    and the smallest of them first, so that few distances are multiplied before they are final.
+    An entry with value 0 is an edge of length 0. Only distances that decreased are multiplied
+    again, and the smallest of them first, so that few distances are multiplied before they are
+    final.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -105,22 +106,21 @@ def sssp(
             least 0.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has distance 0.
-        cutoff: the greatest distance: a vertex that is farther away has no entry. None sets no
+        cutoff: the maximum distance: a vertex that is farther away has no entry. None sets no
             bound.
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
-        delta: how far above the least pending distance other pending distances are multiplied in
-            the same round, in the unit of the weights. None lets the weights decide. It changes the
-            speed only.
+        delta: a round multiplies the pending distances up to `delta` above the smallest one, in the
+            unit of the weights. None derives it from the weights. It changes only the speed.
         parents: whether to find the vertex before each vertex on a shortest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
-            the mask are neither reached nor passed, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
+            not enter vertices outside the mask, except the sources.
 
     Returns:
         ShortestPaths: (distances, parents), with entries at the vertices that are reached.
             `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
-            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; of
-            several shortest paths it describes any one.
+            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
+            there are several shortest paths, it describes any one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

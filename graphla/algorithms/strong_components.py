@@ -1,16 +1,17 @@
 """Strong components: sets of vertices that all reach each other.
 
 The CPU finds them with a depth-first search, and a GPU in one launch
-(`backends/cuda/strong_components.cu`). The algebra, which defines them, cuts the graph in rounds.
+(`backends/cuda/strong_components.cu`). `definition` cuts the graph in rounds.
 Two vertices of one component are reached by the same vertices, and reach the same vertices. Let
-f(v) be the first vertex, in a random order, that reaches v, and b(v) the first that v reaches. An
-edge between vertices that differ in f or b leads from one component to another and is dropped; if
-f(v) = b(v), that vertex is in the component of v. In a random order a chain of components falls
-apart like a list in quicksort, in about log n rounds (Fleischer, Hendrickson and Pınar, 2000;
-Orzan, 2004).
+f(v) be the first vertex, in a random order, that reaches v, and b(v) the first vertex that v
+reaches. An edge between vertices that differ in f or b leads from one component to another and is
+dropped; if f(v) = b(v), that vertex is in the component of v. In a random order, a chain of
+components is split like a list in quicksort, in about log n rounds (Fleischer, Hendrickson and
+Pınar, 2000; Orzan, 2004).
 
 Invariants, at the head of each round:
-- own(v), where it is known, is a vertex of v's component, the same one for the whole component;
+- own(v), where it is known, is a vertex in v's component, and the same vertex for the whole
+  component;
 - rest holds all edges within the components whose own(v) is not known, and some edges between them.
 """
 
@@ -33,9 +34,9 @@ from semirings.semiring import lor_first, min_first, min_second
 
 @graph_algorithm(gives=("",))
 def strong_components(A: Matrix) -> Vector:
-    """``f(i) = min {j : a path leads from i to j, and one back}``.
+    """``f(i) = min {j : paths lead from i to j and back}``.
 
-    Label each vertex with the least vertex of its strong component.
+    Label each vertex with the smallest vertex of its strong component.
 
     Takes O(n + m) time on the CPU, and O(m log n) expected time on a GPU.
 
@@ -73,7 +74,7 @@ def is_strongly_connected(A: Matrix) -> bool:
 
     Return whether each vertex reaches every other vertex.
 
-    Takes the time of `strong_components`.
+    Takes as much time as `strong_components`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -144,6 +145,6 @@ def _indicator(v: Vector) -> Vector:
 
 
 def _hub(A: Matrix) -> int:
-    """Return the vertex with the most paths of two edges through it, h -> v -> k."""
+    """Return the vertex v with the most paths h -> v -> k of two edges through it."""
     paths = binary.times(degrees(A) & degrees(A.T.new())).new()
     return int(paths.reduce("argmax").value)

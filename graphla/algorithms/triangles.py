@@ -1,10 +1,10 @@
-"""Triangles: triples of vertices that three edges join, counted in all or at each vertex.
+"""Triangles: triples of vertices that three edges join, counted in total or at each vertex.
 
-To count all triangles, each is found once, from its edge between the two vertices of lesser degree
-(T. Schank and D. Wagner, 2005). The masked product is that of A. Azad, A. Buluç and J. Gilbert
-(2015).
+When all triangles are counted, each is found once, from the edge between its two vertices with the
+smallest degrees (T. Schank and D. Wagner, 2005). The masked product is due to A. Azad, A. Buluç and
+J. Gilbert (2015).
 
-Invariant: each edge {i, j} of the graph is one entry of L, in the row of the lesser degree; so a
+Invariant: each edge {i, j} of the graph is one entry of L, and its row has the smaller degree. So a
 row of L has at most sqrt(2 · edges) entries, even for a hub.
 """
 
@@ -96,7 +96,7 @@ def triangles(
 def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
     """``t = ½ Σ (N plus.pair N)⟨N⟩`` by rows, where N is A without self-loops.
 
-    Count the triangles of which each vertex is a corner.
+    Count the triangles that have each vertex as a corner.
 
     Self-loops do not count. Takes O(m √m) time at most.
 
@@ -134,11 +134,11 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
 
 
 def _orient_to_hubs(A: Matrix) -> Matrix:
-    """Return L: each edge, in the row of its end of lesser degree.
+    """Return L: each edge, in the row of its end with the smaller degree.
 
-    On a GPU L = tril(A(p, p)), where p lists the vertices by falling degree. The columns of hubs
-    are then adjacent, which saves more than the numbering takes (9 of 32 ms for kron 20). On the
-    CPU the numbering takes longer than the product.
+    On a GPU L = tril(A(p, p)), where p lists the vertices by decreasing degree. The columns of hubs
+    are then adjacent, which saves more time than the numbering takes (9 of 32 ms for kron 20). On
+    the CPU the numbering takes longer than the product.
     """
     degree = common_neighbors.degrees(A)
     if A.device == "cpu":

@@ -4,9 +4,10 @@ J. Cohen, 2005; the loop of masked products is LAGraph's (T. Davis, 2018), with 
 once.
 
 Invariants, at the head of each round:
-- N is the graph of the edges left: symmetric, without self-loops, true
-- F has each edge of N once, in the row of the end that had the greater degree at the start
-- S(u, v), for (u, v) in F, is the number of triangles of N on the edge, or absent if that is 0
+- N holds the remaining edges: it is symmetric, without self-loops, and all its values are true
+- F has each edge of N once, in the row of the end with the larger degree in the original graph
+- S(u, v), for (u, v) in F, is the number of triangles of N on the edge, or absent if that number is
+  0
 - every edge of the k-truss is in N
 """
 
@@ -21,7 +22,7 @@ from semirings import binary, select
 from semirings.semiring import plus_pair
 
 FEW = 4
-"""If a round removes at most 1/FEW of the edges, subtract the lost triangles, else recount."""
+"""If a round removes at most 1/FEW of the edges, subtract the lost triangles; otherwise recount."""
 
 
 @graph_algorithm(undirected=True)
@@ -71,8 +72,8 @@ def truss_numbers(A: Matrix) -> Matrix:
 
     Compute the truss number of each edge.
 
-    An edge that is in no triangle has 2. Self-loops are dropped. Each of the rounds takes O(m √m)
-    time at most.
+    The truss number of an edge in no triangle is 2. Self-loops are dropped. Each of the rounds
+    takes O(m √m) time at most.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
@@ -110,7 +111,7 @@ def truss_numbers(A: Matrix) -> Matrix:
 
 
 class _Edges(NamedTuple):
-    """The edges that are left, as the head of the file describes."""
+    """The remaining edges, as the invariants at the head of this file describe."""
 
     N: Matrix
     F: Matrix
@@ -134,7 +135,7 @@ def _peel(edges: _Edges, k: int) -> _Edges:
 
 
 def _keep_edges(edges: _Edges, S: Matrix) -> _Edges:
-    """Return the edges of S, with the triangles that consist of them."""
+    """Return the edges of S, with the triangles that these edges form."""
     N, F = edges.N, common_neighbors.pattern(S)
     X = edges.F.dup(mask=~F.S)
     X = common_neighbors.pattern(binary.any(X | X.T).new(), symmetric=True)

@@ -1,6 +1,6 @@
-"""Widest paths: the greatest possible width of the narrowest edge on a path.
+"""Widest paths: the largest possible width of the narrowest edge on a path.
 
-It is the least w with w = w max (w max.min A) that is the greatest value of the dtype at the
+It is the least w with w = w max (w max.min A) in which w is the largest value of the dtype at the
 source: a closure.
 """
 
@@ -77,16 +77,16 @@ def widest_path(
             labels, in the arguments and in the result. Its values are the widths of the edges. A
             path is as wide as its narrowest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has the greatest value of the dtype (inf for
+            entry at each of them. A source has the largest value of the dtype (inf for
             floating-point numbers).
         parents: whether to find the vertex before each vertex on a widest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Vertices off
-            the mask are neither reached nor passed, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
+            not enter vertices outside the mask, except the sources.
 
     Returns:
         WidestPaths: (widths, parents), with entries at the vertices that are reached. `widths` is a
             Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
-            of dtype INT32; of several best paths it describes any one.
+            of dtype INT32; if there are several best paths, it describes any one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

@@ -117,7 +117,7 @@ def _count() -> int:
 
 
 def _gpu() -> list[tuple[str, str]]:
-    """Return the cards, the driver, CUDA, and the kernel cache; or what is missing."""
+    """Return the cards, the driver, CUDA, and the kernel cache; or what the machine lacks."""
     why = cards.find_problem()
     if why:
         return [("gpu", f"none: {why}")]

@@ -1,7 +1,8 @@
 """`graphla bench GRAPH`: each algorithm of the table on one graph, timed, within a limit.
 
 The algorithms run in a separate process, which keeps the graph in memory. If an algorithm takes too
-long or too much memory, that process is ended, and a new one continues with the next algorithm.
+long or too much memory, the command ends that process, and a new one continues with the next
+algorithm.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
-    """Read the graph, then time each algorithm whose name arrives. This runs in the process."""
+    """Read the graph, then time each algorithm whose name arrives; runs in the child process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     with config.set(**settings):
         try:

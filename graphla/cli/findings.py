@@ -15,7 +15,7 @@ from graphla.sparse import Matrix, Vector
 def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
     """Return the answer for a vector, matrix, number or vertex, or for a tuple of them.
 
-    `names` are the names of the results, and `rows` is the number of greatest values to show.
+    `names` are the names of the results, and `rows` is the number of largest values to show.
     """
     if isinstance(found, tuple):
         parts = [(name, part) for name, part in zip(names, found, strict=False) if part is not None]
@@ -115,7 +115,7 @@ def _answer_list(graph: Graph, found: list[Any], name: str) -> Answer:
 
 
 def _join(answers: Sequence[Answer]) -> Answer:
-    """Join answers into one: all facts, all columns, and the first of each other field."""
+    """Combine answers into one: all facts, all columns, and the first of each other field."""
     return Answer(
         facts=[fact for each in answers for fact in each.facts],
         columns={name: column for each in answers for name, column in each.columns.items()},
@@ -136,7 +136,7 @@ def spread(numbers: np.ndarray) -> str:
 
 
 def extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) -> Top:
-    """Return the vertices with the greatest values; among equal values, the least comes first."""
+    """Return the vertices with the largest values; of equal ones, the smallest vertex is first."""
     vertices, numbers = vector.to_coo()
     order = np.lexsort((-vertices, numbers))[::-1][:rows]  # some dtypes cannot be negated
     cells = [(str(graph.labels[int(vertices[k])]), number(numbers[k])) for k in order]

@@ -57,7 +57,7 @@ def run(options: Namespace) -> None:
 
 
 def _picture(options: Namespace) -> str | None:
-    """Return the file of the chart, or None. Without --chart it is drawn if that is possible."""
+    """Return the file of the chart, or None. Without --chart, the chart is drawn if possible."""
     if options.chart is not None:
         return None if options.chart == NOWHERE else options.chart
     can_be = find_spec("matplotlib") is not None and os.access(".", os.W_OK)
@@ -149,7 +149,7 @@ def _few(count: float) -> str:
 
 
 def _table(header: _Cells, rows: list[_Cells], slow: Sequence[str]) -> list[str]:
-    """Return the lines of a table from the lowest rung up, with dashes for strategies too slow.
+    """Return the lines of a table from the lowest rung up, with dashes for slow strategies.
 
     The first column is left-aligned, the others are right-aligned.
     """

@@ -98,7 +98,7 @@ def example(algorithm: Algorithm) -> str:
 
 
 def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[str, Any]:
-    """Return the arguments that the options give; others keep the function's defaults."""
+    """Return the arguments that the options give; other arguments keep the function's defaults."""
     given = {
         name: value
         for name in algorithm.parameters
@@ -162,7 +162,7 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
 
 
 def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
-    """Return {vertex: number} from a=1,b=2 or from a file such as --output writes."""
+    """Return {vertex: number} from a=1,b=2 or from a file in the format that --output writes."""
     if not text:
         raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
     if "=" in text:

@@ -1,4 +1,4 @@
-"""Positions of vertices in the plane, whose distances approximate the distances in the graph.
+"""Positions of vertices, such that distances in the plane approximate those in the graph.
 
 Each component is laid out by minimizing the stress: the sum over all pairs of vertices of
 (|p(i) - p(j)| - d(i, j))² / d(i, j)², where d is the number of edges on a shortest path. The
@@ -26,7 +26,7 @@ GAP = 1.0
 
 
 def place(adjacency: Any) -> np.ndarray:
-    """Return positions of shape (n, 2) for a square SciPy CSR matrix, by its pattern alone.
+    """Return positions of shape (n, 2) for a square SciPy CSR matrix, by its pattern only.
 
     Directions are ignored.
     """
@@ -80,7 +80,7 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
 def _separate(points: np.ndarray) -> np.ndarray:
     """Return the points after moving pairs apart that are so close that their dots would overlap.
 
-    The least distance is 0.3 edges, or half of the mean spacing of the points if that is less.
+    The minimum distance is 0.3 edges, or half of the mean spacing of the points if that is smaller.
     """
     from scipy.spatial import KDTree
 
@@ -114,7 +114,7 @@ def _scale_classically(distances: np.ndarray) -> np.ndarray:
 
 
 def _level(points: np.ndarray) -> np.ndarray:
-    """Return the points rotated so that their greatest extent is horizontal."""
+    """Return the points rotated so that their largest extent is horizontal."""
     centered = points - points.mean(0)
     _, _, axes = np.linalg.svd(centered, full_matrices=False)
     return centered @ axes.T if len(points) > 2 else centered

@@ -341,8 +341,8 @@ def _draw_weights(
 def _below(points: np.ndarray, rows: Any, columns: Any) -> np.ndarray:
     """Return, for each vertex, whether its label must go below it.
 
-    It must if an edge leads steeply up, whose end a label above would hide, and neither an edge
-    leads steeply down nor a loop is there.
+    A label above would hide the end of an edge that leads steeply up. So the label goes below if
+    there is such an edge, and there is no loop and no edge that leads steeply down.
     """
     tail, head = np.concatenate([rows, columns]), np.concatenate([columns, rows])
     across, up = np.abs(points[head, 0] - points[tail, 0]), points[head, 1] - points[tail, 1]

@@ -35,7 +35,7 @@ class Graph:
     vertices, and `to_dict()` of its results uses the labels. A Graph never changes.
 
     Args:
-        matrix: a square Matrix. The Graph does not change with it.
+        matrix: a square Matrix. The Graph does not change when the matrix does.
         directed: False declares that each edge leads both ways, which is checked. None checks it
             and sets the flag accordingly.
         labels: the label of each vertex, any hashable objects except None; by default 0 to n - 1.
@@ -43,8 +43,8 @@ class Graph:
     Raises:
         TypeError: `matrix` is not a Matrix, or a label is not hashable.
         DimensionMismatch: the matrix is not square, or the number of labels differs from n.
-        InvalidValue: `directed` is False, but an edge lacks its opposite; or two vertices have the
-            same label.
+        InvalidValue: `directed` is False, but an edge lacks its opposite edge; or two vertices have
+            the same label.
 
     Examples:
         >>> from graphla import Graph
@@ -111,7 +111,7 @@ class Graph:
             labels: the labels of the first vertices, some of which may have no edge. Further
                 vertices are numbered as they first appear in `edges`.
             dtype: the dtype of the values; by default that of the weights, or BOOL without weights.
-            dup_op: joins the weights of an edge that is listed twice; by default the last one
+            dup_op: combines the weights of an edge that is listed twice; by default the last one
                 counts, as in NetworkX.
 
         Returns:
@@ -177,7 +177,8 @@ class Graph:
             directed: True if an edge leads from source to target only.
             labels: the labels of the first vertices, some of which may have no edge.
             dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-            dup_op: joins the weights of an edge that is listed twice; by default the last counts.
+            dup_op: combines the weights of an edge that is listed twice; by default the last
+                counts.
 
         Returns:
             The Graph.
@@ -256,7 +257,7 @@ class Graph:
             A: a square sparse array or matrix of any format.
             directed: as in `Graph`.
             labels: the label of each row; by default 0 to n - 1.
-            dup_op: joins entries that are stored twice; without it they are refused.
+            dup_op: combines entries that are stored twice; without it they are refused.
 
         Returns:
             The Graph, whose values are the entries.
@@ -295,12 +296,12 @@ class Graph:
                 keeps as `weight_name`. The value is 1 if an edge lacks the attribute, or if
                 `weight` is None. A name other than "weight" is refused if no edge has it.
             dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
-            multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max".
+            multigraph_weight: how to combine the weights of parallel edges: "sum", "min" or "max".
                 Algorithms that add weights along a path refuse a graph whose parallel edges were
                 summed, because the sum is not the length of any edge. Use "min" for them.
 
         Returns:
-            The Graph; its `multigraph_weight` records how parallel edges were joined.
+            The Graph; its `multigraph_weight` records how parallel edges were combined.
 
         Raises:
             InvalidValue: G is not a graph of NetworkX, no edge has the attribute `weight`, or
@@ -317,7 +318,7 @@ class Graph:
         """
         A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
         graph = cls(A, directed=G.is_directed(), labels=G)
-        # The values of parallel BOOL edges are joined by "or", not added.
+        # The values of parallel BOOL edges are combined by "or", not added.
         if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
             graph._multigraph_weight = multigraph_weight
         return graph._with_weight_name(weight)
@@ -369,7 +370,8 @@ class Graph:
 
         Raises:
             ParseError: the file is not well formed.
-            InvalidValue: the extension is unknown, or `directed` is False but the file differs.
+            InvalidValue: the extension is unknown, or `directed` is False but the graph in the file
+                is directed.
         """
         format = options.get("format")
         if directed is not None and io.is_edgelist(path, format):
@@ -396,7 +398,7 @@ class Graph:
 
     @property
     def multigraph_weight(self) -> str | None:
-        """How `from_networkx` joined parallel edges; None if there were none.
+        """How `from_networkx` combined parallel edges; None if there were none.
 
         Only the Graph records it: algorithms do not refuse `G.matrix` with summed edges.
         """

@@ -45,7 +45,7 @@ def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> 
 
 
 class _Labelled(Indexed):
-    """A Vector or Matrix with labels of its indices, and of its values if these are vertices.
+    """A Vector or Matrix with labels of its indices, and of its values, if the values are vertices.
 
     Whatever is computed from it is a plain Vector or Matrix.
     """

@@ -3,8 +3,8 @@
 A file for shortest paths has a line `p sp N ARCS`, followed by directed arcs `a FROM TO LENGTH`. A
 file for coloring has a line `p edge N EDGES` or `p col N EDGES`, followed by undirected edges
 `e U V`; its lines `n VERTEX VALUE` are skipped. Lines `c ...` are comments. Vertices are numbered
-from 1. The number of arcs must be right. The number of edges is not checked, because many published
-files count an edge twice.
+from 1. The file must contain exactly ARCS arcs. The number of edges is not checked, because many
+published files count an edge twice.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read_dimacs(source: Any, *, dtype: Any = None, dup_op: Any = None, name: Any
         source: a path (plain or compressed) or a file object.
         dtype: the dtype of the values; by default BOOL for edges, INT64 for arcs if all lengths are
             integers, and FP64 otherwise.
-        dup_op: joins the lengths of an arc that is listed twice; without it, the arc is refused.
+        dup_op: combines the lengths of an arc that is listed twice; without it, the arc is refused.
         name: the name of the matrix.
 
     Returns:

@@ -59,8 +59,8 @@ def read_edge_table(
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
         n: the number of vertices; by default as in `read_edgelist`.
         dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-        dup_op: joins the weights of an edge that is listed twice; without it, the edge is refused.
-            In a table without weights, an edge listed twice counts once.
+        dup_op: combines the weights of an edge that is listed twice; without it, the edge is
+            refused. In a table without weights, an edge listed twice counts once.
         name: the name of the matrix.
 
     Returns:
@@ -116,7 +116,7 @@ def read_labelled_edge_table(
         columns: names or positions of the columns for source, target and, if weights are wanted,
             weight; by default as in `read_edge_table`.
         dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-        dup_op: joins the weights of an edge that is listed twice, as in `read_edge_table`.
+        dup_op: combines the weights of an edge that is listed twice, as in `read_edge_table`.
         name: the name of the matrix.
 
     Returns:

@@ -98,12 +98,12 @@ def read_edgelist(
             default a line has two or three fields, in this order.
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
         n: the number of vertices; by default one more than the largest vertex in the file. This
-            vertex must not exceed the greater of SPARSE_FROM and VERTICES_PER_EDGE times the number
+            vertex must not exceed the larger of SPARSE_FROM and VERTICES_PER_EDGE times the number
             of edges.
         dtype: the dtype of the values; by default BOOL without weights, INT64 if all weights are
             integers, and FP64 otherwise.
-        dup_op: joins the weights of an edge that is listed twice; without it, the edge is refused.
-            In a file without weights, an edge listed twice counts once.
+        dup_op: combines the weights of an edge that is listed twice; without it, the edge is
+            refused. In a file without weights, an edge listed twice counts once.
         name: the name of the matrix.
 
     Returns:
@@ -195,7 +195,7 @@ def read_labelled_edgelist(
         header: whether the first line names the columns; by default this is detected.
         columns: positions of source, target and, if weights are wanted, weight in a line.
         dtype: the dtype of the values, as in `read_edgelist`.
-        dup_op: joins the weights of an edge that is listed twice, as in `read_edgelist`.
+        dup_op: combines the weights of an edge that is listed twice, as in `read_edgelist`.
         name: the name of the matrix.
 
     Returns:
@@ -421,7 +421,7 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """Yield the rows; if a vertex is a name or a huge number, raise NotIndices."""
+    """Yield the rows; raise NotIndices if a vertex is a name or a huge number."""
     try:
         yield from rows
     except ParseError as error:

@@ -32,7 +32,8 @@ def assemble(
     """A(i, j) = values; a symmetry adds the mirror image of each entry.
 
     If `values` is an array, a position (or its mirror image) that is listed twice raises
-    DuplicateEntry, unless `dup_op` joins the values. If there is one value for all, it counts once.
+    DuplicateEntry, unless `dup_op` combines the values. If `values` is one value for all entries, a
+    repeated position counts once.
     """
     sizes: dict[str, Any] = {"nrows": shape[0], "ncols": shape[1]}
     sign = MIRROR[symmetry]
@@ -64,7 +65,7 @@ def _with_iso_values(A: Matrix, name: Any) -> Matrix:
 
 
 def held_once(values: Any) -> Any:
-    """Return the values, in memory for a single one if all have equal bits."""
+    """Return the values; if all have equal bits, they take the memory of one."""
     if np.ndim(values) == 0 or values.size == 0 or is_iso(values):
         return values
     bits = np.ascontiguousarray(values).view(f"u{values.itemsize}")

@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 from graphla.progress import progress
 from semirings.exceptions import GraphblasException, InvalidValue
 
-BLOCK = 1 << 24  # bytes parsed at a time, so that a huge file is never in memory as a whole
+BLOCK = 1 << 24  # bytes parsed at a time, so that a huge file never has to fit in memory
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -171,7 +171,7 @@ class TextReader:
 
 
 def is_of_system(error: BaseException) -> bool:
-    """Return whether the disk caused an error, and not the data of the file.
+    """Return whether the disk, and not the data in the file, caused an error.
 
     A damaged offset, which leads before the start of the file, raises EINVAL.
     """
@@ -254,7 +254,7 @@ class _BytesOf:
 
 
 def _hold(source: Any) -> Path | bytes:
-    """Return what can be read twice: the path of a regular file, or the bytes of anything else."""
+    """Return something that can be read twice: the path of a regular file, or otherwise bytes."""
     if is_file_object(source):
         data = source.read()
         return data.encode() if isinstance(data, str) else bytes(data)

@@ -5,7 +5,7 @@ The reader accepts `coordinate` and `array`; `general`, `symmetric` and `skew-sy
 value must fit. Without one, pattern is BOOL, integer is INT64 (UINT64 if a value needs it) and real
 is FP64. A file without a header starts with its size line and is `real general`. Comments and blank
 lines are allowed anywhere below the header. Two entries at one position are refused unless `dup_op`
-joins them.
+combines them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def mmread(source: Any, engine: str = "auto", *, dup_op: Any = None, name: Any =
         source: a path (plain or compressed) or a file object.
         engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
             "fast_matrix_market"; there is one parser, which all names select.
-        dup_op: joins two values for one position; in a symmetric file (i, j) and (j, i) are the
+        dup_op: combines two values for one position; in a symmetric file (i, j) and (j, i) are the
             same position. Without it, they are refused.
         name: the name of the matrix.
 

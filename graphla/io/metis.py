@@ -37,7 +37,7 @@ def read_metis(source: Any, *, dtype: Any = None, name: Any = None) -> Matrix:
         A symmetric Matrix.
 
     Raises:
-        ParseError: the file is not well formed; the error names the file and, if it can, the line.
+        ParseError: the file is not well formed; the error names the file and, if known, the line.
 
     Examples:
         >>> import io

@@ -34,7 +34,7 @@ def read_networkx_file(
         weight: the edge attribute that becomes the value of an edge. The value is 1 if an edge
             lacks the attribute, or if `weight` is None.
         dtype: the dtype of the values; by default the one that NumPy chooses for them.
-        dup_op: joins the values of parallel edges; without it they are refused.
+        dup_op: combines the values of parallel edges; without it they are refused.
         name: the name of the matrix.
 
     Returns:

@@ -39,7 +39,7 @@ def from_networkx(
             attribute, or if `weight` is None. A name other than "weight" is refused if no edge has
             it.
         name: the name of the matrix.
-        multigraph_weight: how to join the weights of parallel edges: "sum", "min" or "max". Use
+        multigraph_weight: how to combine the weights of parallel edges: "sum", "min" or "max". Use
             "min" for shortest paths: a sum is not the length of any edge.
 
     Returns:

@@ -1,8 +1,8 @@
 """`.npz` files: zip archives of NumPy arrays.
 
 A Matrix is written in the layout of `scipy.sparse.save_npz` (`format` "csr", `shape`, `indptr`,
-`indices`, `data`), a Vector in that of a one-dimensional COO array (`coords`), so SciPy reads both.
-The additional key `symmetric` stores what SciPy does not know.
+`indices`, `data`), a Vector in the layout of a one-dimensional COO array (`coords`), so SciPy reads
+both. The additional key `symmetric` stores what SciPy does not know.
 
 The reader accepts these files, all other files of `save_npz`, and graphs as edges: `src`, `dst`
 (vertices from 0), `n`, `directed` and, optionally, `weight`. An undirected edge is listed once.
@@ -52,7 +52,7 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
 
     Args:
         source: a path or a file object.
-        dup_op: joins two values for one position; without it, they are refused.
+        dup_op: combines two values for one position; without it, they are refused.
         name: the name of the result.
 
     Returns:

@@ -46,7 +46,7 @@ def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -
     Args:
         s: a `sparse.COO`, `sparse.DOK` or `sparse.GCXS` with one or two dimensions and fill value
             0. Explicit zeros become entries.
-        dup_op: joins the values at the same position; None refuses duplicates.
+        dup_op: combines the values at the same position; None refuses duplicates.
         name: the name of the result.
 
     Returns:

@@ -30,13 +30,13 @@ FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """Return the Matrix or Vector with the entries that a SciPy sparse array stores.
 
-    Explicit zeros are entries. CSR and CSC arrays that are sorted and without duplicates are used
+    Explicit zeros are entries. CSR and CSC arrays that are sorted and have no duplicates are used
     without a copy if their indices are int32; they must not be written afterwards.
 
     Args:
         A: an array or matrix of `scipy.sparse`, or of `cupyx.scipy.sparse`, which gives a Matrix on
             its card.
-        dup_op: joins two values for one position, which SciPy would add; without it, they are
+        dup_op: combines two values for one position, which SciPy would add; without it, they are
             refused.
         name: the name of the result.
 
@@ -106,7 +106,7 @@ def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     Raises:
         InvalidValue: the format is another one.
         DeviceMismatch: A is on the CPU.
-        DomainMismatch: the dtype is not BOOL, FP32 or FP64, which are all that cupyx supports.
+        DomainMismatch: the dtype is not BOOL, FP32 or FP64, the only dtypes that cupyx supports.
     """
     if format not in CUPYX_FORMATS:
         raise InvalidValue(f"format is {format!r}, but should be one of {', '.join(CUPYX_FORMATS)}")

@@ -24,7 +24,7 @@ class _Layout:
     columns: tuple[int, ...] | None = None
 
     def fields(self, line: str) -> list[str]:
-        """Return the texts of the columns of a line that has them all."""
+        """Return the texts of the given columns, all of which the line has."""
         found = line.split(self.separator)
         return found if self.columns is None else [found[column] for column in self.columns]
 

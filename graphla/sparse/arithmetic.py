@@ -39,7 +39,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
     @overload
     def ewise_add(self, other: Any, op: Any = ...) -> Result: ...
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> Any:
-        """C = op(A, B) where both have an entry; elsewhere the entry of A or B.
+        """C = op(A, B) where both have an entry; elsewhere the one entry of A or B.
 
         Combine two operands over the union of their entries, in O(A.nvals + B.nvals) time.
 

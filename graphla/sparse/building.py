@@ -264,7 +264,7 @@ def from_nested(
 
 
 def is_rowwise(order: str) -> bool:
-    """Return True if `order` means rows, False if it means columns."""
+    """Return True if `order` is "rowwise", and False if it is "columnwise"."""
     words = {"rowwise": True, "row": True, "columnwise": False, "column": False, "col": False}
     if order not in words:
         raise InvalidValue(f"order must be 'rowwise' or 'columnwise', not {order!r}")
@@ -282,7 +282,7 @@ def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
 
 
 def refuse_entries(noun: Any, clear: bool) -> None:
-    """Refuse to build into an output with entries, unless `clear` is True."""
+    """Refuse to build into an output that has entries, unless `clear` is True."""
     if noun.nvals and not clear:
         raise OutputNotEmpty(
             f"build needs an empty output, but it has {noun.nvals} entries; give clear=True"
@@ -367,7 +367,7 @@ def _integers(values: Any, name: str) -> Any:
 def _entries(
     values: Any, dtype: Any, dup_op: Any, places: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, DataType, Any]:
-    """Return the values, their dtype, and the typed operator that joins equal positions."""
+    """Return the values, their dtype, and the typed operator for equal positions."""
     sizes = {name: array.size for name, array in places.items()}
     size = next(iter(sizes.values()))
     if (isinstance(values, Operand) and values.ndim == 0) or is_scalar(values):

@@ -3,7 +3,7 @@
 The arrays are new NumPy arrays with int64 indices. Functions with a parameter `copy` return the
 stored arrays on their device if `copy` is False; the caller must not write to them.
 
-Waits: for everything that is copied to the host; with copy=False, `to_dense` waits for the number
+Waits: for all arrays that are copied to the host. With copy=False, `to_dense` waits for the number
 of entries.
 """
 
@@ -50,7 +50,7 @@ def matrix_coo(
 ) -> tuple[Any, Any, Any]:
     """Return (rows, columns, values) of the entries, in row order.
 
-    If `sort` is False, a matrix that has no CSR yet gives them in column order.
+    If `sort` is False, a matrix that has no CSR yet returns them in column order.
     """
     forms = _in_dtype(forms, dtype, copy)
     device, by_columns = forms.device, not sort and not forms.has_csr

@@ -109,12 +109,12 @@ def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def _left(value: Any, op: Any, name: str) -> Any:
-    """Return `value` cast for the left operand of op; any value will do if op does not read it."""
+    """Return `value` cast for the left operand of op, or 0 if op does not read it."""
     return fit(value, op.type, name) if op.reads_x else op.type.np_type.type(0)
 
 
 def _right(value: Any, op: Any, name: str) -> Any:
-    """Return `value` cast for the right operand of op; any value will do if op does not read it."""
+    """Return `value` cast for the right operand of op, or 0 if op does not read it."""
     return fit(value, op.type2, name) if op.reads_y else op.type2.np_type.type(0)
 
 
@@ -234,7 +234,7 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
 def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
     """Return the typed aggregator or monoid that `op` means.
 
-    A name that both an aggregator and a monoid have means the monoid.
+    If both an aggregator and a monoid have this name, it means the monoid.
     """
     if isinstance(op, str):
         named = agg.find(op)

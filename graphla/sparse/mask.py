@@ -26,8 +26,9 @@ class Mask:
 
     Args:
         parent: the Matrix, Vector or expression.
-        structure: True selects the elements that have an entry; False those with a true entry.
-        complement: whether the other elements are selected instead.
+        structure: True selects the elements that have an entry; False selects those with a true
+            entry.
+        complement: whether to select the other elements instead.
 
     Examples:
         >>> from graphla import Vector
@@ -88,7 +89,7 @@ class Mask:
 
         Args:
             dtype: the dtype of the result; BOOL by default.
-            complement: whether the other elements are selected instead.
+            complement: whether to select the other elements instead.
             mask: a mask of the same shape that must select the elements as well.
             name: the name of the result.
 

@@ -285,7 +285,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Returns:
             (C, P): Matrices of the shape of A, with the entries of each row at its front. C has
-            the dtype of A, P is INT64. A part that is not wanted is None.
+            the dtype of A, P is INT64. A part that was not requested is None.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
@@ -323,11 +323,12 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
     def top_k(self, k: int, op: Any = binary.gt, order: str = "rowwise") -> tuple[Matrix, Matrix]:
         """C(i, j) = the j-th entry of row i in the order of op, j < k, and P(i, j) = its column.
 
-        Return the first `k` entries of each row (or column) in sorted order: the greatest first.
+        Return the first `k` entries of each row (or column) in sorted order: by default the largest
+        values.
 
         Args:
             k: the number of entries per row; a row with fewer entries keeps all of them.
-            op: the order, as in `Vector.sort`; `binary.lt` gives the least entries.
+            op: the order, as in `Vector.sort`; `binary.lt` gives the smallest values.
             order: "rowwise" or "columnwise".
 
         Returns:
@@ -404,7 +405,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Raises:
             TypeError: `row` or `col` is not an integer.
-            IndexOutOfBound: A has no such row or column.
+            IndexOutOfBound: A does not have this row or column.
         """
         i = position(expressions.integer(row, "row"), self.nrows, "row")
         j = position(expressions.integer(col, "col"), self.ncols, "col")
@@ -448,13 +449,13 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             rows: whether to return the rows.
             columns: whether to return the columns.
             values: whether to return the values.
-            sort: whether the entries must be in row order. If False, a matrix that is stored by
-                columns alone returns them in column order, which saves the conversion.
+            sort: whether the entries must be in row order. If False, a matrix that is stored only
+                by columns returns them in column order, which saves the conversion.
             copy: True returns new NumPy arrays, with int64 indices. False returns the stored
                 arrays on their device (NumPy or CuPy), which must not be written.
 
         Returns:
-            (rows, columns, values), of length nvals; a part that is not wanted is None.
+            (rows, columns, values), of length nvals; a part that was not requested is None.
 
         Examples:
             >>> from graphla import Matrix
@@ -526,14 +527,14 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
     def to_dcsr(
         self, dtype: Any = None, *, sort: bool = True
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the entries in compressed form, with the rows that have entries only.
+        """Return the entries in compressed form, listing only the rows that have entries.
 
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each row are always sorted.
 
         Returns:
-            (rows, indptr, column indices, values) as new arrays: rows[k] has the entries
+            (rows, indptr, column indices, values) as new arrays: row rows[k] has the entries
             indptr[k] to indptr[k + 1] - 1.
 
         Raises:
@@ -545,14 +546,14 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
     def to_dcsc(
         self, dtype: Any = None, *, sort: bool = True
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the entries in compressed form, with the columns that have entries only.
+        """Return the entries in compressed form, listing only the columns that have entries.
 
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each column are always sorted.
 
         Returns:
-            (columns, indptr, row indices, values) as new arrays: columns[k] has the entries
+            (columns, indptr, row indices, values) as new arrays: column columns[k] has the entries
             indptr[k] to indptr[k + 1] - 1.
 
         Raises:
@@ -618,7 +619,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Returns:
             (edges, values): an INT64 array of shape (nvals, 2), and an array of length nvals, or
-            None if values are not wanted.
+            None if `values` is False.
 
         Examples:
             >>> from graphla import Matrix
@@ -709,10 +710,11 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default one more than the largest column.
-            dup_op: the binary operator that joins the values of a position that occurs again.
-                Without it, several values for one position are refused.
-            symmetric: True promises that A equals its transpose, which then takes no memory. The
-                promise is not checked. Without it, the first traversal checks this in one pass.
+            dup_op: the binary operator that combines the values of a position that occurs more than
+                once. Without it, several values for one position are refused.
+            symmetric: True promises that A equals its transpose, so that the transpose takes no
+                memory. The promise is not checked. Without the promise, the first traversal checks
+                this in one pass.
             name: the name of the Matrix.
 
         Returns:
@@ -923,7 +925,7 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default one more than the largest column.
-            dup_op: the operator that joins the values of an edge that occurs again.
+            dup_op: the operator that combines the values of an edge that occurs more than once.
             name: the name of the Matrix.
 
         Returns:
@@ -931,7 +933,7 @@ class Matrix(ReadableMatrix, Indexed):
 
         Raises:
             TypeError: `edgelist` is a mapping, holds non-integers, or values are given twice.
-            InvalidValue: the edges differ in length, or it is not 2 or 3.
+            InvalidValue: the edges differ in length, or their length is not 2 or 3.
             IndexOutOfBound: a row or column is negative or too large.
             DuplicateEntry: an edge occurs twice, and `dup_op` is missing.
 
@@ -1070,9 +1072,9 @@ class Matrix(ReadableMatrix, Indexed):
         On a GPU, the plan renumbers the vertices by descending degree in a copy of the pattern;
         results keep your numbering. It takes at most 1.5 times the memory of the pattern, and is
         dropped when memory gets short or the entries change. The plan stays light if the full one
-        would not fit, or if the mean degree is 7 or less, where it gains nothing. On the CPU, the
-        plan is the neighbor of greatest degree of each vertex, for the compiled loops.
-        `preparation` shows the result.
+        would not fit, or if the mean degree is 7 or less, where it does not save time. On the CPU,
+        the plan holds, for each vertex, its neighbor with the largest degree; the compiled loops
+        use it. `preparation` shows the result.
 
         Returns:
             This Matrix.
@@ -1131,7 +1133,7 @@ class Matrix(ReadableMatrix, Indexed):
             rows: a list or array of integers.
             columns: a list or array of integers of the same length.
             values: a list or array of the same length, or one value for all.
-            dup_op: the operator that joins the values of a position that occurs again.
+            dup_op: the operator that combines the values of a position that occurs more than once.
             clear: whether to delete the existing entries first.
             nrows: the new number of rows; by default it does not change.
             ncols: the new number of columns; by default it does not change.
@@ -1221,7 +1223,7 @@ class Matrix(ReadableMatrix, Indexed):
             k: the diagonal: 0 is the main one, positive numbers lie above it.
             mask: which elements of the diagonal to write: a Vector mask of its length, or a Matrix
                 mask of the shape of A.
-            accum: the binary operator that joins an existing entry and its new value.
+            accum: the binary operator that combines an existing entry with its new value.
 
         Raises:
             IndexOutOfBound: A has no diagonal `k`.

@@ -59,8 +59,8 @@ class Noun(Operand):
             *args: a mask, an accumulator and `replace`, in any order.
             mask: the elements that may be written: `M.S`, `M.V`, `~M.S`, `~M.V`, or a BOOL Vector
                 or Matrix, whose true entries count.
-            accum: the binary operator that joins an existing entry and its new value. By default
-                the new value replaces the old one.
+            accum: the binary operator that combines an existing entry with its new value. By
+                default the new value replaces the old one.
             replace: whether entries that the mask does not select are deleted.
             input_mask: in `C(input_mask=M) << A[I, J]`, a mask of A that selects the entries that
                 may be read.

@@ -70,7 +70,7 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
 
 
 def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
-    """Return the operator `op` of one operand; a name may mean a unary or an index-unary one."""
+    """Return the operator `op` for one operand; a name may mean a unary or an index-unary one."""
     kind = type(op)
     if kind is UnaryOp:
         return op[dtype]
@@ -120,7 +120,7 @@ def is_index_op(op: Any) -> bool:
 
 
 def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
-    """Return the binary operator that joins C and T, both cast to the dtype of C."""
+    """Return the binary operator that combines C and T, both cast to the dtype of C."""
     return op[dtype] if op is binary.pair else binary_of(op, dtype, dtype)
 
 

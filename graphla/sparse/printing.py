@@ -7,7 +7,7 @@ from typing import Any
 
 from graphla.expression import Expression
 
-CORNER = 8  # number of rows and columns shown; looking their entries up one by one has a fixed cost
+CORNER = 8  # number of rows and columns shown; looking up each entry has a fixed cost
 
 
 def text(x: Any) -> str:

@@ -20,12 +20,12 @@ from semirings.trace import logical_and, logical_not
 
 
 def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
-    """Return the entries of v in order, at most the first `most`, and their indices."""
+    """Return the first entries of v in order, up to `most` of them, and their indices."""
     return sort_vector(v, comparison(op, v.dtype), _limit(most))
 
 
 def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
-    """Return the entries of each row (or column) in order, at most `most`, and their positions."""
+    """Return the first entries of each row (or column), up to `most`, and their positions."""
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))
 
@@ -33,7 +33,7 @@ def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[An
 def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
     """Return the operator that decides whether x goes before y.
 
-    Of an order such as `<=` this is the strict part, `<`.
+    For a non-strict order such as `<=`, the result is its strict part, `<`.
     """
     typed = binary_of(op, dtype, dtype)
     if typed.is_positional:
@@ -59,8 +59,8 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
 def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
     """Return the operator `op(x, y) and not op(y, x)`.
 
-    It is op itself if op is false for equal values. An order is true either for all pairs of equal
-    values or for none, so a test of two values is enough.
+    The result is `op` itself if `op` is false for equal values. An order is true either for all
+    pairs of equal values or for none, so testing one pair is enough.
     """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:

@@ -204,7 +204,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Returns:
             (w, p): Vectors of the size of v with entries at 0 to nvals - 1. w has the dtype of v,
-            p is INT64. A part that is not wanted is None.
+            p is INT64. A part that was not requested is None.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
@@ -241,11 +241,11 @@ class ReadableVector(Collection["VectorExpression", Any]):
     def top_k(self, k: int, op: Any = binary.gt) -> tuple[Vector, Vector]:
         """w(j) = the j-th entry of v in the order of op, for j < k, and p(j) = its index in v.
 
-        Return the first `k` entries in sorted order: by default the greatest.
+        Return the first `k` entries in sorted order: by default the largest values.
 
         Args:
             k: the number of entries; if v has fewer, all of them are returned.
-            op: the order, as in `sort`; `binary.lt` gives the least entries.
+            op: the order, as in `sort`; `binary.lt` gives the smallest values.
 
         Returns:
             (w, p): Vectors of size `k`. w has the dtype of v, p is INT64.
@@ -344,7 +344,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
                 arrays on their device (NumPy or CuPy, int32 indices), which must not be written.
 
         Returns:
-            (indices, values), of length nvals; a part that is not wanted is None.
+            (indices, values), of length nvals; a part that was not requested is None.
 
         Examples:
             >>> from graphla import Vector
@@ -481,8 +481,8 @@ class Vector(ReadableVector, Indexed):
             values: a list or array of the same length, or one value for all.
             dtype: the dtype of the entries; by default that of the values.
             size: the number of indices; by default one more than the largest index.
-            dup_op: the binary operator that joins the values of an index that occurs again.
-                Without it, several values for one index are refused.
+            dup_op: the binary operator that combines the values of an index that occurs more than
+                once. Without it, several values for one index are refused.
             name: the name of the Vector.
 
         Returns:
@@ -519,14 +519,15 @@ class Vector(ReadableVector, Indexed):
             pairs: the pairs (index, value).
             dtype: the dtype of the entries; by default that of the values.
             size: the number of indices; by default one more than the largest index.
-            dup_op: the operator that joins the values of an index that occurs again.
+            dup_op: the operator that combines the values of an index that occurs more than once.
             name: the name of the Vector.
 
         Returns:
             A Vector.
 
         Raises:
-            InvalidValue: an item does not have two parts, or `size` is missing and there are none.
+            InvalidValue: an item does not have two parts, or `size` is missing and there are no
+                pairs.
             IndexOutOfBound: an index is negative or not below `size`.
             DuplicateEntry: an index occurs twice, and `dup_op` is missing.
         """
@@ -652,7 +653,7 @@ class Vector(ReadableVector, Indexed):
         Args:
             indices: a list or array of integers.
             values: a list or array of the same length, or one value for all.
-            dup_op: the operator that joins the values of an index that occurs again.
+            dup_op: the operator that combines the values of an index that occurs more than once.
             clear: whether to delete the existing entries first.
             size: the new size; by default it does not change.
 

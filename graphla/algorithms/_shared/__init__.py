@@ -1,1 +1,1 @@
-"""Helpers of several algorithms: checks of arguments, random numbers, loops, and counts."""
+"""Helpers that several algorithms share: argument checks, random numbers, loops, and counts."""

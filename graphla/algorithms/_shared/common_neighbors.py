@@ -1,10 +1,11 @@
 """Common neighbors of pairs of vertices, and the triangles that they form.
 
-A wedge is a pair of edges that meet. A third edge closes it to a triangle, two more close it to a
-square. The wedges that join u and v are their common neighbors: (N plus.pair Nᵀ)(u, v), which costs
-the degree of the one that is not the row of the mask. So a mask holds each pair once, in the row of
-the greater degree. The cost of all edges is then Σ min(degree, degree), at most edges ·
-sqrt(2 · edges) (N. Chiba and T. Nishizeki, *Arboricity and Subgraph Listing Algorithms*, 1985).
+A wedge is a pair of edges with a common end. A third edge closes it to a triangle, and two more
+edges close it to a square. The number of wedges between u and v is the number of their common
+neighbors, (N plus.pair Nᵀ)(u, v). With (u, v) in a mask, computing it costs the degree of v. So the
+mask holds each pair once, with the vertex of larger degree as the row. The total cost over all
+edges is then Σ min(degree(u), degree(v)), at most edges · sqrt(2 · edges) (N. Chiba and T.
+Nishizeki, *Arboricity and Subgraph Listing Algorithms*, 1985).
 """
 
 from __future__ import annotations
@@ -44,17 +45,17 @@ def degrees(A: Matrix) -> Any:
 
 
 def orient_edges(N: Matrix, degree: Any) -> Matrix:
-    """Return F: the entries (u, v) of a symmetric pattern in the row of the greater degree."""
+    """Return F: of (u, v) and (v, u), the entry whose row has the larger degree."""
     return _select_entries(N, _has_greater_degree(N, degree))
 
 
 def orient_to_hubs(N: Matrix, degree: Any) -> Matrix:
-    """Return L = Fᵀ: each edge in the row of the lesser degree. N may have self-loops."""
+    """Return L = Fᵀ: each edge once; its row has the smaller degree. N may have self-loops."""
     return _select_entries(N, ~_has_greater_degree(N, degree))
 
 
 def orient_pairs(pairs: Matrix, degree: Any) -> Matrix:
-    """Return F(u, v) = how many of (u, v) and (v, u) are pairs, where u has the greater degree."""
+    """Return F(u, v) = how many of (u, v) and (v, u) are pairs; u has the larger degree."""
     leads = _has_greater_degree(pairs, degree)
     return binary.plus["INT64"](
         _select_entries(pairs, leads) | _select_entries(pairs, ~leads).T
@@ -62,9 +63,9 @@ def orient_pairs(pairs: Matrix, degree: Any) -> Matrix:
 
 
 def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
-    """Return per entry whether its row has the greater degree, or at a tie the lesser number."""
+    """Return, for each entry, whether its row has the larger degree; a tie goes to the smaller."""
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
-    degree = degree.astype(np.int32)  # INT32 halves what `take` reads
+    degree = degree.astype(np.int32)  # INT32 halves the number of bytes that `take` reads
     of_row, of_column = degree.take(rows), degree.take(columns)
     return (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
 
@@ -86,14 +87,14 @@ def row_batches(F: Matrix, N: Matrix) -> Iterator[slice]:
 
 
 def triangles_per_edge(N: Matrix, F: Matrix) -> Matrix:
-    """Return T⟨F⟩ = N plus.pair N: the number of triangles on each edge; no entry for none."""
+    """Return T⟨F⟩ = N plus.pair N: the number of triangles on each edge, if there are any."""
     return plus_pair["INT64"](N @ N.T).new(mask=F.S)
 
 
 def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> Any:
     """Return the array t(v) = Σ over the triangles {v, j, k} of S(v, j) S(j, k) S(k, v), or of 1.
 
-    S and its values are symmetric, its store knows that, and S has no self-loops.
+    The pattern and the values of S are symmetric, its store records this, and S has no self-loops.
     """
     R = S if chosen is None else S[chosen, :].new()
     M = orient_edges(S, degrees(S)) if chosen is None else R

@@ -1,7 +1,7 @@
 """Edge weights for community detection: symmetric, and scaled to integers.
 
 Sums of integers below 2^53 are exact in FP64 in any order. So results that depend on such sums are
-the same on every device, and for any number of threads.
+the same on every device and with any number of threads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXACT = 52
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
     """Return the values of A, or ones, in FP64; and whether the result is symmetric."""
-    has_symmetric_pattern = is_symmetric(A)  # before W is built, so that W inherits the result
+    has_symmetric_pattern = is_symmetric(A)  # so that W inherits it
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
     if has_symmetric_values(A):  # the values are symmetric as well
         return W, True
@@ -40,8 +40,8 @@ def double_loops(W: Matrix) -> Matrix:
 def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
     """Return W times a power of 2, truncated to integers, and their sum.
 
-    The sum has 52 bits, so the error of each weight is relative to the sum of all. Weights without
-    a finite sum are refused.
+    The sum has 52 bits, so the error of each weight is relative to the sum of all weights. Weights
+    without a finite sum are refused.
     """
     total = float(W.reduce_scalar(monoid.plus).get(0))
     if not total < math.inf:

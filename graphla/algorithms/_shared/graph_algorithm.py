@@ -1,4 +1,4 @@
-"""The decorator `graph_algorithm`: an algorithm of a Matrix also takes a Graph and its labels."""
+"""The decorator `graph_algorithm`: an algorithm of a Matrix can also take a Graph and labels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def graph_algorithm(
     - keyed: the parameters that map vertices to values;
     - gives: the results whose values are vertices: "" for the only or first result, otherwise the
       names of fields of a NamedTuple;
-    - rows: the parameter that lists the vertices of the rows of a Matrix, if they are not all;
+    - rows: the parameter that lists the vertices to which the rows of the resulting Matrix belong,
+      if they are not all vertices;
     - undirected: whether the algorithm refuses a directed graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
       or a tree, or "A" if it always reads them. Then a Graph whose parallel edges were summed is
@@ -90,7 +91,7 @@ def graph_algorithm(
 
 
 def refuse_summed(name: str) -> NoReturn:
-    """Refuse a Graph whose parallel edges were summed, for the algorithm of that name."""
+    """Refuse a Graph whose parallel edges were summed; the error names the algorithm."""
     raise InvalidValue(
         f"A has parallel edges whose weights were summed, but {name} needs the weight of one edge: "
         'Graph.from_networkx(G, multigraph_weight="min") keeps the least ("max" the greatest)'
@@ -181,7 +182,7 @@ def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)
-    if A.device == config.device or A.device == default_device():  # because `config.set` is slow
+    if A.device == config.device or A.device == default_device():  # `config.set` is slow
         return algorithm(A, *args, **options)
     with config.set(device=A.device):
         return algorithm(A, *args, **options)

@@ -1,4 +1,4 @@
-"""Random numbers that are a function of a seed and a vertex, and the same on every device."""
+"""Random numbers that depend only on a seed and a vertex, and are the same on every device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["coins", "edge_order", "first_counter", "mix", "priorities", "seed_nu
 
 
 def seed_number(seed: Any) -> int:
-    """Return `seed` as a number below 2^64: 0 for None, a drawn one for a numpy Generator."""
+    """Return `seed` as a number below 2^64: 0 for None, a random number for a numpy Generator."""
     if seed is None:
         return 0
     if isinstance(seed, np.random.Generator):

@@ -11,7 +11,7 @@ from semirings import indexunary
 
 
 def selection(labels: Vector, ncols: int | None = None) -> Matrix:
-    """Return S with S(i, labels(i)) = true: uS adds up u by labels, and Sv reads v at the labels.
+    """Return S with S(i, labels(i)) = true: uS adds up u by label, and Sv reads v at the labels.
 
     `labels` is full, with integers below `ncols`, by default below its size.
     """
@@ -52,7 +52,7 @@ def number_values(x: Any) -> tuple[Any, int]:
 
 
 def renumber(labels: Vector) -> tuple[Vector, int]:
-    """Replace the labels that occur with 0, 1, ... in their order; return their count as well.
+    """Renumber the labels that occur as 0, 1, ... in ascending order; return their count as well.
 
     `labels` is full, with integers below its size.
     """

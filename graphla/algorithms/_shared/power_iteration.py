@@ -1,4 +1,4 @@
-"""Helpers of iterative algorithms: start vectors, norms, and the error of no convergence."""
+"""Helpers of iterative algorithms: start vectors, norms, and the error for non-convergence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidV
 
 
 class ConvergenceError(GraphblasException, RuntimeError):
-    """An iteration that did not converge within its greatest number of rounds."""
+    """An iteration that did not converge within its maximum number of rounds."""
 
 
 def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
@@ -79,7 +79,7 @@ def normalize(x: Vector) -> Vector:
     """Return x / √Σ x², or 0 if x is 0."""
     length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
     if not 0 < length < math.inf:
-        # The squares overflow or underflow, so divide by the greatest value first.
+        # The squares overflow or underflow, so divide by the largest value first.
         greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
         if 0 < greatest < math.inf:
             return normalize(x.apply(binary.truediv, right=greatest).new())

@@ -40,7 +40,7 @@ def adjacency(A: Any) -> Matrix:
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether it is a collection without positions (a set, a generator) or a GPU array."""
+    """Return whether `given` is a GPU array or has no positions (a set, a generator)."""
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
     return has_no_places or is_on_card(given)
 

@@ -1,7 +1,7 @@
 """An entry of the table of algorithms: what the command line adds to what the function provides.
 
 The options are the function's parameters, the formula and the story are the function's docstring,
-and the output is the function's result, so that nothing is written twice.
+and the output is the function's result, so that no text is written twice.
 """
 
 from __future__ import annotations

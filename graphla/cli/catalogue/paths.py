@@ -48,7 +48,7 @@ def _answer_reachable(graph: Graph, reached: Any, _options: Namespace) -> Answer
 
 
 def _best_paths(name: str, title: str) -> Teller:
-    """Return a function that reports best paths; the values of sources are left out."""
+    """Return a function that reports best paths; the values of the sources are omitted."""
 
     def tell(graph: Graph, found: Any, options: Namespace) -> Answer:
         values, parents = found
