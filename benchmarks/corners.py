@@ -7,7 +7,7 @@
 
 Device time is the median between two events around the whole public call (clock.py):
 warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. The time excludes
-making the graph and verifying the answer. Graphs are drawn on the card from fixed seeds.
+making the graph and verifying the answer. Graphs are generated on the GPU from fixed seeds.
 """
 
 from __future__ import annotations

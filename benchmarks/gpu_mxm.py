@@ -3,8 +3,9 @@
     DATA=folder python benchmarks/gpu_mxm.py [triangles squares]
 
 The timed region is the whole public call with its output, with a warm memory pool and loaded
-kernels. It excludes drawing the graph. Results are verified before they are timed: counts of
-triangles by another formula for the product, squares (also those of cuSPARSE) by their row sums.
+kernels. It excludes generating the random graph. Results are verified before timing: triangle
+counts against another formula for the product, and squares (including those of cuSPARSE) by their
+row sums.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python benchmarks/gpu_products.py [small first spmv spmspv bfs build]
 
 The timed region is the whole public call with its output, with a warm memory pool and loaded
-kernels. It excludes drawing the graph. Results are verified before they are timed.
+kernels. It excludes generating the random graph. Results are verified before timing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The graphs that benchmarks draw or load; with fixed seeds, each run draws the same graphs.
 
-The first functions draw graphs on a card, where they stay. The others serve any device.
+The first functions generate graphs on a GPU, where they stay. The others serve any device.
 """
 
 from __future__ import annotations

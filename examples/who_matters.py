@@ -21,7 +21,7 @@ MEMBERS, CAMPS, VOTES = 600, 3, 6
 
 
 def election(rng: np.random.Generator) -> tuple[Matrix, np.ndarray]:
-    """Let members vote one by one; each vote makes more votes for that member likelier."""
+    """Let members vote in turn; each vote for a member makes further ones for them more likely."""
     camp = rng.choice(CAMPS, MEMBERS, p=[0.5, 0.3, 0.2])
     trust = rng.pareto(2.0, MEMBERS) + 0.2
     voters, members = [], []

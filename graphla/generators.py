@@ -21,7 +21,7 @@ from semirings.exceptions import InvalidValue
 LIMIT = 2**31  # the number of vertices is less than this
 
 DRAWS = 64
-"""Number of draws of a new end after which `watts_strogatz` leaves an edge unchanged."""
+"""How many times `watts_strogatz` draws a new endpoint before it leaves the edge unchanged."""
 
 _BLOCK = 1 << 16  # edges drawn at a time; another number would give other graphs
 

@@ -339,7 +339,7 @@ class TypedUnaryOp(TypedOperator):
 
 
 class UnaryOp(FunctionOperator):
-    """z = f(x), on each dtype with which f can be traced.
+    """z = f(x), for each dtype on which f can be traced.
 
     `unary.register_new` and `unary.register_anonymous` make unary operators.
 
@@ -350,7 +350,8 @@ class UnaryOp(FunctionOperator):
         result: the dtype of the result; "same" for that of the operands, None for what f returns.
         ulps: the largest error, in units in the last place, against the exact result.
         is_positional: whether f takes x and its position: f(x, i, j).
-        is_anonymous: whether the operator is in no module, so that it is pickled by its parts.
+        is_anonymous: whether the operator belongs to no module, and is therefore pickled as its
+            parts.
 
     Examples:
         >>> from semirings import unary
@@ -425,7 +426,7 @@ class TypedBinaryOp(TypedOperator):
 
 
 class BinaryOp(FunctionOperator):
-    """z = f(x, y), on each dtype with which f can be traced.
+    """z = f(x, y), for each dtype on which f can be traced.
 
     `binary.register_new` and `binary.register_anonymous` make binary operators.
 
@@ -439,7 +440,8 @@ class BinaryOp(FunctionOperator):
             them in different ways. By default they are unified first.
         ulps: the largest error, in units in the last place, against the exact result.
         is_positional: whether f takes the positions, too: f(x, ix, jx, y, iy, jy).
-        is_anonymous: whether the operator is in no module, so that it is pickled by its parts.
+        is_anonymous: whether the operator belongs to no module, and is therefore pickled as its
+            parts.
         parameterized: a function that makes f from parameters, or None.
         parameters: the parameters from which f was made.
 
@@ -578,7 +580,7 @@ class TypedSelectOp(TypedIndexUnaryOp):
 
 
 class IndexUnaryOp(FunctionOperator):
-    """z = f(x, i, j, thunk), on each dtype with which f can be traced.
+    """z = f(x, i, j, thunk), for each dtype on which f can be traced.
 
     `indexunary.register_new` and `indexunary.register_anonymous` make index-unary operators.
 
@@ -589,7 +591,8 @@ class IndexUnaryOp(FunctionOperator):
         result: the dtype of the result; "same" for that of the operands, None for what f returns.
         thunk: the dtype of the thunk; None uses that of the given thunk, or of x.
         ulps: the largest error, in units in the last place, against the exact result.
-        is_anonymous: whether the operator is in no module, so that it is pickled by its parts.
+        is_anonymous: whether the operator belongs to no module, and is therefore pickled as its
+            parts.
     """
 
     opclass = "IndexUnaryOp"

@@ -65,7 +65,8 @@ class Monoid(Operator):
         is_idempotent: whether x ⊕ x = x for every x.
         is_any: whether ⊕ may return either operand.
         on: the one dtype to which operands of any dtype are cast; None keeps their dtype.
-        is_anonymous: whether the monoid is in no module, so that it is pickled by its parts.
+        is_anonymous: whether the monoid belongs to no module, and is therefore pickled as its
+            parts.
 
     Raises:
         TypeError: `identity` or `terminal` has the wrong type.
@@ -215,7 +216,8 @@ class Semiring(Operator):
         name: the name.
         monoid: ⊕.
         binaryop: ⊗.
-        is_anonymous: whether the semiring is in no module, so that it is pickled by its parts.
+        is_anonymous: whether the semiring belongs to no module, and is therefore pickled as its
+            parts.
 
     Examples:
         >>> from semirings import semiring

@@ -484,7 +484,7 @@ ieee_remainder = _special("ieee_remainder")
 
 
 def evaluate(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """Compute a function of symbols on numbers and arrays."""
+    """Evaluate a symbolic function on numbers and arrays."""
     arrays = [np.asarray(x) for x in values]
     dtypes = [lookup_dtype(x.dtype) for x in arrays]
     parameters = {f"x{k}": dtype for k, dtype in enumerate(dtypes)}

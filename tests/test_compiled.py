@@ -471,7 +471,7 @@ def test_a_large_scratch_array_is_not_kept() -> None:
     assert scratch.take("test", 4, np.dtype(np.uint8)).size == 4
 
 
-# --- the cache, in processes --------------------------------------------------------------------
+# --- the cache, when several processes share it ---------------------------------------------------
 
 PROGRAM = """
     import sys

@@ -73,7 +73,7 @@ def neighborhood(
     validation.sources(n, A, "n")
     radius = validation.real("radius", radius, low=0)
     weighs = validation.weighs("distance", distance)
-    # Distances need a matrix with symmetric values; without them a symmetric pattern is enough.
+    # Weighted distances need symmetric values; without weights, a symmetric pattern is enough.
     if undirected and not (is_symmetric(A) and (not weighs or has_symmetric_values(A))):
         # A = A min Aᵀ, or A any Aᵀ
         A = (binary.min if weighs else binary.any)(A | A.T).new()

@@ -202,8 +202,8 @@ class Backend(Protocol):
         mask: MatrixMask | None,
         bt: Csr | None,
     ) -> Csr | None:
-        """C<mask> = A (+).(x) B. `bt` is B by columns, if that form exists. Under a mask `b` may be
-        None if `bt` is given; the result None then means that the product needs `b`."""
+        """C<mask> = A (+).(x) B. `bt` is B by columns, if that form exists. Under a mask, `b` may
+        be None if `bt` is given; a result of None then means that the product needs `b`."""
         ...
 
     def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...

@@ -113,10 +113,10 @@ class Closure:
 
     x has the semiring's return type; values of A are cast to the type of the second operand. The
     closure never writes entries off the mask, but it keeps and multiplies the entries that x has
-    there. An entry improves if its bits change. After `turns` rounds a cycle that improves forever
-    is suspected, and the current values are returned with `settled` False; the caller may continue
-    from them. The semiring is not positional. If `enough` is given, "near_far" may end early.
-    Values that `enough` does not cover may then be missing, or not be the best.
+    there. An entry improves if its bits change. After `turns` rounds, endless improvement around a
+    cycle is suspected, and the current values are returned with `settled` False; the caller may
+    continue from them. The semiring is not positional. If `enough` is given, "near_far" may end
+    early. Values that `enough` does not cover may then be missing, or not be the best.
     """
 
     out: Csr

@@ -12,7 +12,10 @@ from time import sleep
 from typing import Any
 
 LARGE = 1 << 18
-"""A call with at least this many entries uses another thread; fewer take a few milliseconds."""
+"""A call with at least this many entries uses another thread.
+
+A smaller one takes only a few milliseconds.
+"""
 
 
 def run(

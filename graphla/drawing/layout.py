@@ -26,9 +26,9 @@ GAP = 1.0
 
 
 def place(adjacency: Any) -> np.ndarray:
-    """Return positions of shape (n, 2) for a square SciPy CSR matrix, by its pattern only.
+    """Return an array of positions, of shape (n, 2), for a square SciPy CSR matrix.
 
-    Directions are ignored.
+    Only its pattern is used, and directions are ignored.
     """
     from scipy.sparse import csgraph
 

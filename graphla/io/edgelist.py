@@ -159,7 +159,8 @@ def read_numbers(
         is_final = dtype is not None or not form.weighted
         if is_final or isinstance(error, NumberOutOfRange | NotIndices):
             raise
-        wanted = FP64  # in case a weight has a decimal point; any other error will be raised again
+        # A weight may have a decimal point, so retry as FP64; an error with another cause recurs.
+        wanted = FP64
         u, v, w = _read_columns(text, form, comments, wanted, base, limit)
     if n is None:
         n = _count_vertices(text, form, comments, u, v, base)

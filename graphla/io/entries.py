@@ -1,4 +1,7 @@
-"""Convert between the entries listed in a file and a matrix; an entry may also mean its mirror."""
+"""Convert between the entries listed in a file and a matrix.
+
+A listed entry may also stand for its mirror image.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Conversion from and to arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a card.
+"""Conversion from and to arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a GPU.
 
-SciPy arrays are copied to and from a card with one transfer per array. Arrays of cupyx are shared.
+SciPy arrays are copied to and from a GPU with one transfer per array. Arrays of cupyx are shared.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ def _from_cupyx(A: Any, dtype: Any, dup_op: Any, name: Any) -> Any:
 
 
 def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
-    """Return a matrix of `cupyx.scipy.sparse` with the entries of A, on the card of A.
+    """Return a matrix of `cupyx.scipy.sparse` with the entries of A, on the GPU of A.
 
     Args:
-        A: a Matrix or Vector on a card, or an expression of one; a Vector becomes a row.
+        A: a Matrix or Vector on a GPU, or an expression of one; a Vector becomes a row.
         format: "csr", "csc" or "coo".
         copy: False shares the memory of A if the layouts agree; it must not be written.
 

@@ -78,7 +78,7 @@ class CardRung(Rung):
 
 
 def nbytes(*arrays: Array | Csr) -> int:
-    """Return the bytes of arrays and of the patterns of matrices; values are not read."""
+    """Return the bytes of arrays and of the patterns of matrices; values are not counted."""
     return sum(
         x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays
     )

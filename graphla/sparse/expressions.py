@@ -354,9 +354,10 @@ class Bound(NamedTuple):
 
 
 def infix(symbol: str, a: Any, b: Any) -> Any:
-    """Return the expression `A @ B`, `A & B` or `A | B`, which has no operator yet.
+    """Return the unevaluated expression `A @ B`, `A & B` or `A | B`.
 
-    a and b are storage, or such expressions themselves, which will get the same operator.
+    Its semiring or operator is not chosen yet. a and b are storage, or nested expressions of this
+    kind, which will get the same operator.
     """
     one, other = a.shape, b.shape
     if symbol == "@":

@@ -1,4 +1,4 @@
-"""Bounds of eccentricities: low ≤ e ≤ high, which the distances of each search narrow."""
+"""Bounds on eccentricities, low ≤ e ≤ high, narrowed by the distances from each search."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class EndlessCycle(InvalidValue):
 
 
 def endless(closed: ClosureResult, out: Csr, op: TypedSemiring, device: str) -> list[int] | None:
-    """Return a cycle that improves forever, in the order of its edges; None if there is none."""
+    """Return a cycle around which values improve forever, in edge order, or None."""
     do = backend(device)
     values, present = do.to_host(closed.values.values), do.to_host(closed.values.present)
     parents = _parents(closed, do)

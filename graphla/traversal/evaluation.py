@@ -167,7 +167,7 @@ def values_by_level(
 
 
 def _solve(task: Task, way: Evaluation) -> ClosureResult:
-    """Run until nothing improves; raise an error if a cycle improves forever."""
+    """Run until nothing improves; raise an error if a cycle keeps improving values forever."""
     turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
         turns = patience

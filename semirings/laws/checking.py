@@ -60,7 +60,10 @@ _DOMAINS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One law on one dtype: where the law holds, and the smallest operands that break it."""
+    """The result of checking one law on one dtype.
+
+    It lists the cases in which the law holds, and the smallest operands that violate the law.
+    """
 
     thing: str
     law: LawName

@@ -36,7 +36,10 @@ _least = gl.monoid.register_anonymous(
     gl.binary.register_anonymous(lambda x, y: where(x < y, x, y), "lesser"), np.inf
 )
 OWN = gl.semiring.register_anonymous(_least, gl.binary.plus, "lesser_plus")
-"""A semiring whose monoid no hardware supports and no kernel knows to be an order."""
+"""A semiring whose monoid has no hardware support.
+
+No kernel recognizes the monoid as a minimum or maximum under some order.
+"""
 
 
 class Kind(NamedTuple):

@@ -574,7 +574,7 @@ def not_run(seen: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def main(*names: str) -> None:
-    """Run the named stages, or all, on a card."""
+    """Run the named stages, or all of them by default, on a GPU."""
     import cupy
 
     cupy.cuda.set_allocator(None)

@@ -356,7 +356,7 @@ def _scatter(
     dtype: Any,
     in_place: bool,
 ) -> BitmapVector:
-    """Write a sparse t into w, which loses no entry; if `in_place`, in O(entries of t) time."""
+    """Write a sparse t into w without removing entries; O(entries of t) time if `in_place`."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)

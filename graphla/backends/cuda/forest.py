@@ -21,7 +21,7 @@ NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class ForestTuning:
-    """The limit below which one key can hold both the weight and the position of an edge."""
+    """The number of entries below which one key can hold an edge's weight and its position."""
 
     narrow: int = 1 << 32  # the smallest number of entries whose positions do not fit in 32 bits
 

@@ -24,7 +24,7 @@ WARP = enumeration("device.cuh", "WarpShape").WARP_LANES
 """Number of threads in a warp."""
 
 STEPS = enumeration("rows.cuh", "TileShape").STEPS
-"""Number of entries of a tile for each thread."""
+"""Number of tile entries per thread."""
 
 UNREAD, ISO, EACH = enumeration("device.cuh", "Kept")
 

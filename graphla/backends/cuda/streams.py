@@ -57,7 +57,10 @@ class Stamp:
             self.thread, self.stream = get_ident(), None
 
     def seal(self) -> Stamp:
-        """Record an event, and return the stamp. Later work on its stream then does not count."""
+        """Record an event and return this stamp.
+
+        Waiting for the stamp then does not wait for work issued to its stream later.
+        """
         event = Event(disable_timing=True)
         event.record(self.stream)
         self.event = event

@@ -85,7 +85,7 @@ def scatter(
     mask_step,
     forbidden,
 ):
-    """Write a sparse T into C, which loses no entry; return the number of new entries of C."""
+    """Write a sparse T into C without removing entries of C; return the number of entries added."""
     gained = 0
     step, mask_step = np.uint64(step), np.uint64(mask_step)
     for s in range(np.uint64(t_indices.size)):

@@ -174,9 +174,9 @@ def push_small(
     size,
     most,
 ):
-    """Push into a bitmap, and convert it to a list of entries if u has at most `most` edges.
+    """Push into a bitmap. If u has at most `most` edges, convert the bitmap to a list of entries.
 
-    Returns the number of entries, or -1 minus that number if the result stays a bitmap.
+    Return the number of entries of the list, or -1 minus that number if the result stays a bitmap.
     """
     out_present[:] = False
     count = push_bitmap(

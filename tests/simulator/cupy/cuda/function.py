@@ -41,7 +41,7 @@ class Module:
 
 
 class CPointer:
-    """The address of an argument; unlike in CuPy, a struct must also have a size."""
+    """The address of an argument; unlike CuPy's class, it must also record the size of a struct."""
 
     size = 0
 
