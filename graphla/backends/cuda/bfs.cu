@@ -33,7 +33,6 @@ struct Progress {
   u32 records;    // number of levels recorded
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
   u32 must_push;  // whether a level is half done and the rest of its frontier is in the queue
-  u32 huge_rows;  // number of rows that all blocks must read to complete a pull
   u32 first, last;              // the frontier: entries first..last - 1 of the queue
   u32 units_first, units_last;  // the frontier's units in the queue
   u64 count, edges;             // vertices of the frontier, and edges out of them
@@ -96,8 +95,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     while (goes_on()) {
       const Progress &p = progress();
       search.base = p.base;
-      if (p.huge_rows) read_huge_rows();
-      else if (p.way == BY_PULL) pull_level();
+      if (p.way == BY_PULL) pull_level();
       else if (!p.is_queued) queue_frontier();
       else if (p.way == BY_PUSH) push_level();
       else if constexpr (CLUSTER > 1) walk_in_cluster();
@@ -110,7 +108,6 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   DEVICE bool goes_on() const {
     const Progress &p = progress();
-    if (p.huge_rows && !is_stopped) return true;
     if (!p.count || (p.is_exact && !p.left) || i64(p.level) >= query.limit || is_stopped)
       return false;
     return !(is_one_byte() && p.level > DEEP);
@@ -304,46 +301,37 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   // --- levels by all blocks ----------------------------------------------------------------------
 
-  /// Returns the description of a pull that reads `before` and writes `after`.
-  DEVICE Pull<S> pull_between(const u32 *before, u32 *after, u32 level, bool marks, bool queues) {
-    const int list_room = greatest(PULL_GROUP, limits.pool * 3 / 4 / BFS_WARPS);
-    i32 *const lists = (i32 *)memory.bytes;
-    search.buffer = lists + list_room * BFS_WARPS;
-    search.buffer_room = u32(limits.pool - list_room * BFS_WARPS);
-    return {search,
-            before,
-            after,
-            level,
-            marks,
-            queues,
-            queues && !marks ? WARP : PULL_WORDS,
-            u32(graph.several),
-            lists + warp_in_block() * list_room,
-            list_room,
-            memory.far,
-            memory.far_count,
-            search.spill_room >= 2 * PULL_FAR ? limits.huge_row : i32(1) << 30};
-  }
-  /// Queues the vertices that a pull has buffered, adds its sums and waits for all blocks.
-  DEVICE void end_pull(bool queues, Sums &sums) {
-    if (queues) search.flush(memory.scratch, memory.place, sums);
-    search.buffer = (i32 *)memory.bytes, search.buffer_room = u32(limits.pool);
-    sums.into = 0;  // only pushes add to INTO_FOUND
-    add_sums(sums);
-    meet(is_leader() && flag.is_up());
-  }
-
   DEVICE void pull_level() {
     const Progress &p = progress();
     if (is_leader() && trace.at) trace.add(p.records, BY_PULL, p.count, p.edges);
+    const int list_room = greatest(PULL_GROUP, limits.pool * 3 / 4 / BFS_WARPS);
     const bool marks = search.bytes && !is_marked;
     const bool queues = query.direction != PULLS && p.left * 32 <= u64(graph.active);
+    i32 *const lists = (i32 *)memory.bytes;
+    const Pull<S> pull{search,
+                       map,
+                       other_map,
+                       p.level + 1,
+                       marks,
+                       queues,
+                       queues && !marks ? WARP : PULL_WORDS,
+                       u32(graph.several),
+                       lists + warp_in_block() * list_room,
+                       list_room,
+                       memory.far,
+                       memory.far_count};
     Sums sums{};
-    pull_between(map, other_map, p.level + 1, marks, queues)(sums);
+    search.buffer = lists + list_room * BFS_WARPS;
+    search.buffer_room = u32(limits.pool - list_room * BFS_WARPS);
+    pull(sums);
     is_marked |= marks;
     u32 *const swapped = map;
     map = other_map, other_map = swapped;
-    end_pull(queues, sums);
+    if (queues) search.flush(memory.scratch, memory.place, sums);
+    search.buffer = lists, search.buffer_room = u32(limits.pool);
+    sums.into = 0;  // only pushes add to INTO_FOUND
+    add_sums(sums);
+    meet(is_leader() && flag.is_up());
     if (threadIdx.x == 0) count_pulled(queues);
   }
   DEVICE void count_pulled(bool queues) {
@@ -358,31 +346,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.open = p.left + p.count, p.hits = p.count;
     if (queues) take_queue();
     p.is_queued = queues;
-    p.huge_rows = u32(least(seen(HUGE_ROWS), u64(PULL_FAR)));
     ++p.level, ++p.records;
-  }
-
-  /// Completes a pull: all blocks read the longest rows.
-  DEVICE void read_huge_rows() {
-    const Progress &p = progress();
-    const bool queues = p.is_queued;
-    Sums sums{};
-    pull_between(other_map, map, p.level, false, queues).read_huge(int(p.huge_rows), sums);
-    end_pull(queues, sums);
-    if (threadIdx.x == 0) count_huge_rows(queues);
-  }
-  DEVICE void count_huge_rows(bool queues) {
-    Progress &p = progress();
-    const u64 found = seen(FOUND), into = seen(INTO_LEFT);
-    p.into_left -= into, p.left -= found;
-    p.count += found, p.reached += found, p.hits += found;
-    p.edges += search.is_directed ? seen(OUT_OF_FOUND) : into;
-    if (queues) {  // the frontier began with the vertices that the sweep has queued
-      const u32 first = p.first, units_first = p.units_first;
-      take_queue();
-      p.first = first, p.units_first = units_first;
-    }
-    p.huge_rows = 0;
   }
 
   /// Queues the frontier, which consists of the vertices whose bits differ between the two maps.

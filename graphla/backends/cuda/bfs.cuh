@@ -55,8 +55,7 @@ enum BfsControl {
   ALONE_LONG_UNITS = 15,  // units of the queue up to the end of the long rows
   ALONE_FRONTIER = 16,    // vertices of the unfinished level
   ALONE_EDGES = 17,       // edges of the unfinished level
-  HUGE_ROWS = 18,         // number of rows that a pull leaves to all blocks
-  BFS_CONTROL = 19
+  BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
 
@@ -176,7 +175,6 @@ struct Limits {
   i32 pool;          // words of dynamic shared memory for lists and queues
   i32 shared_words;  // words after the pool for the map of one block
   i32 unit;          // a unit of the queue is 2^unit edges if offsets have 64 bits
-  i32 huge_row;      // entries of a row that all blocks read together in a pull
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 

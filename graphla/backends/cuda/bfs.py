@@ -67,7 +67,6 @@ class BfsTuning:
     cluster_edges: int = 16384  # maximum number of edges in a level that a cluster takes over
     grid_edges: int = 24576  # a level with more edges goes back to the grid
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
-    huge_row: int = 8192  # in a pull, all blocks together read rows with this many entries left
     unit: int = 4  # in graphs with 64-bit offsets, queues count in units of 2^unit edges
     # One cluster searches a whole graph if all maps of the vertices fit in its shared memory.
     small_edges: int = 3 << 20  # maximum number of entries in a graph that one cluster searches
@@ -326,7 +325,6 @@ class _Preparation:
             pool=pool,
             shared_words=words,
             unit=tuning.unit,
-            huge_row=tuning.huge_row,
             push_cost=tuning.push_cost,
         )
         return _Prepared(

@@ -9,8 +9,7 @@
 // A warp sweeps over words of the map. It first tests one neighbor of each vertex; these first
 // neighbors are adjacent in memory. It lists the vertices whose first neighbor is not reached, and
 // reads their rows 32 at a time. First each lane reads a row, then the whole warp reads the rest of
-// the rows. After the sweep, the whole block reads the rest of the long rows. The longest rows are
-// read by all blocks, after a barrier of the grid.
+// the rows. After the sweep, the whole block reads the rest of the longest rows.
 #ifndef GRAPHLA_BFS_PULL
 #define GRAPHLA_BFS_PULL
 #include "bfs.cuh"
@@ -19,8 +18,7 @@ namespace graphla {
 
 constexpr int PULL_WORDS = 4;                  // words of the map that a warp processes at a time
 constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices in PULL_WORDS words
-constexpr int PULL_FAR = 256;  // maximum number of rows that wait for the whole block, and for all
-                               // blocks
+constexpr int PULL_FAR = 256;  // maximum number of rows that wait for the whole block
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;
@@ -38,7 +36,6 @@ template <class S> struct Pull {
   int room;        // capacity of the list, at least PULL_GROUP
   i32 *far;        // shared: PULL_FAR
   u32 *far_count;  // shared
-  i32 huge;        // rows with at least this many entries left are read by all blocks
 
   static constexpr int NEAR = 8;  // entries that one lane reads at a time
   static constexpr int LONG =
@@ -110,9 +107,9 @@ template <class S> struct Pull {
           sums.into_left += Slot(end - begin);
         } else {
           goes_on = true;
-          if (end - p >= LONG && !done && postpones(v[0], end - p)) {
-            sums.into_left += Slot(end - begin);  // until the row is found to hold a reached vertex
-            goes_on = false;
+          if (end - p >= LONG && !done) {
+            const u32 at = atomicAdd(far_count, 1u);
+            if (at < PULL_FAR) far[at] = v[0], goes_on = false;
           }
         }
       }
@@ -125,25 +122,6 @@ template <class S> struct Pull {
     }
     return longer;
   }
-
-  /// Lists a long row, so that the whole block or all blocks read it later. Returns whether there
-  /// was room in a list.
-  DEVICE bool postpones(i32 v, Slot length) const {
-    if (length >= Slot(huge)) {
-      const u64 at = atomicAdd(&search.control[HUGE_ROWS], u64(1));
-      if (at < PULL_FAR) {
-        huge_rows()[at] = v, huge_parents()[at] = -1;
-        return true;
-      }
-    }
-    const u32 at = atomicAdd(far_count, 1u);
-    if (at < PULL_FAR) far[at] = v;
-    return at < PULL_FAR;
-  }
-  /// Returns the list of the rows that all blocks read, PULL_FAR vertices.
-  DEVICE i32 *huge_rows() const { return search.spill; }
-  /// Returns, for each of these rows, the reached vertex that was found in it, or -1.
-  DEVICE i32 *huge_parents() const { return search.spill + PULL_FAR; }
 
   /// Returns whether one of u[FROM]...u[TO - 1] is reached, and stores it in `by`; -1 is not a
   /// vertex.
@@ -211,57 +189,32 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// Reads the rest of the rows that wait for this block. All threads of the block must call this.
+  /// Reads the rest of the longest rows as one run of entries. All threads of the block must call
+  /// this. The memory of all lists is free by then; it holds the bounds of the rows, and the
+  /// vertices found.
   DEVICE void read_far(Sums &sums) const {
+    constexpr int K = 4;
     __syncthreads();
     const int count = int(least(*far_count, u32(PULL_FAR)));
     if (!count) return;
-    i32 *const by = (i32 *)(ends_of_rows() + 2 * PULL_FAR);
-    if (threadIdx.x < PULL_FAR) by[threadIdx.x] = -1;
-    Sums found{};
-    read_long(far, by, count, 0, BFS_WARPS, found);
-    sums.found += found.found, sums.left += found.left, sums.out += found.out;
-    sums.into_left -= found.into_left;
-    __syncthreads();
-    if (threadIdx.x == 0) *far_count = 0;
-  }
-
-  /// Reads the rest of the rows that wait for all blocks, after a barrier of the grid. All threads
-  /// of the grid must call this. `sums` receives the vertices found, and the edges into them as
-  /// `into_left`.
-  DEVICE void read_huge(int count, Sums &sums) const {
-    read_long(huge_rows(), huge_parents(), count, blockIdx.x * BFS_WARPS, gridDim.x * BFS_WARPS,
-              sums);
-  }
-
-  /// Returns shared memory for the bounds of PULL_FAR rows. The lists of the warps, which are free
-  /// after the sweep, share it.
-  DEVICE Slot *ends_of_rows() const { return (Slot *)(list - warp_in_block() * room); }
-
-  /// Reads `count` rows from entry NEAR on, as one run of entries. The run is divided among `warps`
-  /// warps, and the first warp of this block has the number `first_warp`. by[i] is -1 until a
-  /// reached vertex is found in row i, and then that vertex. All threads of the block must call
-  /// this.
-  DEVICE void read_long(const i32 *rows, i32 *by, int count, u32 first_warp, u32 warps,
-                        Sums &sums) const {
-    constexpr int K = 4;
-    Slot *const ends = ends_of_rows(), *const begins = ends + PULL_FAR;
+    Slot *const ends = (Slot *)(list - warp_in_block() * room), *const begins = ends + PULL_FAR;
+    i32 *const by = (i32 *)(begins + PULL_FAR);
     if (warp_in_block() == 0) {
       Slot total = 0;
       for (int i = lane(); i - lane() < count; i += WARP) {
-        const i32 v = i < count ? rows[i] : 0;
+        const i32 v = i < count ? far[i] : 0;
         const Slot begin = start_of(Slot(search.in_ptr[v])) + NEAR;
         const Slot length = i < count ? Slot(search.in_ptr[v + 1]) - begin : 0;
         const Slot through = warp_inclusive_sum(length);
         const Slot ahead = total + through - length;
-        if (i < count) ends[i] = ahead + length, begins[i] = begin - ahead;
+        if (i < count) ends[i] = ahead + length, begins[i] = begin - ahead, by[i] = -1;
         total += shuffle(through, WARP - 1);
       }
     }
     __syncthreads();
-    for (Slot first = Slot(first_warp + warp_in_block()) * (K * WARP); first < ends[count - 1];
-         first += Slot(warps) * (K * WARP)) {
-      i32 u[K], v[K];
+    for (Slot first = Slot(warp_in_block() * K * WARP); first < ends[count - 1];
+         first += BFS_THREADS * K) {
+      i32 u[K];
       int row[K];
 #pragma unroll
       for (int k = 0; k < K; ++k) {
@@ -271,17 +224,22 @@ template <class S> struct Pull {
         row[k] = upper_bound<Slot, int>(ends, 0, count, mine);
         if (load_relaxed(&by[row[k]]) < 0) u[k] = search.in[begins[row[k]] + mine];
       }
-      u32 won = 0;
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        v[k] = 0;
-        if (u[k] < 0 || !bit_of(before, u[k]) || atomicExch(&by[row[k]], u[k]) >= 0) continue;
-        v[k] = rows[row[k]], won |= 1u << k;
-        find(v[k], u[k], sums);
-        sums.into_left += search.edges_into(v[k]);
+        if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&by[row[k]], u[k]);
       }
-      if (queues) search.template keep<K>(won, v);
     }
+    __syncthreads();
+    if (threadIdx.x < PULL_FAR) {
+      const int i = int(threadIdx.x);
+      const i32 v[1] = {i < count ? far[i] : 0};
+      const bool is_found = i < count && by[i] >= 0;
+      if (is_found) find(v[0], by[i], sums);
+      else if (i < count) sums.into_left += Slot(search.in_ptr[v[0] + 1] - search.in_ptr[v[0]]);
+      if (queues) search.template keep<1>(is_found, v);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) *far_count = 0;
   }
 
   /// Tests the first neighbors of the vertices in words sub..sub + 3 of the chunk, which are the
