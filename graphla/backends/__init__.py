@@ -122,6 +122,10 @@ class Backend(Protocol):
         """Return a new array of `size` elements that all have one value."""
         ...
 
+    def repeat(self, value: Any, size: int) -> Array:
+        """Return `size` copies of a NumPy scalar, as an iso array, which must not be written."""
+        ...
+
     def arange(self, size: int, dtype: Any) -> Array:
         """Return the array 0, 1, ..., size - 1."""
         ...

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.backends.values import repeat_value
 from graphla.formats import (
     BitmapVector,
     Counted,
@@ -229,16 +228,15 @@ def _fill_vector(
     device = value.device
     if mask is None or mask.complement:
         return VectorStore(
-            value.device, value.dtype, FullVector(size, _repeat(device, value.value, size))
+            value.device, value.dtype, FullVector(size, backend(device).repeat(value.value, size))
         )
     if mask.indices is not None:
-        t = SparseVector(
-            size, mask.indices, _repeat(device, value.value, mask.indices.size), mask.is_sorted
-        )
+        values = backend(device).repeat(value.value, mask.indices.size)
+        t = SparseVector(size, mask.indices, values, mask.is_sorted)
     else:
         present: Any = mask.present
         count = Counted(present.sum()) if mask.nvals is None else mask.nvals
-        t = BitmapVector(size, present, _repeat(device, value.value, size), count)
+        t = BitmapVector(size, present, backend(device).repeat(value.value, size), count)
     return VectorStore(value.device, value.dtype, t)
 
 
@@ -250,7 +248,7 @@ def _place_vector(
     if isinstance(value, ScalarStore):
         if value.value is None:
             return VectorStore.empty(value.device, value.dtype, size)
-        values = _repeat(device, value.value, places.size)
+        values = backend(device).repeat(value.value, places.size)
         t = SparseVector(size, places, values, is_sorted)
     else:
         v = value.sparse()
@@ -264,7 +262,7 @@ def _within(
 ) -> VectorMask:
     """Return a mask of the indices in `places` that `mask` allows."""
     if mask is not None:
-        true = _repeat(device, np.bool_(True), places.size)
+        true = backend(device).repeat(np.bool_(True), places.size)
         listed = SparseVector(size, places, true, is_sorted)
         listed = backend(device).write_vector(listed, listed, mask, None, True, true.dtype)
         places = listed.indices  # pyright: ignore[reportAttributeAccessIssue]
@@ -295,7 +293,7 @@ def _fill_matrix(
         return MatrixStore.empty(device, dtype, c.nrows, c.ncols), True
     if mask is not None and not mask.complement:
         pattern = mask.pattern
-        repeated = _repeat(device, value.value, pattern.indices.size)
+        repeated = backend(device).repeat(value.value, pattern.indices.size)
         t = MatrixStore(
             device,
             dtype,
@@ -311,7 +309,7 @@ def _fill_matrix(
     if i.size * j.size < 1 << 31:
         indptr = indptr.astype(np.int32)
     indices = np.tile(j.astype(np.int32), i.size)
-    csr = Csr(c.nrows, c.ncols, indptr, indices, _repeat(device, value.value, indices.size))
+    csr = Csr(c.nrows, c.ncols, indptr, indices, backend(device).repeat(value.value, indices.size))
     return MatrixStore(device, dtype, csr), mask is None
 
 
@@ -362,11 +360,6 @@ def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
     indptr = csr.indptr.copy()
     indptr[i + 1 :] += v.indices.size - (end - begin)
     return MatrixStore(c.device, c.dtype, Csr(csr.nrows, csr.ncols, indptr, indices, values))
-
-
-def _repeat(device: str, value: Any, size: int) -> Any:
-    """Return an iso-valued array of `size` copies of one value."""
-    return repeat_value(backend(device).full(1, value, value.dtype), size)
 
 
 def _is_increasing(indices: Any) -> bool:

@@ -22,6 +22,7 @@ from graphla.operations.moving import move_store
 from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
+from graphla.sparse.placing import own
 from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import DataType, lookup_dtype, unify
 from semirings.exceptions import InvalidValue
@@ -184,8 +185,13 @@ def _values(device: str, values: Any, dtype: Any, copy: bool) -> Any:
 
 
 def lend(array: Any) -> Any:
-    """Return a read-only view of a NumPy array, or the CuPy array itself."""
-    if isinstance(array, np.ndarray):
-        array = array.view()
-        array.flags.writeable = False
+    """Return a read-only view of a NumPy array, or the CuPy array itself.
+
+    An iso array is copied as one element, because other vectors may share it and CuPy arrays cannot
+    be read-only.
+    """
+    if not isinstance(array, np.ndarray):
+        return own(array) if is_iso(array) else array
+    array = array.view()
+    array.flags.writeable = False
     return array

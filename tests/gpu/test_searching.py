@@ -387,6 +387,31 @@ def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide,
     assert [level.frontier for level in tree.trace] == sizes[: len(tree.trace)]
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize(("hubs", "tier"), [(3, "none"), (3, "full"), (300, "light")])
+def test_a_pull_reads_long_rows_to_their_ends(hubs, tier, symmetric):
+    """Only the last neighbor of each hub is reached, and the rows of another component have none.
+
+    300 hubs are more than the list of long rows holds.
+    """
+    leaves, n = 500, 1700
+    ends = np.arange(hubs, hubs + leaves)
+    if hubs > 3:
+        ends = ends[-160:]
+    both = np.stack([np.tile(ends, hubs), np.repeat(np.arange(hubs), ends.size)], 1)
+    line = np.stack([np.arange(1000, 1020), np.r_[1001:1020, ends[-1]]], 1)
+    other = np.stack([np.arange(1200, 1600), np.full(400, 1100)], 1)
+    graph = pattern(n, np.concatenate([both, line, other]), symmetric)
+    want = levels_on_host(graph, [1000])
+    outs = np.diff(on_host(graph[0].indptr))
+    for direction in ("pull", "auto"):
+        with settings(SETTINGS[5]):
+            tree = search(graph, [1000], tier, direction=direction, traced=True)
+        assert_found(tree, graph, want)
+        for level, record in enumerate(tree.trace):
+            assert record.edges == sum(int(outs[v]) for v, at in want.items() if at == level)
+
+
 def test_the_grid_expands_long_rows_that_overflow_a_blocks_queue():
     children, leaves = 1200, 20
     n = 1 + children * (1 + leaves)

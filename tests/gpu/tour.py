@@ -185,8 +185,9 @@ def matrix_products_of_large_ones() -> None:
     B = gl.Matrix.from_coo(rows, columns, 2.0, nrows=100, ncols=1 << 24)
     op(A @ B).new()
     gl.semiring.any_pair(A @ B).new()
-    with settings("spgemm", scratch=0):
-        op(matrix() @ matrix(seed=1)).new()
+    for tuning in ({"scratch": 0}, {"few_rows": 0}):
+        with settings("spgemm", **tuning):
+            op(matrix() @ matrix(seed=1)).new()
     mask = matrix("INT8", 2).S
     with settings("spgemm_masked", few=0):
         op(matrix() @ matrix(seed=1)).new(mask=mask)

@@ -41,6 +41,8 @@ def adjacency(A: Any) -> Matrix:
 
 def is_loose(given: Any) -> bool:
     """Return whether `given` is a GPU array or has no positions (a set, a generator)."""
+    if given is None or type(given) in (bool, int, float, str):  # the usual arguments, for speed
+        return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
     return has_no_places or is_on_card(given)
 

@@ -19,6 +19,7 @@ from graphla.backends.cpu.convert import (
     asarray,
     full,
     owns,
+    repeat,
     sort,
     to_bitmap,
     to_host,

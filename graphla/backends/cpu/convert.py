@@ -33,6 +33,11 @@ def full(size: int, value: Any, dtype: Any) -> Array:
     return np.full(size, value, dtype)
 
 
+def repeat(value: Any, size: int) -> Array:
+    """Return `size` copies of a NumPy scalar, as an iso array, which must not be written."""
+    return repeat_value(np.full(1, value, value.dtype), size)
+
+
 def arange(size: int, dtype: Any) -> Array:
     """Return the array 0, 1, ..., size - 1."""
     return np.arange(size, dtype=dtype)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 from weakref import ref
 
@@ -177,16 +177,17 @@ class _Prepared:
     graph: Packed
     limits: Packed
     least: tuple[Any, Any, bool]  # the rows from which the smallest parents are chosen
-    ends: dict[str, tuple[int, int]]  # begin and end of each array of the state, in bytes
+    begins: dict[str, int | None]  # begin of each array of the state in bytes, None for no array
+    state_bytes: int
 
     def state(self) -> tuple[Any, tuple[Packed, ...]]:
         """Return the memory of a call, and the addresses of its arrays; null for an array of 0
         bytes."""
-        if not self.ends:
+        if not self.begins:
             return None, ()
-        memory = xp.cuda.alloc(max(end for _, end in self.ends.values()))
+        memory = xp.cuda.alloc(self.state_bytes)
         base = memory.ptr
-        arrays = {k: base + a if b > a else None for k, (a, b) in self.ends.items()}
+        arrays = {k: None if begin is None else base + begin for k, begin in self.begins.items()}
         return memory, (STATE(**arrays),)
 
 
@@ -280,7 +281,8 @@ class _Preparation:
             blocks=tuning.cluster,
             shared=shared,
             limits=SMALL_LIMITS(hubs=hubs, room=room, push_cost=tuning.small_push_cost),
-            ends={},
+            begins={},
+            state_bytes=0,
             **self.graph(),
         )
 
@@ -327,6 +329,7 @@ class _Preparation:
             unit=tuning.unit,
             push_cost=tuning.push_cost,
         )
+        begins, state_bytes = self.state()
         return _Prepared(
             kernel=kernel,
             cluster=cluster,
@@ -335,7 +338,8 @@ class _Preparation:
             blocks=persistent.grid(kernel, THREADS, shared, each=1, cluster=cluster),
             shared=shared,
             limits=limits,
-            ends=self.state(),
+            begins=begins,
+            state_bytes=state_bytes,
             **self.graph(),
         )
 
@@ -354,8 +358,11 @@ class _Preparation:
         pool = tuning.pool if cluster == 1 else tuning.deep_pool
         return max(tuning.least_pool, min(pool, most - words)), words
 
-    def state(self) -> dict[str, tuple[int, int]]:
-        """Return the begin and end, in bytes, of each array of the kernel's `State`."""
+    def state(self) -> tuple[dict[str, int | None], int]:
+        """Return where each array of the kernel's `State` begins, in bytes, and the total size.
+
+        An array that the search does not need has no begin.
+        """
         request, n = self.request, self.request.out.nrows
         is_wide = request.out.indptr.dtype.itemsize == 8
         is_renamed = self.relabeled is not None
@@ -374,11 +381,12 @@ class _Preparation:
             "deep": 4 * n * (has_levels and self.level.itemsize > 1),
             "parents": 4 * n * (is_renamed and self.has_parents),
         }
-        begins = accumulate((-(-size // 256) * 256 for size in sizes.values()), initial=0)
-        return {
-            name: (begin, begin + size)
-            for (name, size), begin in zip(sizes.items(), begins, strict=False)
-        }
+        begins: dict[str, int | None] = {}
+        total = 0
+        for name, size in sizes.items():
+            begins[name] = total if size else None
+            total += -(-size // 256) * 256
+        return begins, total
 
 
 def _trace(records: Array, count: int) -> list[Level]:

@@ -41,6 +41,30 @@ def full(size: int, value: Any, dtype: Any) -> Array:
     return array
 
 
+_constants: dict[tuple[int, str, bytes], Array] = {}
+"""One-element arrays for `repeat`, keyed by GPU, dtype and bytes of the value. They are never
+freed, because any stream may be reading them."""
+
+MOST_CONSTANTS = 1024
+
+
+def repeat(value: Any, size: int) -> Array:
+    """Return `size` copies of a NumPy scalar, as an iso array, which must not be written.
+
+    A value that was used before needs no launch.
+    """
+    if size == 1:  # one element is not an iso array, so its owner may write it
+        return full(1, value, value.dtype)
+    key = (xp.cuda.runtime.getDevice(), value.dtype.char, value.tobytes())
+    one = _constants.get(key)
+    if one is None:
+        one = full(1, value, value.dtype)
+        if len(_constants) < MOST_CONSTANTS:
+            xp.cuda.get_current_stream().synchronize()  # from here on, any stream may read it
+            _constants[key] = one
+    return repeat_value(one, size)
+
+
 def arange(size: int, dtype: Any) -> Array:
     """Return the array 0, 1, ..., size - 1."""
     return xp.arange(size, dtype=dtype)
