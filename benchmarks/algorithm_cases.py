@@ -89,7 +89,7 @@ def _entries(matrix: gl.Matrix, n: int) -> np.ndarray:
 
 
 def _arcs_of_graph(G: Any, n: int) -> np.ndarray:
-    """Return a 1 for each arc of the graph, to compare with the entries of a Matrix."""
+    """Return an array of ones, one for each arc, to compare with the entries of a Matrix."""
     return np.ones(G.number_of_edges())
 
 

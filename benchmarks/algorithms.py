@@ -95,7 +95,7 @@ def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
     """Return the median time in seconds of calls on fresh matrices, and the last result."""
     rows, columns, values = A.to_coo()
     if A.dtype == "BOOL":
-        values = True  # stored once for all entries, as the generators do
+        values = True  # one value for all entries, as in generated graphs
     symmetric = A._store.is_symmetric
     took: list[float] = []
     found = None

@@ -275,7 +275,7 @@ INSIDE = cupy.ElementwiseKernel(
 )
 
 
-# --- products and folds ---------------------------------------------------------------------------
+# --- products and reductions ----------------------------------------------------------------------
 
 
 def skewed_product() -> Task:

@@ -262,7 +262,7 @@ print(time.perf_counter() - start)
 
 
 def first() -> None:
-    """Measure a semiring's first pull and push: when they are compiled, and when cached."""
+    """Measure the first use of a semiring, by pull and push, with and without cached kernels."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": folder}
         seconds = [

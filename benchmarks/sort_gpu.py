@@ -61,7 +61,7 @@ def rows_of(indptr: Any) -> Any:
 
 
 def verify(x: Any, indptr: Any, op: TypedBinaryOp) -> None:
-    """Check that the sort permutes each row, and for `lt` also that it sorts and is stable."""
+    """Check that the sort permutes each row; for `lt`, also check the order and stability."""
     values, places = ordered(x, indptr, op)
     assert bool((x[places] == values).all())
     rows = cupy.zeros(x.size, cupy.int32) if indptr is None else rows_of(indptr)

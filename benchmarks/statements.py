@@ -3,12 +3,12 @@
     python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N]
                                     [--sizes N...] [--calls]
 
-Two cases: A with 1,000 vertices and 8 entries per row (INT64) with a frontier of 50 entries, and a
-3 x 3 matrix. Each statement runs N times (300 unless given) and the table shows the median in
-microseconds; on a GPU each time ends when the device is idle. `--against` measures another checkout
-of graphla in the same run, and python-graphblas runs too if it is installed and the device is the
-CPU: each library runs in a separate process, and the processes alternate every 30 statements.
-`--calls` counts the Python calls of one statement instead.
+The first case is a matrix A with 1,000 vertices and 8 entries per row (INT64) and a frontier of 50
+entries; the second case is a 3 x 3 matrix. Each statement runs N times (300 unless given) and the
+table shows the median in microseconds; on a GPU each time ends when the device is idle. `--against`
+measures another checkout of graphla in the same run, and python-graphblas runs too if it is
+installed and the device is the CPU: each library runs in a separate process, and the processes
+alternate every 30 statements. `--calls` counts the Python calls of one statement instead.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> 
 
 
 def check_distances(edges: Edges, source: int, distances: gl.Vector) -> Any:
-    """Check that no edge improves a distance, and that shortest edges reach every vertex."""
+    """Check that no edge improves a distance, and that some edge attains each distance."""
     xp = edges.xp
     floating = np.dtype(distances.dtype.np_type).kind == "f"
     distance = spread(distances, np.float64 if floating else np.int64)

@@ -36,7 +36,7 @@ BY_TURNS = 4
 
 
 def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
-    """Return two random vectors; `meeting`: the fraction of b's indices that a has too."""
+    """Return random vectors a and b; `meeting` is the fraction of b's indices also in a."""
     rng = cupy.random.RandomState(many + few)
     both = int(few * meeting)
     count = many + few - both

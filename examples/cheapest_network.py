@@ -32,7 +32,7 @@ EARTH = 6371.0  # km
 
 names = list(CITIES)
 latitude, longitude = np.radians(list(CITIES.values())).T
-# The great-circle distance between any two cities.
+# Compute the great-circle distance between any two cities.
 cosine = np.outer(np.sin(latitude), np.sin(latitude)) + np.outer(
     np.cos(latitude), np.cos(latitude)
 ) * np.cos(longitude[:, np.newaxis] - longitude)

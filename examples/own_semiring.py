@@ -27,7 +27,7 @@ belief = Vector(float, len(people))
 belief[0] = 1  # Ada has seen it herself
 told = belief.dup()
 while told.nvals:
-    # t = t max.doubts A, kept where t > b: people who believe it more than before pass it on
+    # t = t max.doubts A, restricted to t > b: only people who now believe it more pass it on
     told << max_doubts(told @ A)
     no_news = binary.le(told & belief).new()
     told(~no_news.V, replace) << told

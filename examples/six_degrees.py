@@ -1,9 +1,9 @@
 """Why is everybody six handshakes away? Rewire a few edges and measure the distances.
 
-People form a ring, and each person knows the ten nearest ones: friends of friends are friends, and
-the other side is far away. Now a few of the edges are rewired to random people. Long before friends
-of friends stop being friends, all distances are short (D. J. Watts and S. H. Strogatz, *Collective
-dynamics of "small-world" networks*, 1998).
+People form a ring, and each person knows the ten nearest people: friends of friends are often
+friends, and people on the other side are far away. Now a few of the edges are rewired to random
+people. Long before friends of friends stop being friends, all distances are short (D. J. Watts and
+S. H. Strogatz, *Collective dynamics of "small-world" networks*, 1998).
 
 python examples/six_degrees.py
 """

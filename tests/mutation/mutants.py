@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """Replaces `before` with `after` in `file`, or in the only other file that contains it."""
+    """A fault: `after` replaces `before` in `file`, or in the only other file that contains it."""
 
     name: str
     kind: str
