@@ -1,7 +1,7 @@
 """Measure the CPU times in docs/performance/cpu.md, for graphla and for alternative libraries.
 
     make bench                                      every section
-    python benchmarks/cpu.py bfs sssp --data FOLDER some of them, with the roads of a folder of .npz
+    python benchmarks/cpu.py bfs sssp --data FOLDER two sections, with .npz road networks in FOLDER
 
 Contenders alternate, so that a slow phase of the machine affects all of them. The timed region is
 the whole public call, including its outputs. It excludes building the graph, and the first call of
