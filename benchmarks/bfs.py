@@ -8,8 +8,8 @@
 On a GPU, *device* is the time between two events around the whole public call: with a warm memory
 pool, initialized outputs, and results in the user's numbering. The GPU is kept busy until the first
 event, so that *device* excludes the time that Python needs to start the call. *wall* includes this
-time: it lasts from the call until the GPU is idle. The preparation (plan) is measured separately.
-On the CPU, contenders alternate, and both times are wall times.
+time: it lasts from the call until the GPU is idle. The preparation of the matrix is measured
+separately. On the CPU, contenders alternate, and both times are wall times.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Bench:
         return Row(name, median(a_level), "us a level", bar, False, times, self.edges, depth)
 
     def light_row(self, bar: Bar) -> Row:
-        """Measure levels with the light plan: each search runs on a matrix without a full plan."""
+        """Measure levels with light preparation: each search runs on a new copy of the matrix."""
         found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
             fresh = graphs.again(self.A)
@@ -198,7 +198,7 @@ class Bench:
         return Row(name, figure, "x levels", bar, False, times, self.edges)
 
     def plan_row(self, bar: Bar) -> Row:
-        """Measure the time to make the full plan of a matrix, until the GPU is idle."""
+        """Measure the time of the full preparation of a matrix, until the GPU is idle."""
         seconds, fresh = [], self.A
         for _ in range(3):
             fresh = graphs.again(self.A)
@@ -286,7 +286,7 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
 
 
 def prepare(A: Matrix) -> None:
-    """Make the full plan, or a lighter one if the graph would not benefit from a full plan."""
+    """Prepare a matrix for searches; the tier depends on whether the graph would benefit."""
     A.prepare()
 
 

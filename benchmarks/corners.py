@@ -6,8 +6,9 @@
     python benchmarks/corners.py --kernels louvain        also the time of each kernel
 
 Device time is the median between two events around the whole public call (clock.py): with compiled
-kernels, a warm memory pool, the user's numbering, and no plan made beforehand. The time excludes
-generating the graph and verifying the result. Graphs are generated on the GPU from fixed seeds.
+kernels, a warm memory pool, the user's numbering, and a matrix that was not prepared beforehand.
+The time excludes generating the graph and verifying the result. Graphs are generated on the GPU
+from fixed seeds.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ def with_weights(A: Matrix) -> Matrix:
 
 
 def again(A: Matrix, values: Any = True, symmetric: bool = True) -> Matrix:
-    """Return a new matrix with the same CSR indices, but without CSC and without a plan."""
+    """Return a new matrix with the same CSR indices, but without CSC and unprepared."""
     indptr, indices, _ = A.to_csr(copy=False)
     return Matrix.from_csr(indptr, indices, values, ncols=A.ncols, symmetric=symmetric, copy=False)
 

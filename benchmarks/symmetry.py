@@ -4,8 +4,8 @@
 
 The same symmetric R-MAT graph is searched with and without `symmetric=True`, each time as a new
 matrix. The script prints the wall time of the first searches, the time and the bytes of the full
-plan, and the time of the symmetry check alone. The check runs on matrices with equal or different
-values, symmetric or not. The levels of both variants must agree.
+preparation, and the time of the symmetry check alone. The check runs on matrices with equal or
+different values, symmetric or not. The levels of both variants must agree.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def synchronize(device: str) -> None:
 
 
 def bytes_of(A: gl.Matrix) -> int:
-    """Return the bytes of a matrix's stored formats and of its plan; count shared arrays once."""
+    """Return the bytes of a matrix and its preparation; shared arrays are counted once."""
     forms = A._store
     present = [forms.csr] if forms.has_csr else []
     present += [forms.csc] if forms.has_csc else []
