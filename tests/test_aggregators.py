@@ -87,7 +87,7 @@ def test_an_aggregator_agrees_with_numpy_on_the_entries(name, A):
 
 
 @given(A=tables(dtype=INT, values=st.integers(-3, 3).map(np.int64)))
-def test_argmin_and_argmax_return_an_index_of_the_extreme_and_first_index_the_smallest_index(A):
+def test_argmin_argmax_first_index_and_last_index_return_the_correct_positions(A):
     C = matrix(A)
     low, high = (C.reduce_rowwise(a).new().to_dict() for a in (gl.agg.argmin, gl.agg.argmax))
     first = C.reduce_rowwise(gl.agg.first_index).new().to_dict()

@@ -186,7 +186,7 @@ def test_draw_accepts_graphs_with_zero_vertices_or_one():
 # --- layout ---------------------------------------------------------------------------------------
 
 
-def test_a_path_is_laid_out_on_a_line_and_keeps_its_distances():
+def test_the_layout_of_a_path_is_a_straight_line_with_the_graph_distances():
     wanted = abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
     points = minimize_stress(wanted)
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
@@ -260,7 +260,7 @@ def test_numpy_numbers_are_accepted_as_colors(kind):
         ([[1], [2], [3], [4]], InvalidValue),
     ],
 )
-def test_colors_without_a_meaning_are_refused(color, error):
+def test_invalid_colors_are_refused(color, error):
     with pytest.raises(error, match="color"):
         gl.draw(chain(), color=color)
 

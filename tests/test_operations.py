@@ -76,7 +76,7 @@ def draw_output(draw: Callable[..., Any], shape, kind: str, inputs: tuple[Operan
 def draw_write(
     draw: Callable[..., Any], shape, kind: str, nouns: tuple[Operand, ...]
 ) -> tuple[Mask | None, Any, str | None, bool]:
-    """Draw a mask (possibly made from an operand) with its view, an accumulator and `replace`."""
+    """Draw a mask, which may be a view of an operand, an accumulator and `replace`."""
     mask = draw(masks(shape), label="mask")
     accum = draw(st.none() | st.sampled_from(ACCUMS), label="accum")
     if mask is None:
@@ -266,7 +266,7 @@ def test_power_0_of_a_matrix_is_the_identity(semiring, one, n):
     same(A.power(0, at(gl.semiring, semiring)).new(), Table((n, n), np.dtype(type(one)), ones))
 
 
-# --- entry by entry ---------------------------------------------------------------------------
+# --- entrywise operations -------------------------------------------------------------------------
 @st.composite
 def pairs_of_dtypes(draw: st.DrawFn, positional: bool = False) -> tuple[str, Any, Any]:
     """Draw a binary operator and two dtypes on which it is defined."""
@@ -415,7 +415,7 @@ def test_select_keeps_the_entries_where_the_mask_is_true(kind, data):
 # --- reductions -------------------------------------------------------------------------------
 @st.composite
 def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:
-    """Draw a table, and a monoid whose fold of the table does not depend on the order."""
+    """Draw a table, and a monoid that reduces it to the same value in any order."""
     monoid, dtype = draw(st.sampled_from(MONOIDS)), draw(dtypes)
     return draw(tables(shape, dtype, values=suited(monoid, dtype))), monoid
 

@@ -182,7 +182,7 @@ def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two results are equal, up to the order in which threads add numbers."""
+    """Return whether two results are equal, up to rounding and the choice of parents or paths."""
     if isinstance(one, gl.algorithms.Traversal):  # any parent is correct
         assert one.levels is not None
         return one.levels.isequal(other.levels)
