@@ -72,7 +72,7 @@ def verify_pagerank(
 
 
 def verify_components(graph: Edges, labels: list[int]) -> None:
-    """Verify that the vertices with a label form a component, and the label is its least vertex."""
+    """Verify that each label is the smallest vertex of a component that consists of its vertices."""
     neighbors: dict[int, list[int]] = {}
     for u, v in graph.ends:
         neighbors.setdefault(u, []).append(v)

@@ -54,7 +54,7 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""If a named semiring has more rows than this, compile only all pairs of values."""
+"""If a named semiring has more rows than this, compile only enough rows to cover all pairs."""
 
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
@@ -79,7 +79,7 @@ SEMIRINGS = (
     ("band_bor", "vxm"),
     ("lxnor_lor", "mxv"),
 )
-"""Semirings with each kind of fold (hardware, compare and swap, plain stores) and of multiply."""
+"""Semirings with each kind of multiply and of ⊕: hardware atomic, compare and swap, plain store."""
 
 NAMED = {
     "plus_times": ("FP32", "FP64", "INT64"),
@@ -98,7 +98,7 @@ NAMED = {
 """Twelve semirings that algorithms use; compiled with every value of every other parameter."""
 
 CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
-"""Semirings with each way in which closure.cuh keeps a vertex, with and without overflow."""
+"""Semirings for each format in which closure.cuh stores a vertex, with and without overflow."""
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
 BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")
@@ -246,7 +246,7 @@ class Kernel:
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
 
     def named(self) -> Iterator[Instance]:
-        """Yield each named semiring with every combination in use, cycling over architectures."""
+        """Yield each named semiring with every valid combination, on alternating architectures."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -280,7 +280,7 @@ class Kernel:
         return [self.instance(row) for row in (*drawn, *self._sampled_semirings())]
 
     def _sampled_semirings(self) -> list[Row]:
-        """Return rows that contain each named semiring with parameters that occur in use."""
+        """Return rows that combine each named semiring with parameters that graphla requests."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return []
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -408,7 +408,7 @@ DOMAINS = {
     r"CLUSTER": (1, 16),  # backends/cuda/searching.py chooses the cluster size
     r"WAY": (0, 1, 2, 3, 4, 5),  # spmspv.cu defines the constants CLAIM to EXPAND
 }
-"""Values of the parameters with a matching name, unless SPECIAL lists the kernel's parameter."""
+"""Values of the parameters whose names match; SPECIAL overrides them for single kernels."""
 
 OPERATORS_OF = {
     "select.cu": dict.fromkeys(("flag_entries", "select_few"), "select"),

@@ -105,7 +105,7 @@ class Watch:
 
 
 def _named(text: str) -> Counter[str]:
-    """Count the mentions of each of our kernels."""
+    """Count how often the text mentions each of our kernels."""
     return Counter(re.findall(r"graphla::(\w+)<", text))
 
 

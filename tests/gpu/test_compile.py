@@ -172,7 +172,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return every operator that supports the dtype, in each kind of struct it is used in."""
+    """Return each operator that supports the dtype, with every kind of struct that may contain it."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))

@@ -48,12 +48,12 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
     {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
-    # a cluster: default, switching back and forth, and with queues so small that levels overflow
+    # a cluster: by default, in alternation with the grid, and with queues that overflow
     IN_CLUSTERS,
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # a single cluster throughout: default, and pull as early as possible
+    # only one cluster: by default, and with pull as early as possible
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -89,7 +89,7 @@ def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> B
     return cuda.bfs(Search(out, into, starts, **{**given, **options}))
 
 
-# --- the same search on the host --------------------------------------------------------------
+# --- host search ------------------------------------------------------------------------------
 
 
 def neighbors(graph: Pattern) -> dict[int, list[int]]:
@@ -115,7 +115,7 @@ def levels_on_host(
 def assert_found(
     tree: BfsResult, graph: Pattern, want: dict[int, int], least: bool = False
 ) -> None:
-    """Check the levels, and that each parent (any or the least) is one level closer."""
+    """Check the levels, and that each parent is valid: any neighbor one level up, or the smallest."""
     present = on_host(tree.present)
     assert present.dtype == bool
     assert np.flatnonzero(present).tolist() == sorted(want)
@@ -350,7 +350,7 @@ def test_a_byte_stores_levels_up_to_254(length, tier, constants):
 @pytest.mark.parametrize("k", range(len(SETTINGS)))
 @pytest.mark.parametrize("way", range(3))
 def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
-    """Each pair of a setting, a direction and a kind of plan occurs."""
+    """The cases contain every combination of two among setting, direction and kind of plan."""
     n, constants, direction = 1200, SETTINGS[k], ("auto", "push", "pull")[way]
     tier = ("none", "light", "full")[(way + k) % 3]
     star = pattern(n, np.stack([np.full(n - 1, 700), np.delete(np.arange(n), 700)], 1), True)

@@ -26,7 +26,9 @@ class Known:
     """A graph on the card, and the results of the CPU for some of its vertices."""
 
     A: Matrix
-    found: dict[int, tuple[Vector, Vector, Vector]]  # per source: levels, least parents, distances
+    found: dict[
+        int, tuple[Vector, Vector, Vector]
+    ]  # levels, smallest parents and distances of each source
     depth: dict[int, int]
 
     @classmethod
@@ -94,7 +96,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
 
 
 def wrong(found: Vector, wanted: Vector) -> Any:
-    """Return on the card whether two vectors differ, without waiting for the result."""
+    """Return whether two vectors differ, as a device array that is not waited for."""
     x, y = found._store.bitmap(), wanted._store.bitmap()
     return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
 

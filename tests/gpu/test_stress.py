@@ -39,7 +39,7 @@ def pair(graph: Any, dtype: str) -> tuple[gl.Matrix, gl.Matrix]:
 
 
 def same(x: Any, y: Any) -> None:
-    """Check that two nouns contain exactly the same entries."""
+    """Check that two matrices or vectors contain exactly the same entries."""
     for mine, theirs in zip(x.to_coo(), y.to("cpu").to_coo(), strict=True):
         assert mine.dtype == theirs.dtype
         np.testing.assert_array_equal(mine, theirs)

@@ -86,13 +86,13 @@ def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> It
 
 
 def masks(noun: Any) -> Iterator[Any]:
-    """Yield None, then each kind of mask that the noun can form."""
+    """Yield None, then each kind of mask that can be made from the object."""
     yield from (None, noun.S, ~noun.S, noun.V, ~noun.V)
 
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (  # atomic instructions, compare and swap, and plain stores
+SEMIRINGS = (  # they combine terms by atomic instructions, compare and swap, or plain stores
     *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
     *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )
@@ -267,12 +267,13 @@ def indices() -> None:
         u[4] = 1
         del u[4]
         u.diag()
-    owned = vectors()[1]._store  # written in place even if other objects share its arrays
+    owned = vectors()[1]._store
+    # The backend writes in place without a check for other users.
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
 def writes() -> None:
-    """Run C⟨mask, replace⟩ = accum(C, T) with combinations of its parts."""
+    """Run C⟨mask, replace⟩ = accum(C, T) with several masks, accumulators and values of `replace`."""
     targets = vectors()
     turns = itertools.cycle(((None, False), (gl.binary.plus, True), (gl.binary.second, False)))
     for k, T in enumerate((*vectors("INT16"), vectors()[0].apply(gl.unary.one).new())):
@@ -294,7 +295,7 @@ def writes() -> None:
 
 
 def building() -> None:
-    """Build nouns from sorted and unsorted lists, with and without duplicates, and from arrays."""
+    """Build matrices and vectors from sorted and unsorted lists, with duplicates, and from arrays."""
     rng = np.random.default_rng(6)
     rows, columns = rng.integers(0, 50, (2, 900))
     values = rng.integers(0, 9, 900).astype(np.float32)
@@ -319,7 +320,7 @@ def plans() -> None:
 
 
 def closures() -> None:
-    """Run closures with one block and several, near-far and in rounds, with and without parents."""
+    """Run closures with one and several blocks, in near-far mode and in rounds, with parents or not."""
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
@@ -330,7 +331,7 @@ def closures() -> None:
 
 
 def other_closures() -> None:
-    """Run closures with 64-bit and 8-bit values, with products other than lengths, and a mask."""
+    """Run closures with 64-bit and 8-bit values, over several semirings, and with a mask."""
     x, real = gl.Vector.from_coo([0, 5], [0, 3], "FP64", size=SIZE), matrix("FP64", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         gl.closure(x, real, "max_times", cutoff=2)
@@ -526,7 +527,7 @@ LOW_RUNGS = {
 
 
 def rungs() -> None:
-    """Run each strategy that the device supports twice, then those with queues that overflow."""
+    """Run each strategy that the device supports twice, then some strategies with full queues."""
     from graphla import ladder
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

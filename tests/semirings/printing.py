@@ -67,7 +67,7 @@ def _case(module: ModuleType, name: str, op: Any, dtype: DataType) -> Case | Non
 
 
 def operands(case: Case, seed: int, size: int) -> tuple[np.ndarray, ...]:
-    """Return all pairs of edge values, then random values; positions cover the index range."""
+    """Return all pairs of boundary values, then random values; indices cover their whole range."""
     rng = np.random.default_rng(seed)
     valued = {name: dtype for name, dtype in case.parameters.items() if name in _VALUES}
     tables = [edges(dtype) for dtype in valued.values()]
@@ -90,7 +90,7 @@ def _positions(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def edges(dtype: DataType) -> np.ndarray:
-    """Return edge values: 0, 1, the extremes and values near them; for floats also NaN and inf."""
+    """Return boundary values: 0, 1, extremes and values near them; for floats also NaN and inf."""
     t = dtype.np_type
     if dtype is BOOL:
         return np.array([False, True])

@@ -134,7 +134,7 @@ void change(Context &from, Context &to, bool leaves_for_good = false) {
 #endif
 }
 
-// --- the state of a launch -----------------------------------------------------------------------
+// --- launch state --------------------------------------------------------------------------------
 
 enum State { NEW, READY, AT_BARRIER, AT_CLUSTER, AT_COLLECTIVE, AT_ACTIVEMASK, DONE };
 
@@ -145,7 +145,7 @@ struct Fiber : Thread {
   Block *home;
   unsigned index;  // linear index in the block; x varies fastest
   State state;
-  int kind, argument, width;  // of the barrier or collective that the fiber waits at
+  int kind, argument, width;  // describe the barrier or collective where the fiber waits
   unsigned mask;
   uint64_t value, result;
   const char *file;
@@ -159,7 +159,7 @@ struct SharedArray {
 
 struct Warp {
   unsigned waiting = 0, done = 0;  // masks of lanes that wait at a collective or have ended
-  bool alike = true;               // whether all of them wait at the collective below
+  bool alike = true;               // whether all waiting lanes wait at the same collective
   int kind = 0;
   unsigned mask = 0;
 };
@@ -196,8 +196,8 @@ Launch launch;
 Context scheduler;
 std::vector<char *> free_stacks;
 std::vector<std::unique_ptr<Block>> blocks;
-std::map<uint64_t, Block *> working;  // running blocks by number
-std::vector<char> ended;              // whether each block has ended, by number
+std::map<uint64_t, Block *> working;  // running blocks, keyed by number
+std::vector<char> ended;              // whether each block has ended, indexed by number
 std::vector<Cluster> clusters;
 unsigned cluster_size;  // as declared by the kernel; 0 before that
 std::vector<Fiber *> ready;
@@ -213,7 +213,7 @@ char start_token, end_token;
 // launch, each runs one thread of the kernel as long as there are fewer than `most_fibers`.
 std::vector<Context> kept, spare;
 size_t made;
-constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at a time
+constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at the same time
 #endif
 
 /// While it exists, the thread sanitizer attributes the simulator's own work, such as allocation,
@@ -288,19 +288,25 @@ void make_ready(Fiber *f) {
 std::string place_of(const Fiber *f) {
   std::string text;
   switch (f->state) {
-    case AT_BARRIER: append(text, "%s", barrier_names[f->kind]); break;
-    case AT_CLUSTER: text = "the barrier of a cluster"; break;
+    case AT_BARRIER:
+      append(text, "%s", barrier_names[f->kind]);
+      break;
+    case AT_CLUSTER:
+      text = "the barrier of a cluster";
+      break;
     case AT_COLLECTIVE:
       append(text, "%s with mask 0x%08x", collective_names[f->kind], f->mask);
       break;
-    case AT_ACTIVEMASK: return "__activemask";
-    default: return "nothing";
+    case AT_ACTIVEMASK:
+      return "__activemask";
+    default:
+      return "nothing";
   }
   append(text, " (%s:%d)", f->file, f->line);
   return text;
 }
 
-/// Returns the places where threads wait, each with the number of threads.
+/// Returns the source locations where threads wait, each with its number of threads.
 std::string waiting() {
   std::map<std::string, std::pair<const Fiber *, unsigned>> places;
   for (auto &block : blocks)
@@ -330,13 +336,13 @@ void release_barrier(Block &block) {
     if (f.state != AT_BARRIER) continue;
     if (!first) first = &f;
     if (f.kind != first->kind || f.line != first->line || strcmp(f.file, first->file))
-      return fault("divergent barrier: " + name_of(first) + " waits at " + place_of(first) +
-                   ", " + name_of(&f) + " at " + place_of(&f));
+      return fault("divergent barrier: " + name_of(first) + " waits at " + place_of(first) + ", " +
+                   name_of(&f) + " at " + place_of(&f));
     count += f.value != 0;
     any |= f.value != 0;
     all &= f.value != 0;
   }
-  const unsigned result = !first                            ? 0
+  const unsigned result = !first                           ? 0
                           : first->kind == SYNCTHREADS_OR  ? any
                           : first->kind == SYNCTHREADS_AND ? all
                                                            : count;
@@ -394,9 +400,12 @@ unsigned source_of(const Fiber *f) {
   const unsigned lane = lane_of(f), width = unsigned(f->width), argument = unsigned(f->argument);
   const unsigned begin = lane & ~(width - 1), end = begin + width;
   switch (f->kind) {
-    case SHFL: return begin | (argument & (width - 1));
-    case SHFL_UP: return lane - begin >= argument ? lane - argument : lane;
-    case SHFL_DOWN: return argument < end - lane ? lane + argument : lane;
+    case SHFL:
+      return begin | (argument & (width - 1));
+    case SHFL_UP:
+      return lane - begin >= argument ? lane - argument : lane;
+    case SHFL_DOWN:
+      return argument < end - lane ? lane + argument : lane;
     default: {
       const unsigned source = lane ^ argument;
       return source < end ? source : lane;
@@ -422,10 +431,18 @@ void try_collective(Fiber *f) {
     if (!(here >> k & 1)) continue;
     Fiber &lane = warp[k];
     switch (lane.kind) {
-      case BALLOT: lane.result = ballot; break;
-      case ANY: lane.result = ballot != 0; break;
-      case ALL: lane.result = ballot == here; break;
-      case REDUCE_ADD: lane.result = sum; break;
+      case BALLOT:
+        lane.result = ballot;
+        break;
+      case ANY:
+        lane.result = ballot != 0;
+        break;
+      case ALL:
+        lane.result = ballot == here;
+        break;
+      case REDUCE_ADD:
+        lane.result = sum;
+        break;
       case MATCH_ANY: {
         unsigned same = 0;
         for (unsigned j = 0; j < lanes; j++)
@@ -433,7 +450,8 @@ void try_collective(Fiber *f) {
         lane.result = same;
         break;
       }
-      case SYNCWARP: break;
+      case SYNCWARP:
+        break;
       default: {
         const unsigned source = source_of(&lane);
         if (!(here >> source & 1)) {
@@ -497,8 +515,7 @@ void declare_cluster(const Fiber *f, int size) {
   if (size < 1 || total % unsigned(size) || (cluster_size && cluster_size != unsigned(size)))
     append(text, ": a cluster of %d blocks, in a grid of %llu and clusters of %u", size,
            (unsigned long long)total, cluster_size);
-  else if (launch.resident < total)
-    text = ": clusters in a launch that is not cooperative";
+  else if (launch.resident < total) text = ": clusters in a launch that is not cooperative";
   if (!text.empty()) fault(name_of(f) + text);
   if (cluster_size) return;
   cluster_size = unsigned(size);
@@ -509,7 +526,7 @@ void declare_cluster(const Fiber *f, int size) {
 
 char *take_stack() {
   if (free_stacks.empty()) {
-    constexpr int many = 32;  // each has an inaccessible page below it
+    constexpr int many = 32;  // stacks per mapping; an inaccessible page lies below each stack
     const size_t each = stack_bytes + page;
     char *memory = static_cast<char *>(mmap(nullptr, many * each, PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -532,7 +549,7 @@ char *take_stack() {
 
 void give_back_stack(Fiber *f) {
 #ifdef SIMULATOR_TSAN
-  if (f->context.fiber) {  // the launch ended in a fault
+  if (f->context.fiber) {  // only if the launch ended with a fault
     __tsan_destroy_fiber(f->context.fiber);
     made--;
   }
@@ -579,8 +596,8 @@ void *take_shared(Block &block, size_t bytes, size_t alignment, const char *name
   (void)aligned;
   if (arenas.empty() || arena_left < whole) {
     arena_left = std::max<size_t>(whole, 1 << 20);
-    arenas.push_back(static_cast<char *>(mmap(nullptr, arena_left, PROT_READ | PROT_WRITE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
+    arenas.push_back(static_cast<char *>(
+        mmap(nullptr, arena_left, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
   }
   arena_left -= whole;
   memory = arenas.back() + arena_left;
@@ -602,7 +619,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // used to check the ends; the Block stores the rest
+struct SharedBlock {  // a shared array, with what the check for stores beyond its ends needs
   size_t bytes, alignment;
   const char *name;
 };
@@ -697,7 +714,7 @@ void resume(Fiber *f) {
     f->context.fiber = spare.back().fiber;
     prepare(f->context, spare.back().bottom, fiber_main);
     spare.pop_back();
-    __tsan_release(&start_token);  // earlier work of the host and the scheduler is visible to it
+    __tsan_release(&start_token);  // the fiber sees all earlier work of the host and the scheduler
 #else
     char *stack = take_stack();
     if (!stack) return;
@@ -709,12 +726,12 @@ void resume(Fiber *f) {
   simulator_current = f;
   change(scheduler, f->context);
   simulator_current = nullptr;
-#ifndef SIMULATOR_TSAN  // there, fibers keep their stacks until the launch ends
+#ifndef SIMULATOR_TSAN  // with TSAN, fibers keep their stacks until the launch ends
   if (f->state == DONE) give_back_stack(f);
 #endif
 }
 
-/// Completes __activemask if no lane of a warp can continue, with the lanes at the same place.
+/// Completes __activemask for lanes at the same source line when no lane of a warp can continue.
 bool answer_activemask() {
   bool any = false;
   for (auto &block : blocks)

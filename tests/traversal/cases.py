@@ -38,7 +38,7 @@ INTEGERS = ["INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UIN
 FLOATS = ["FP32", "FP64"]
 COMPILED = ["BOOL", "INT8", "FP64", *(["INT64", "UINT16"] if is_full() or has_card() else [])]
 
-# name: (dtypes, weights, start values), such that no cycle keeps improving
+# name: (dtypes, weights, start values); with these weights no cycle keeps improving
 SETTLING: dict[str, tuple[list[str], Any, Any]] = {
     "lor_land": (["BOOL"], truth, truth),
     "land_lor": (["BOOL"], truth, truth),
