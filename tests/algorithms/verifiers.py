@@ -72,7 +72,7 @@ def verify_pagerank(
 
 
 def verify_components(graph: Edges, labels: list[int]) -> None:
-    """Verify that each label is the smallest vertex of a component that consists of its vertices."""
+    """Verify that each label marks one component, and is the smallest vertex in it."""
     neighbors: dict[int, list[int]] = {}
     for u, v in graph.ends:
         neighbors.setdefault(u, []).append(v)

@@ -172,7 +172,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return each operator that supports the dtype, with every kind of struct that may contain it."""
+    """Return each operator that supports the dtype, with every kind of struct that contains it."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))

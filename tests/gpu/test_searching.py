@@ -115,7 +115,7 @@ def levels_on_host(
 def assert_found(
     tree: BfsResult, graph: Pattern, want: dict[int, int], least: bool = False
 ) -> None:
-    """Check the levels, and that each parent is valid: any neighbor one level up, or the smallest."""
+    """Check the levels and the parents; `least` requires the smallest valid parents."""
     present = on_host(tree.present)
     assert present.dtype == bool
     assert np.flatnonzero(present).tolist() == sorted(want)

@@ -171,7 +171,7 @@ def test_each_operation_runs_on_the_card_of_its_operands(two_cards: None):
         assert A.nvals == A.to("cpu").nvals
 
 
-# --- tests of input and output arrays --------------------------------------------------------------------
+# --- tests of input and output arrays -----------------------------------------------------------
 
 
 def test_arrays_on_a_card_stay_there_regardless_of_the_default_device():

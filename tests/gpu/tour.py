@@ -273,7 +273,7 @@ def indices() -> None:
 
 
 def writes() -> None:
-    """Run C⟨mask, replace⟩ = accum(C, T) with several masks, accumulators and values of `replace`."""
+    """Run C⟨mask, replace⟩ = accum(C, T) with several masks and accumulators."""
     targets = vectors()
     turns = itertools.cycle(((None, False), (gl.binary.plus, True), (gl.binary.second, False)))
     for k, T in enumerate((*vectors("INT16"), vectors()[0].apply(gl.unary.one).new())):
@@ -295,7 +295,7 @@ def writes() -> None:
 
 
 def building() -> None:
-    """Build matrices and vectors from sorted and unsorted lists, with duplicates, and from arrays."""
+    """Build matrices and vectors from lists, sorted or with duplicates, and from arrays."""
     rng = np.random.default_rng(6)
     rows, columns = rng.integers(0, 50, (2, 900))
     values = rng.integers(0, 9, 900).astype(np.float32)
@@ -320,7 +320,7 @@ def plans() -> None:
 
 
 def closures() -> None:
-    """Run closures with one and several blocks, in near-far mode and in rounds, with parents or not."""
+    """Run closures with one and several blocks, in near-far mode and in rounds."""
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):

@@ -56,7 +56,7 @@ def _version() -> str:
 
 @cache
 def digest() -> str:
-    """Return a digest of the runtime, the compiler and its options, on which all programs depend."""
+    """Return a digest of the runtime, the compiler and its options."""
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], *COMMON)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

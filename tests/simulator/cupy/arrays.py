@@ -60,7 +60,7 @@ def on_device(values: np.ndarray) -> np.ndarray:
 
 
 def wrap(result: Any) -> Any:
-    """Convert NumPy arrays in a result to device arrays; a scalar becomes an array of dimension 0."""
+    """Convert NumPy arrays to device arrays; a scalar becomes an array of dimension 0."""
     if isinstance(result, np.ndarray):
         return ndarray._of(result if _owner(result) is not None else _written(result))
     if isinstance(result, np.generic):
