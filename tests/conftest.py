@@ -105,7 +105,7 @@ def limit_examples(item: Any) -> None:
 
 
 def record_some_examples(item: Any) -> None:
-    """Let Hypothesis choose for each example of a property whether a Recorder is active."""
+    """Let Hypothesis decide, for each example of a property test, whether to use a Recorder."""
     function = getattr(item, "obj", None)
     handle = getattr(function, "hypothesis", None)
     if handle is None or hasattr(handle.inner_test, "is_recorded"):
@@ -126,7 +126,7 @@ def record_some_examples(item: Any) -> None:
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
 def schedule(request: pytest.FixtureRequest) -> None:
-    """Seed the order of simulated threads with the test's name, so that each run repeats it."""
+    """Seed the order of simulated threads with the test's name, so that it is reproducible."""
     if "GRAPHLA_SIMULATOR_SEED" not in os.environ:
         from simulator import machine
 

@@ -98,7 +98,8 @@ def _minus(x: Any, y: Any) -> Any:
     return x ^ y if isinstance(x, np.bool_) else x - y
 
 
-# name -> common dtype of the operands -> (dtype of the result, function on NumPy scalars)
+# Each function takes the common dtype of the operands, and returns the dtype of the result and
+# a function on NumPy scalars.
 BINARY = {
     "plus": _same(lambda x, y: x + y),
     "minus": _same(_minus),
@@ -392,7 +393,7 @@ def reposition(A: Table, rows: int, columns: int, shape: Key) -> Table:
 
 
 def build(shape: Key, dtype: Any, tuples: Iterable[tuple[int, int, Any]], dup: str) -> Table:
-    """Return the matrix of (row, column, value) tuples; duplicates are folded from the left."""
+    """Build a matrix from (row, column, value) tuples; combine duplicates from the left."""
     places: dict[Key, list] = {}
     for i, j, x in tuples:
         places.setdefault((i, j), []).append(x)

@@ -105,7 +105,7 @@ def test_an_aggregator_may_be_given_by_name():
     assert line().reduce("std").new() == line().reduce(gl.agg.stdp).new()
 
 
-def test_a_name_shared_with_a_monoid_means_the_monoid():
+def test_a_name_of_both_a_monoid_and_an_aggregator_means_the_monoid():
     u, none = line(), gl.Vector(int, 3)
     assert u.reduce("any").dtype == gl.dtypes.INT64
     assert u.reduce("any").new().value in u.to_dict().values()

@@ -33,7 +33,7 @@ nonempty = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 
 def confine(region: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """Return C[I, J](mask, accum, replace), called with only the arguments that are not None."""
+    """Return C[I, J](mask, accum, replace), without the arguments that are None."""
     return updater(region, view, accum, replace)
 
 

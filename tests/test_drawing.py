@@ -207,7 +207,7 @@ def test_importing_graphla_does_not_import_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_label_is_on_the_side_of_its_vertex_where_no_edge_ends():
+def test_a_label_is_placed_on_the_side_of_a_vertex_that_has_no_edges():
     G = gl.Graph.from_edges([("a", "b"), ("b", "b"), ("c", "d"), ("d", "e")], directed=True)
     x = {"a": (0, 1), "b": (0, 0), "c": (1, 2), "d": (1, 1), "e": (1, 0)}
     ax = gl.draw(G, positions=x)

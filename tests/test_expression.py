@@ -213,7 +213,7 @@ def test_assigning_a_scalar_under_a_sparse_mask_writes_in_place():
     assert len(places) == 1  # each write reused the same array
 
 
-def test_a_region_expression_is_either_read_or_assigned_to():
+def test_a_region_expression_cannot_be_read_after_an_assignment_to_it():
     A = small()
     row = A[0, :]
     row << Vector.from_coo([1], [9], size=2)

@@ -1,4 +1,4 @@
-"""Test generated graphs: their counts, their structure against NetworkX, and their seeds."""
+"""Test the counts, structure and seeds of generated graphs; NetworkX is the reference."""
 
 from __future__ import annotations
 

@@ -481,7 +481,7 @@ def test_long_lists_of_edges_are_produced_in_batches(monkeypatch):
 
 
 def same_as_networkx(G: Graph, there: Any) -> None:
-    """Assert that both have the same vertices, directions, edges and weights."""
+    """Assert that both graphs have the same vertices, edges, weights and direction."""
     assert (set(G), G.directed) == (set(there), there.is_directed())
     found = {(u, v): w for u, v, w in G.edges(data="weight")}
     assert len(found) == there.number_of_edges()

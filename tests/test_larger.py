@@ -1,8 +1,8 @@
 """Compare operations on hundreds of entries with dense NumPy.
 
-These sizes exceed the thresholds at which an implementation changes its method: many rows per part,
-long and short rows together, full bitmaps and hash tables, several threads. A dense matrix is a
-pair of arrays, `present` and `values`; absent values are zero.
+These sizes exceed the thresholds at which an implementation changes its method. There are many
+rows per part, long rows next to short ones, full bitmaps and hash tables, and several threads. A
+dense matrix is a pair of arrays, `present` and `values`; absent values are zero.
 """
 
 from __future__ import annotations

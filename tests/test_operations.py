@@ -91,7 +91,7 @@ def draw_write(
 
 
 def updater(C: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """Return C(mask, accum, replace), called with only the arguments that are not None."""
+    """Return C(mask, accum, replace), without the arguments that are None."""
     given = {"mask": view, "accum": getattr(gl.binary, accum) if accum else None}
     given = {name: value for name, value in given.items() if value is not None}
     return C(**given, replace=True) if replace else C(**given)
@@ -135,7 +135,7 @@ def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table
     mixes = add not in ("lor", "land", "lxor") and mult in ("plus", "times", "min", "max")
     right = draw(dtypes) if mixes and draw(st.booleans()) else left
     n, k, m = draw(rows), draw(inner), draw(columns)
-    # Entries whose float products would be rounded are excluded: sums must not depend on the order.
+    # Exclude float entries whose products are rounded, because their sum depends on the order.
     strict = (left.kind == "f" or right.kind == "f") and add in ("plus", "times")
     values = [suited(add, dtype) if strict else numbers(dtype) for dtype in (left, right)]
     if strict and left != right:
@@ -246,7 +246,7 @@ def test_kronecker_multiplies_each_pair_of_entries(data):
 def test_power_multiplies_a_matrix_by_itself(data):
     semiring = data.draw(st.sampled_from(["plus_times", "min_plus", "lor_land", "max_first"]))
     dtype = data.draw(dtypes) if semiring != "lor_land" else oracle.BOOL
-    # Small values: min_plus is not distributive if it overflows, nor plus_times if it rounds.
+    # Draw small values: with overflow or rounding, a semiring is not distributive.
     values = st.integers(-3 if dtype.kind in "if" else 0, 3).map(dtype.type)
     n = data.draw(st.integers(0, 4))
     A = data.draw(tables(st.just((n, n)), dtype, values=values))

@@ -136,7 +136,7 @@ def test_a_symmetric_matrix_and_its_transpose_share_one_plan(full, transposed):
         assert plan.relabeled.out is plan.relabeled.into
 
 
-def test_a_changed_matrix_loses_its_plan_and_other_owners_keep_it():
+def test_changing_a_matrix_drops_its_plan_but_not_the_plan_of_its_duplicate():
     A = matrix().prepare()
     B = A.dup()
     tier = A.preparation.tier

@@ -65,7 +65,7 @@ STOPPED = {
 
 
 def wait_for_interrupt() -> None:
-    """Sleep in the main thread until the signal arrives; return at once if it has arrived."""
+    """Sleep in the main thread until the signal arrives, unless it has already arrived."""
     for _ in range(int(PATIENCE / 0.01)):
         sleep(0.01)
 

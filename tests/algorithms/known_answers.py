@@ -132,7 +132,7 @@ def levels(A: gl.Matrix, known: dict[str, Any]) -> None:
         level = level.to("cpu").to_dense(-1)
         assert level[vertices].sum() == known[f"bfs_{which}_level_sum"]
         assert level.max() + 1 == known[f"bfs_{which}_levels"]
-        # An edge leads from the parent of each vertex to the vertex, which is one level deeper.
+        # Each vertex has an edge from its parent, and is one level deeper than its parent.
         others = vertices != source
         assert (level[vertices[others]] == level[parent[others]] + 1).all()
         taken = parent[others].astype(np.int64) * n + vertices[others]

@@ -212,7 +212,7 @@ def ldbc_pagerank(G: gl.Graph, rounds: int) -> dict[int, float]:
 
 
 FAR = "9223372036854775807"
-ROUNDS = 5  # rounds of label propagation in its validation graphs
+ROUNDS = 5  # rounds of label propagation on the validation graphs of LDBC
 EXAMPLE_ROUNDS = 2  # rounds of PageRank and of label propagation in the two examples
 both_kinds = pytest.mark.parametrize("kind", ["dir", "undir"])
 

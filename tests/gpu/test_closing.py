@@ -191,7 +191,7 @@ def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Return values, presence, stability and overflow after `limit` products."""
+    """Compute up to `limit` products; return values, presence, convergence and overflow."""
     rows, columns, weights = case.edges
     values, present = case.start
     monoid, multiply = case.op.monoid, case.op.binaryop

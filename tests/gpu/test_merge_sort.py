@@ -152,7 +152,7 @@ def test_sorting_by_an_invalid_comparison_still_returns_a_permutation(small, nam
 
 
 def test_the_tuning_constants_are_consistent():
-    """Run lengths double, threads use different banks, and a thread's row heads fit in one word."""
+    """These values let run lengths double, avoid bank conflicts, and fit row heads in one word."""
     tuning = sort.TUNING
     assert tuning.threads & (tuning.threads - 1) == 0
     assert all(items % 2 and items <= 32 for items in (tuning.items, tuning.wide_items))

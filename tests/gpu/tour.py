@@ -313,7 +313,7 @@ def building() -> None:
 
 
 def plans() -> None:
-    """Make full plans of a directed and a symmetric matrix, with rows for blocks and for warps."""
+    """Make full plans of a directed and a symmetric matrix, with long and short rows."""
     with settings("plan", long=5):
         matrix(entries=2 * MANY).prepare()
         gl.generators.kronecker(8, symmetric=True, seed=1).prepare()

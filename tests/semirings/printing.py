@@ -256,7 +256,7 @@ def _numba_loop(name: str, group: list[Case]) -> list[str]:
 def differences(
     case: Case, arrays: tuple[np.ndarray, ...], expected: np.ndarray, got: np.ndarray
 ) -> Iterator[str]:
-    """Yield the first three rows where two forms differ by more than the operator's tolerance."""
+    """Yield the first three rows where the results differ by more than the operator's tolerance."""
     wrong = ulps_apart(expected, got) > case.typed.ulps
     if case.typed.name == "lgamma":  # near its zeros, only the absolute error is small
         with np.errstate(all="ignore"):

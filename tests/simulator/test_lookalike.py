@@ -133,7 +133,7 @@ def test_operators_compute_what_numpy_computes():
     assert (-x).tolist() == [-4, -2, -3]
 
 
-def test_a_broadcast_array_has_no_strides():
+def test_a_broadcast_array_has_zero_strides():
     x = cupy.broadcast_to(cupy.asarray(X[:1]), (5,))
     assert x.strides == (0,)
     assert x.tolist() == [3] * 5

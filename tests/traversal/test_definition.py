@@ -24,7 +24,7 @@ def run(case: Case, **options):
 
 
 @given(cases(), st.data())
-def test_the_definition_equals_rounds_over_all_edges(case, data):
+def test_the_definition_agrees_with_rounds_over_all_edges(case, data):
     allowed = data.draw(masks(case.graph.n))
     limit = data.draw(st.none() | st.integers(0, 4))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
