@@ -22,7 +22,7 @@ from records import RECORDS, digests, keep
 
 import graphla as gl
 
-# A shell starts background jobs with SIGINT ignored; the tests of Ctrl-C would then hang.
+# In a background job of a shell, SIGINT is ignored, and the tests of Ctrl-C would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if DEVICE == "cuda":

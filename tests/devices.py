@@ -35,7 +35,7 @@ def has_cuda() -> bool:
 
 
 def fewer(part: int) -> settings:
-    """Return settings that divide the usual number of examples by `part`, for slow properties."""
+    """Return settings with the usual number of examples divided by `part`, for slow properties."""
     given = settings.default
     assert given is not None
     return settings(max_examples=max(10, given.max_examples // part))

@@ -45,7 +45,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Mask:
-    """The elements that may be written: those with a (true) entry in `table`, or all others."""
+    """The elements that may be written: those where `table` has a (true) entry, or the others."""
 
     table: Table
     structural: bool = True

@@ -3,8 +3,8 @@
     python tests/sample_prose.py [COMMIT] [--blocks 150]
 
 The script reads the files of the commit and seeds the random choice with its full hash, so that
-anyone can draw the same sample again. Each directory contributes at least one block, and otherwise
-blocks in proportion to the number that it contains.
+anyone can draw the same sample again. Each directory contributes blocks in
+proportion to the number that it contains, but at least one.
 """
 
 import argparse

@@ -252,7 +252,7 @@ def test_a_scalar_behaves_like_a_python_number():
     assert s.value == 3 and t.value == 4
 
 
-def test_an_element_a_reduction_and_an_accumulation_can_be_written_to_a_scalar():
+def test_a_scalar_can_store_an_element_a_reduction_or_an_accumulation():
     s = gl.Scalar(int)
     s << small()[2, 0]
     assert s.value == 4
@@ -362,7 +362,7 @@ def test_scalars_can_be_operands_of_entrywise_operations(data):
     assert s.value == (x if y is None else y if x is None else x + y)
 
 
-def test_every_argument_that_takes_a_number_takes_a_scalar():
+def test_every_argument_that_accepts_a_number_also_accepts_a_scalar():
     two, u, A = gl.Scalar.from_value(2), line(), small()
     assert u.apply("plus", right=two).new().to_dict() == {0: 7, 2: 1}
     assert u.select("valuegt", two).new().to_dict() == {0: 5}

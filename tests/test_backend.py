@@ -87,7 +87,7 @@ def vector_mask(size, table, how, complement):
 
 
 def table_of(a):
-    """Return the entries, after a check of the storage's invariants."""
+    """Check the storage's invariants, and return the entries."""
     if isinstance(a, Csr):
         assert a.indptr.size == a.nrows + 1
         assert a.indptr[0] == 0
@@ -203,7 +203,7 @@ def test_building_uses_at_most_three_times_the_memory_of_its_result(dtype, size)
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_the_error_of_building_names_the_first_duplicate(large):
+def test_building_reports_the_first_duplicate(large):
     i, j = np.array([3, 2, 0, 2, 3]), np.array([1, 4, 0, 4, 1])
     with sorted_by_scipy(large), pytest.raises(DuplicateEntry, match=r"\(2, 4\)"):
         do.build_matrix(5, 5, i, j, np.arange(5), None)

@@ -195,7 +195,7 @@ def test_explain_lists_the_operations_that_ran():
 
 
 def needed(algorithm: Algorithm) -> list[str]:
-    """Return command line options for the algorithm's required parameters."""
+    """Return command-line options for the algorithm's required parameters."""
     words = {"k": ["--k", "3"], "communities": ["--communities", "0=1,33=2"]}
     words |= {"target": ["--target", "16"], "n": ["--n", "3"]}
     missing = [
@@ -227,8 +227,7 @@ def test_each_algorithm_has_a_help_page_and_can_run_and_save_its_result(
         words = needed(algorithm)
     path = tmp_path / "found.csv"
     assert main([algorithm.name, "karate", *words, "--output", str(path)]) == int(
-        algorithm.name
-        == "negative-cycle"  # the karate club has no negative cycle, so no file is written
+        algorithm.name == "negative-cycle"  # finds no cycle here, so it writes no file
     )
     if algorithm.name != "negative-cycle":
         assert "graph" in capsys.readouterr().out

@@ -103,7 +103,7 @@ PUBLIC: dict[str, Any] = {
     "ladder.Paths.sssp": ladder.Paths.sssp,
     "ladder.Prepared.bfs": ladder.Prepared.bfs,
 }
-"""Public functions, methods, properties and classes by their public names."""
+"""Public functions, methods, properties and classes, keyed by their public names."""
 
 ANY = re.compile(
     # a Python number of the entries' dtype, or a default value of any type
@@ -371,7 +371,7 @@ def test_examples_show_the_actual_output(name):
 
 
 @public(is_function)
-def test_no_docstring_only_refers_to_another(name):
+def test_no_docstring_merely_refers_to_another_docstring(name):
     text = docstring(PUBLIC[name])
     found = re.findall(r"[Aa]s `\w+` otherwise|[Oo]therwise as `\w+`|[Ee]lse as `\w+`", text)
     assert not found

@@ -1,4 +1,4 @@
-"""Test when traversal plans are built, shared, reported, worth their cost, and dropped."""
+"""Test when traversal plans are built, shared, reported and dropped, and when they pay off."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def spend(A, seconds, times=1):
         A._store.record_traversal(seconds)
 
 
-def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_it_costs(monkeypatch):
+def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_the_plan_costs(monkeypatch):
     A = matrix()
     both_forms(A)
     do = backend(A.device)
@@ -207,7 +207,7 @@ def spent(light=(), full=()):
     return plans
 
 
-def test_the_break_even_of_a_plan_follows_from_traversal_times():
+def test_the_break_even_point_of_a_plan_follows_from_traversal_times():
     assert spent().report(plan_of(0.3, False), 0.9).break_even is None
     assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
     # An estimate: the plan costs 0.9 s, and saves a fixed fraction of the 10 ms per traversal.

@@ -18,7 +18,7 @@ from graphla.backends.tuning import using
 from graphla.operations.accelerate import batches
 
 SIZE = (20, 60) if DEVICE == "cuda" and not has_card() else (66, 300)
-"""Numbers of vertices and edges. Only a simulated GPU gets by with one batch of 64 sources."""
+"""Numbers of vertices and edges; searches from 66 vertices take two batches, from 20 one."""
 CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "average path length": algo.average_path_length,
     "average path length, weighted": lambda A: algo.average_path_length(A, weight=True),

@@ -53,9 +53,8 @@ def test_edge_betweenness_matches_networkx(graph, normalized, weighted):
 @settings(max_examples=50)
 @given(
     st.sampled_from([tenths, magnitudes]).flatmap(
-        lambda w: graphs(
-            weights=w, dtype="FP64", loops=False
-        )  # NetworkX counts paths through self-loops of tiny weight
+        # no self-loops, because NetworkX counts paths through self-loops with tiny weights
+        lambda w: graphs(weights=w, dtype="FP64", loops=False)
     )
 )
 def test_betweenness_with_rounded_lengths_matches_networkx_or_is_refused(graph):

@@ -11,7 +11,7 @@ from graphla.algorithms.strong_components import definition
 
 
 def least(parts, n: int) -> list[int]:
-    """Return the smallest vertex in the part of each vertex."""
+    """Return, for each vertex, the smallest vertex in its part."""
     label = {v: min(part) for part in parts for v in part}
     return [label[v] for v in range(n)]
 

@@ -98,7 +98,7 @@ NAMED = {
 """Twelve semirings that algorithms use; compiled with every value of every other parameter."""
 
 CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
-"""Semirings for each format in which closure.cuh stores a vertex, with and without overflow."""
+"""Semirings that cover each format of a vertex in closure.cuh, with and without overflow."""
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
 BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")

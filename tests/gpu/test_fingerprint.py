@@ -1,4 +1,4 @@
-"""The fingerprint of a matrix on a GPU: its hash, its early exit and its use of streams."""
+"""Tests of a matrix's fingerprint on a GPU: the hash, the early exit and the use of streams."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_a_product_that_one_block_computes_obeys_a_sparse_mask(semiring, complem
         assert w.to_dict() == {v: without[v] for v in expected}
 
 
-def test_counts_read_late_and_in_any_order_belong_to_their_own_launch():
+def test_each_count_is_correct_even_if_it_is_read_late_and_out_of_order():
     A = graph()
     sources = [k % N for k in range(600)]  # more than the number of words in one allocation
     found = [any_secondi(frontier(v) @ A).new() for v in sources]

@@ -246,7 +246,7 @@ class Refusal(cupy.cuda.driver.CUDADriverError):
 
 @contextmanager
 def a_card_that_takes(blocks: int, error: str) -> Any:
-    """Refuse launches in clusters of more blocks; yield the list of launched grids."""
+    """Refuse clusters of more than `blocks` blocks; yield the list of launched grids."""
     grids: list[tuple[str, int]] = []
     launch = Kernel.__call__
 

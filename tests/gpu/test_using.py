@@ -104,7 +104,7 @@ def test_an_invalid_device_name_is_refused(device: Any):
         square().to(device)
 
 
-def test_an_absent_card_is_refused_by_name():
+def test_the_error_names_a_card_that_does_not_exist():
     with pytest.raises(DeviceUnavailable, match=r"cuda:99.* is not there"):
         square().to("cuda:99")
 

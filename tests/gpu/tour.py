@@ -92,7 +92,7 @@ def masks(noun: Any) -> Iterator[Any]:
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (  # they combine terms by atomic instructions, compare and swap, or plain stores
+SEMIRINGS = (  # these combine terms by atomic instructions, compare and swap, or plain stores
     *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
     *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )

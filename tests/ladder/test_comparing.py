@@ -72,7 +72,7 @@ def test_watts_are_none_without_an_energy_counter():
 
 
 class Driver:
-    """A stand-in for NVML that reports a GPU with a consumption of 7,500 mJ so far."""
+    """A stand-in for NVML; it reports that the GPU has consumed 7,500 mJ."""
 
     def __init__(self, handle=0, energy=0):
         self.handle, self.energy, self.asked = handle, energy, None
@@ -170,7 +170,7 @@ def test_a_slow_strategy_searches_from_fewer_sources(monkeypatch):
     assert 1 < len(ladder.compare(A, [name], limit=40)[name].seconds) < 32
 
 
-def test_a_strategy_that_finishes_no_search_is_named(monkeypatch):
+def test_the_comparison_names_a_strategy_that_finishes_no_search(monkeypatch):
     class Slow(Sequential):
         def search(self, source):
             self.deadline = -1.0

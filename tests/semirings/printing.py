@@ -35,7 +35,7 @@ class Case:
 
 
 def names(module: ModuleType) -> list[str]:
-    """Return the names of the operators in a module of the catalogue."""
+    """Return the names of the operators in a module of the catalog."""
     return [
         name
         for name in dir(module)
@@ -167,7 +167,7 @@ def _cpp_function(case: Case) -> str:
 
 
 class Library:
-    """Operators compiled by g++ and loaded; they record undefined behavior when it occurs."""
+    """A loaded library of operators compiled by g++; it records undefined behavior."""
 
     def __init__(self, chosen: Iterable[Case], folder: Path):
         self.source = cpp_source(chosen)

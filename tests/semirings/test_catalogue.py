@@ -1,4 +1,4 @@
-"""Tests of the operator catalogue: its contents, look-up by name, registration and errors."""
+"""Tests of the operator catalog: its contents, lookup by name, registration and errors."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_a_dtype_that_an_operator_does_not_support_is_refused():
         _ = binary.plus["nothing"]
 
 
-def test_requesting_an_operator_for_two_dtypes_does_not_change_it_for_one():
+def test_requesting_an_operator_for_two_dtypes_leaves_the_operator_for_one_dtype_unchanged():
     assert indexunary.valuegt["INT32", "FP64"].thunk_type == FP64
     assert indexunary.valuegt["INT32"].thunk_type == "INT32"
     assert binary.first["INT32", "FP64"].type2 == FP64
@@ -435,7 +435,7 @@ def test_result_dtypes_match_python_graphblas_except_for_listed_differences(kind
     assert not wrong, "\n".join(wrong)
 
 
-def test_requesting_an_operator_with_a_thunk_dtype_does_not_change_it_without():
+def test_requesting_an_operator_with_a_thunk_dtype_leaves_the_plain_operator_unchanged():
     other = select.valuege["INT16", "FP64"]
     assert select.valuege["INT16"] is select.valuege["INT16", "INT16"] is not other
 
@@ -506,7 +506,7 @@ def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype
             assert np.array_equal(found, expected), label
 
 
-def test_a_semiring_has_the_same_identity_under_its_numpy_name_and_its_common_name():
+def test_numpy_names_and_common_names_give_the_same_semiring_object():
     assert semiring.numpy.add_multiply is semiring.plus_times
     assert semirings.op.numpy.maximum_add is semiring.max_plus
     assert semiring.numpy.bitwise_and_floor_divide.binaryop is binary.floordiv

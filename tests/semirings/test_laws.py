@@ -291,7 +291,7 @@ def test_every_built_in_monoid_passes_its_check(name: str):
     check(getattr(monoid, name)).raise_if_broken()
 
 
-def test_covers_compares_two_domains():
+def test_a_domain_covers_another_if_it_contains_all_its_values():
     for dtype in ALL:
         assert EVERYWHERE.covers(EVERYWHERE, dtype)
         assert EVERYWHERE.covers(UNIT, dtype)

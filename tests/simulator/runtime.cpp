@@ -602,7 +602,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // a shared array, with what the check for stores beyond its ends needs
+struct SharedBlock {  // describes a shared array, for the check for stores beyond its ends
   size_t bytes, alignment;
   const char *name;
 };
