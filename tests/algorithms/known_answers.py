@@ -72,7 +72,7 @@ def cases(names: tuple[str, ...]) -> list[Any]:
 
 
 def undirected(A: gl.Matrix) -> gl.Matrix:
-    """Return A with each edge in both directions at the smaller weight, without self-loops."""
+    """Return A with each edge in both directions with the smaller weight, without self-loops."""
     return select.offdiag(binary.min(A | A.T)).new()
 
 

@@ -22,7 +22,7 @@ from toolkit import nvrtc as installed
 from graphla.compilers import nvrtc
 
 TOGETHER = 24
-"""Instances per program; reading the headers takes longer than compiling a small kernel."""
+"""Number of instances per program; reading the headers takes longer than compiling a kernel."""
 TABLE = Path(__file__).with_name("resources.json")
 
 
@@ -108,7 +108,7 @@ def _compile(
     except nvrtc.CompilationFailed:
         if len(group) == 1:
             raise
-        for each in group:  # Compile them one by one to find the one that fails.
+        for each in group:  # Compile the instances one by one to find the one that fails.
             yield from _compile(toolkit, [each], options)
         return
     taken = dict(_entries(log))

@@ -219,7 +219,7 @@ class Kernel:
         return f"{self.file}:{self.name}"
 
     def factors(self) -> dict[str, Any]:
-        """Return the domain of everything that a row selects."""
+        """Return the domains of all factors that a row selects."""
         chosen: dict[str, Any] = dict(self.parameters)
         if self.operators != "nothing":
             chosen = {"operator": OPERATORS[self.operators][0], "dtype": ALL, **chosen}
@@ -331,7 +331,7 @@ class Instance:
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
-    """Return whether the product code would request this combination.
+    """Return whether graphla would request this combination.
 
     An operand is passed as unread if and only if the semiring does not read it. Only the monoid
     `any` stops a row at its first term. All offsets have the same width.
@@ -368,7 +368,7 @@ def _lookup(name: str) -> DataType:
 def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     """Return the template parameters of each kernel, by file and name.
 
-    The value maps a parameter's name to its kind, such as "class" or "bool".
+    Each value maps the parameters' names to their kinds, such as "class" or "bool".
     """
     bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
     pattern = re.compile(

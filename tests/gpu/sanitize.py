@@ -34,7 +34,7 @@ PATIENCE = 240
 
 OPTIONS = {
     "racecheck": ("--racecheck-report", "all"),
-    # A launch may try a grid of clusters that the card refuses and then use a smaller one.
+    # A launch may try a grid of clusters that the GPU refuses and then use a smaller one.
     "memcheck": ("--leak-check", "no", "--report-api-errors", "no"),
 }
 UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}

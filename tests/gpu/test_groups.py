@@ -1,4 +1,4 @@
-"""Communities, colors and matchings on the card match the host."""
+"""Communities, colors and matchings on the GPU match the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merge sort on the card matches Python's stable sort, and ends even for invalid comparisons."""
+"""Merge sort on the GPU matches Python's stable sort, and ends even for invalid comparisons."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
 
 
 def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32) -> Any:
-    """Sort on the card and return the results on the host; without sizes there is one segment."""
+    """Sort on the GPU and return the results on the host; without sizes there is one segment."""
     indptr = None if sizes is None else cupy.asarray(np.r_[0, np.cumsum(sizes)].astype(offset))
     typed = op[values.dtype.name] if isinstance(values.dtype, DataType) else op[values.dtype]
     found, places = sort_by(cupy.asarray(values), indptr, typed)

@@ -79,7 +79,7 @@ def csr(
 
 
 def on_device(storage: Any) -> Any:
-    """Copy a storage to the card; a value that all entries share is stored once on the card."""
+    """Copy a storage to the GPU; a value that all entries share is stored once on the GPU."""
     if storage is None:
         return None
 

@@ -48,12 +48,12 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
     {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
-    # a cluster: by default, in alternation with the grid, and with queues that overflow
+    # use a cluster: the defaults, switches to the grid, and queues that overflow
     IN_CLUSTERS,
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # only one cluster: by default, and with pull as early as possible
+    # use only one cluster: the defaults, and pull as early as possible
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -146,7 +146,7 @@ WANTED = st.sampled_from(
 
 
 def starts_of(data: Any, n: int) -> np.ndarray:
-    """Draw one start vertex, a few, or all vertices."""
+    """Draw one, a few or all vertices as start vertices."""
     numbers = np.random.default_rng(data.draw(st.integers(0, 1 << 16)))
     count = data.draw(st.sampled_from((1, 1, min(3, n), min(70, n), n)))
     return numbers.choice(n, count, replace=False)
@@ -362,7 +362,7 @@ def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
 
 
 def caterpillar(length: int, leaves: int) -> list[tuple[int, int]]:
-    """Return a path with `leaves` additional neighbors per vertex, in random numbering."""
+    """Return a path with `leaves` additional neighbors per vertex, numbered randomly."""
     spine = np.arange(length)
     ends = np.arange(length, length * (1 + leaves))
     pairs = np.concatenate(

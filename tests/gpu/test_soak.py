@@ -23,7 +23,7 @@ SOURCES = 4
 
 @dataclass(frozen=True)
 class Known:
-    """A graph on the card, and the results of the CPU for some of its vertices."""
+    """A graph on the GPU, and the results of the CPU for some of its vertices."""
 
     A: Matrix
     found: dict[
@@ -116,7 +116,7 @@ def traverse(graphs: list[Known], count: int) -> None:
 
 
 def in_use() -> int:
-    """Return the bytes of the card's memory that are in use."""
+    """Return the bytes of the GPU's memory that are in use."""
     gc.collect()
     cupy.cuda.Device().synchronize()
     return cupy.get_default_memory_pool().used_bytes()

@@ -1,6 +1,6 @@
 """Random traversals on several streams respect the stream order while memory is freed.
 
-The simulated card reports memory that is read before it is written, or freed while it is read.
+The simulated GPU reports memory that is read before it is written, or freed while it is read.
 """
 
 from __future__ import annotations

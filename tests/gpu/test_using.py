@@ -1,4 +1,4 @@
-"""Tests of devices, input and output arrays, and errors, on a real or a simulated card."""
+"""Tests of devices, input and output arrays, and errors, on a real or a simulated GPU."""
 
 from __future__ import annotations
 

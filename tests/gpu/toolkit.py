@@ -1,7 +1,7 @@
 """Call NVRTC through ctypes, with the same interface as `cupy.cuda.nvrtc`.
 
 The tests can thus compile every kernel for every architecture with NVRTC's wheel alone, without
-CuPy and without a card.
+CuPy and without a GPU.
 """
 
 from __future__ import annotations

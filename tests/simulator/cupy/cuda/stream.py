@@ -1,4 +1,4 @@
-"""A look-alike of CuPy's streams and events, which runs all work at once and checks its order.
+"""A look-alike of CuPy's streams and events, which runs all work immediately and checks its order.
 
 On a GPU, only events and host waits order the work of two streams. Each stream has a vector clock:
 its own progress, and the progress of every other stream that it has waited for. It is a fault if a
@@ -80,7 +80,7 @@ class Event:
 
 
 class Stream:
-    """A stream, which runs its work at once."""
+    """A stream, which runs its work immediately."""
 
     null: Stream
 
