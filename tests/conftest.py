@@ -50,7 +50,7 @@ settings.load_profile(PROFILE)
 
 @pytest.fixture(scope="module", params=["cuda"] if DEVICE == "cuda" else ["numpy", "numba"])
 def loops(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run each test of a module with NumPy and, if it is installed, with Numba; or only on CUDA."""
+    """Run each test of a module with NumPy and, if installed, with Numba. On CUDA, run it once."""
     if request.param == "numba":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "numba", threads=2):

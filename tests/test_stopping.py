@@ -46,7 +46,7 @@ if pthread_kill is None:
 PATIENCE = 10.0  # maximum wait for another thread in seconds, long enough on a busy machine
 THREADS = 2
 SLACK = 2 * THREADS
-"""The maximum number of calls in progress at the stop request: two per thread."""
+"""The maximum number of calls in progress when the stop is requested: two per thread."""
 STOPPED = {
     "betweenness.dependencies": of_betweenness.STOPPED,
     "bfs.search": int(of_bfs.STOPPED),

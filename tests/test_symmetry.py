@@ -61,7 +61,7 @@ few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
 
 
 def held(A: gl.Matrix) -> int:
-    """Return the bytes of the storage forms and of the plan; each array counts once."""
+    """Return the number of bytes in the storage forms and the plan; each array counts once."""
     forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}

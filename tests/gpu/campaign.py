@@ -1,7 +1,7 @@
 """Compile kernel instances with NVRTC, and read how many registers and bytes each one uses.
 
-As a program (`make resources`) this module writes the limits of every kernel to resources.json.
-File names as arguments (`bfs.cu`) restrict it to the kernels of these files.
+Run as a program (`make resources`), this module writes the limits of every kernel to
+resources.json. File names as arguments (`bfs.cu`) restrict it to the kernels of these files.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Resources:
 
 
 def table() -> dict[str, dict[str, Resources]]:
-    """Return the committed table: the maximum over a kernel's instances, by architecture."""
+    """Return the committed limits: the maxima over each kernel's instances, by architecture."""
     kept = json.loads(TABLE.read_text())
     return {
         kernel: {arch: Resources(**most) for arch, most in by_architecture.items()}
@@ -144,7 +144,7 @@ def _number(pattern: str, text: str) -> int:
 
 
 def _most(k: int) -> tuple[str, dict[str, Resources]]:
-    """Return, for each architecture, the maximum over the campaign's instances of kernel k."""
+    """Return, for each architecture, the maximum resources that any instance of kernel k uses."""
     toolkit = installed(13)
     assert toolkit is not None, "NVRTC of CUDA 13 is not installed"
     found: dict[str, Resources] = {}

@@ -54,7 +54,7 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""If a named semiring has more rows than this, compile only enough rows to cover all pairs."""
+"""If a named semiring has more rows than this, compile just enough to cover all pairs of values."""
 
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
@@ -334,7 +334,7 @@ def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
     """Return whether graphla would request this combination.
 
     An operand is passed as unread if and only if the semiring does not read it. Only the monoid
-    `any` stops a row at its first term. All offsets have the same width.
+    `any` may stop after the first term of a row. All offsets have the same width.
     """
     ring = spec[1]
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
@@ -513,7 +513,7 @@ CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm.TUNING),
     **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
-"""The constants that `load` gets for the kernels of a file."""
+"""The constants that are passed to `load` for the kernels of a file."""
 
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(

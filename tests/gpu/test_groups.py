@@ -117,7 +117,7 @@ def test_the_smallest_label_wins_when_all_weights_are_zero(rows):
 
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
 def test_coloring_is_correct_for_rows_longer_than_a_warp_can_hold(strategy):
-    """The last vertices wait for more neighbors than a warp holds; path vertices wait for two."""
+    """Vertices of one graph wait for more neighbors than a warp can hold; in a path, for two."""
     n = 330
     rng = np.random.default_rng(1)
     dense = np.triu(rng.random((n, n)) < 0.9, 1)

@@ -116,7 +116,7 @@ def traverse(graphs: list[Known], count: int) -> None:
 
 
 def in_use() -> int:
-    """Return the bytes of the GPU's memory that are in use."""
+    """Return the number of bytes of GPU memory in use."""
     gc.collect()
     cupy.cuda.Device().synchronize()
     return cupy.get_default_memory_pool().used_bytes()

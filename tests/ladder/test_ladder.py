@@ -1,4 +1,4 @@
-"""Tests of `ladder.bfs` with every rung, on the device of the tests."""
+"""Tests of `ladder.bfs` with every rung, on the device under test."""
 
 from __future__ import annotations
 

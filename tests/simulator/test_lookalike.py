@@ -186,7 +186,7 @@ def test_stream_query_returns_a_status_and_does_not_raise():
 
 
 class Filling(IntEnum):
-    """An enumeration with a value that an array could have."""
+    """An enumeration with an integer value."""
 
     ONE = 1
 

@@ -91,7 +91,7 @@ def cases(
 
 
 def masks(n: int) -> st.SearchStrategy[set[int] | None]:
-    """Draw the set of vertices that x may be written to; None stands for all."""
+    """Draw the set of vertices at which x may be written; None stands for all."""
     return st.none() | st.sets(st.integers(0, n - 1))
 
 

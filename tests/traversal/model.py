@@ -12,7 +12,7 @@ from semirings import dtypes
 
 
 class Model:
-    """x after rounds of x = x ⊕ xA, whether x has converged, and the vertices with an overflow."""
+    """The result of rounds of x = x ⊕ xA: x, whether x converged, and which vertices overflowed."""
 
     def __init__(self, values: dict[int, Any], rests: bool, lost: set[int]):
         self.values = values
