@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-# Each avoided expression, and what to write instead. A space also matches a line break.
+# Maps each avoided expression to advice on what to write. A space also matches a line break.
 PATTERNS = {
     r"(?<!there\s)\b(is|are|was|were) no\b(?!-| (longer|more|less|fewer|other|later|earlier"
     r"|greater|larger|smaller|wider|better|worse|shorter|higher|lower)\b)": "is not a",

@@ -216,7 +216,7 @@ size_t made;
 constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at the same time
 #endif
 
-/// While it exists, the thread sanitizer attributes the simulator's own work, such as allocation,
+/// While an instance exists, the thread sanitizer attributes the simulator's own work, such as allocation,
 /// to the scheduler instead of a thread of the kernel.
 struct NotTheKernel {
 #ifdef SIMULATOR_TSAN

@@ -92,7 +92,7 @@ template <int size> struct Word;
 template <> struct Word<4> { typedef uint32_t type; };
 template <> struct Word<8> { typedef uint64_t type; };
 
-// Atomically replaces *at by step(*at) and returns the old value.
+// Atomically replaces *at with step(*at) and returns the old value.
 template <class T, class Step>
 SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   typedef typename Word<sizeof(T)>::type W;
