@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the collected tests from garbage collection; scanning them slowed Numba by 20%."""
+    """Exclude the tests from garbage collection: scanning them took 20% of the time with Numba."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -71,7 +71,7 @@ def matrices(draw: Draw, nrows: int, ncols: int, dtypes: tuple[np.dtype[Any], ..
 
 
 def _some(draw: Draw, size: int) -> np.ndarray:
-    """Draw increasing indices from 0..size - 1."""
+    """Draw increasing indices from 0 to size - 1."""
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     density = draw(st.sampled_from((0.0, 0.1, 0.5, 1.0)))
     return (numbers.random(size) < density).nonzero()[0]

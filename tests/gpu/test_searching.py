@@ -350,7 +350,7 @@ def test_a_byte_stores_levels_up_to_254(length, tier, constants):
 @pytest.mark.parametrize("k", range(len(SETTINGS)))
 @pytest.mark.parametrize("way", range(3))
 def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
-    """The cases contain every combination of two among setting, direction and kind of plan."""
+    """The cases cover all pairs of values of the setting, the direction and the kind of plan."""
     n, constants, direction = 1200, SETTINGS[k], ("auto", "push", "pull")[way]
     tier = ("none", "light", "full")[(way + k) % 3]
     star = pattern(n, np.stack([np.full(n - 1, 700), np.delete(np.arange(n), 700)], 1), True)

@@ -25,7 +25,7 @@ from graphla.backends.tuning import using
 
 SIZE, FEW, MANY = 300, 40, 3000
 FEW_BLOCKS = 4
-"""Number of blocks in a grid with many barriers, which are very slow under a tool."""
+"""Number of blocks in a grid with many barriers, which are very slow under a sanitizer."""
 RAN = "ran: "
 """Prefix of the line that lists the kernels that ran."""
 
@@ -527,7 +527,7 @@ LOW_RUNGS = {
 
 
 def rungs() -> None:
-    """Run each strategy that the device supports twice, then some strategies with full queues."""
+    """Run each strategy that the device supports twice, then some with queues that overflow."""
     from graphla import ladder
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

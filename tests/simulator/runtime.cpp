@@ -216,8 +216,8 @@ size_t made;
 constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at the same time
 #endif
 
-/// While an instance exists, the thread sanitizer attributes the simulator's own work, such as allocation,
-/// to the scheduler instead of a thread of the kernel.
+/// While an instance exists, the thread sanitizer attributes the simulator's own work, such as
+/// allocation, to the scheduler instead of a thread of the kernel.
 struct NotTheKernel {
 #ifdef SIMULATOR_TSAN
   void *const before = __tsan_get_current_fiber();
