@@ -602,7 +602,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // describes a shared array, for the check for stores beyond its ends
+struct SharedBlock {  // describes a shared array, to detect stores beyond its ends
   size_t bytes, alignment;
   const char *name;
 };
