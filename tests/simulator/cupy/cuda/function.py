@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.function; its modules are shared objects with a launcher per kernel."""
+"""A look-alike of cupy.cuda.function; its modules are shared objects with launchers."""
 
 from __future__ import annotations
 
