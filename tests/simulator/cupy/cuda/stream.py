@@ -212,7 +212,7 @@ def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
 
 
 def freed(track: Any) -> None:
-    """Report a fault if another stream may still use memory that its owner can now reuse."""
+    """Report a fault if another stream may still use memory that its owner can reuse."""
     with lock:
         clock = _clock(track.taken_on)
         users = dict(track.readers)
