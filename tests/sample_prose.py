@@ -3,8 +3,8 @@
     python tests/sample_prose.py [COMMIT] [--blocks 150]
 
 The script reads the files of the commit and seeds the random choice with its full hash, so that
-anyone can draw the same sample again. Each room (a directory, or the root) contributes blocks in
-proportion to its number of blocks, and at least one block.
+anyone can draw the same sample again. Each directory contributes blocks in
+proportion to the number that it contains, but at least one.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def readable(path: str, text: str) -> Iterator[Block]:
 
 
 def help_texts(path: str, text: str) -> Iterator[Block]:
-    """Yield the texts of command lines: `help=...`, and every text of `graphla.cli`."""
+    """Yield the help texts of command lines, and every string of `graphla.cli`."""
     nodes = list(ast.walk(ast.parse(text)))
     skipped = {node.value for node in nodes if isinstance(node, ast.Expr)}  # docstrings
     wanted: list[ast.expr] = []
@@ -82,7 +82,7 @@ def is_prose(block: Block) -> bool:
 
 
 def room(path: str) -> str:
-    """Return the room that a file belongs to: its directory."""
+    """Return the directory of the file."""
     return str(PurePath(path).parent)
 
 

@@ -3,7 +3,7 @@
 NVRTC compiles instances of each kernel (`instances.py`). Their use of resources must stay within
 `resources.json`, which `make resources` writes. `make test` compiles a sample for one architecture,
 and one instance for the oldest and the newest architecture. `make test-full` compiles every pair of
-parameters for all four architectures. The tests need NVRTC, but neither a card nor CuPy.
+parameters for all four architectures. The tests need NVRTC, but neither a GPU nor CuPy.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return every operator that supports the dtype, in each kind of struct it is used in."""
+    """Return each operator that supports the dtype, with every kind of struct that contains it."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))

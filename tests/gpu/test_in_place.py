@@ -1,4 +1,4 @@
-"""Write vectors on the device in place, without counting entries, if nothing else uses them."""
+"""Vectors that nothing else uses are written in place on the device, without counting entries."""
 
 from __future__ import annotations
 
