@@ -28,10 +28,10 @@ def average_path_length(
     Takes n searches; without weights, 64 searches run at once, one bit of a word per search.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         method: "unweighted", "dijkstra" or "bellman-ford", which also takes weights below 0. None
             chooses "dijkstra" if `weight` is set, otherwise "unweighted".
@@ -40,12 +40,12 @@ def average_path_length(
         float: the mean length; 0.0 for a graph with one vertex.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if
-            `method` is another name, if a weight is NaN, if a weight is below 0 with "dijkstra", if
-            a cycle has a negative sum, or, with weights, if A is a Graph whose parallel edges were
-            summed.
+            `method` is not one of the names above, if a weight is NaN, if a weight is below 0 with
+            "dijkstra", if a cycle has a negative sum, or if weights are used and A is a Graph whose
+            parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:

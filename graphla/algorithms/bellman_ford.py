@@ -70,15 +70,15 @@ def bellman_ford(
     Takes O(n m) time at worst. `sssp` is faster if no weight is below 0.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the lengths of the edges.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. Its values are the lengths of the edges.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has distance 0, unless a path to it has a negative
             length.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
-        parents: whether to find the vertex before each vertex on a shortest path as well.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
+        parents: whether to return also the predecessor of each vertex on a shortest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
             not enter vertices outside the mask, except the sources.
 
@@ -86,17 +86,17 @@ def bellman_ford(
         ShortestPaths: (distances, parents), with entries at the vertices that are reached.
             `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
             INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
-            there are several shortest paths, it describes any one of them.
+            there are several shortest paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If the source reaches a cycle whose weights have a negative sum (the message
             names a vertex of it, and `negative_cycle` returns the whole cycle), if rounded lengths
-            keep decreasing around a cycle whose weights add up to about 0, if a weight is NaN, or,
-            with weights, if A is a Graph whose parallel edges were summed.
+            keep decreasing around a cycle whose weights add up to about 0, if a weight is NaN, or
+            if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:
@@ -134,9 +134,9 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
     back. NetworkX raises an error if there is no such cycle; this function returns None.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the weights of the edges.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. Its values are the weights of the edges.
         source: find only cycles that this vertex, or one of several vertices, reaches. None finds a
             cycle anywhere.
 
@@ -145,10 +145,10 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
             at the end; None if there is no such cycle. The exact sum of its weights is below 0.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector of sources are not on one device.
+        DeviceMismatch: If A and a Vector of sources are not on the same device.
         InvalidValue: If rounded lengths keep decreasing around a cycle whose weights add up to
             about 0, if a weight is NaN, or if A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 length does not fit.

@@ -50,31 +50,31 @@ def betweenness(
     time per source without weights.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
-            None takes all vertices.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
+            NetworkX. None uses all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A as lengths, which must be above 0.
+        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
+            to use the values of A as lengths, which must be above 0.
         endpoints: whether a path counts for its own ends as well.
-        seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
-            seed gives one result.
+        seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
+            seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each pair counts once.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or,
-            with weights, if A is a Graph whose parallel edges were summed.
+            not above 0, if a weight is too small to change the distance to which it is added, or if
+            weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:
@@ -135,30 +135,30 @@ def edge_betweenness(
     without weights.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
-            None takes all vertices.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
+            NetworkX. None uses all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A as lengths, which must be above 0.
-        seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
-            seed gives one result.
+        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
+            to use the values of A as lengths, which must be above 0.
+        seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
+            seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each pair counts once.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with the entries of A.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or,
-            with weights, if A is a Graph whose parallel edges were summed.
+            not above 0, if a weight is too small to change the distance to which it is added, or if
+            weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:

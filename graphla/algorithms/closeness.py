@@ -70,13 +70,12 @@ def closeness(
     reaches v. Without lengths, searches from k vertices take O(m k / 64) time at best.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        u: a vertex for its value alone; a list or array of vertices for these alone; None for all
-            vertices.
-        distance: None or False to count edges; True, or the name of the length as in NetworkX, to
-            use the values of A, at least 0.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        u: a single vertex, a list or array of vertices, or None for all vertices.
+        distance: None or False to count edges; True, or the name of an edge attribute as in
+            NetworkX, to use the values of A, which must be at least 0.
         wf_improved: whether to multiply by (r - 1) / (n - 1), the share of the graph that reaches v
             (Wasserman and Faust), so that vertices in small components do not rank first.
 
@@ -85,10 +84,10 @@ def closeness(
             with entries at the vertices of `u`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If a length is below 0 or NaN, or, with lengths, if A is a Graph whose
+        InvalidValue: If a length is below 0 or NaN, or if lengths are used and A is a Graph whose
             parallel edges were summed.
 
     Examples:

@@ -71,22 +71,21 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
     Self-loops do not count. Takes O(m √m) time at most.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. A Matrix that is not symmetric is a directed
             graph, in which triangles of all directions count.
-        nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
-            all vertices.
-        weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
-            count for each triangle the cube root of the product of its weights, each divided by the
-            largest weight of A.
+        nodes: a single vertex, a list or array of vertices, or None for all vertices.
+        weight: None or False to count triangles; True, or the name of an edge attribute as in
+            NetworkX, to count for each triangle the cube root of the product of its weights, each
+            divided by the largest weight of A.
 
     Returns:
         Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
             FP64, with entries at the vertices of `nodes`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
         InvalidValue: If `weight` is set and the graph has a triangle, but the largest weight is 0.
@@ -140,20 +139,20 @@ def average_clustering(
     Takes O(m √m) time at most.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. A Matrix that is not symmetric is a directed
             graph.
         nodes: the vertices to average over, one or several; None for all vertices.
-        weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
-            weight them as `clustering` does.
+        weight: None or False to count triangles; True, or the name of an edge attribute as in
+            NetworkX, to weight them as `clustering` does.
         count_zeros: whether vertices with coefficient 0 are part of the mean.
 
     Returns:
         float: the mean, from 0 to 1.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
         InvalidValue: If there is no vertex to average over, or if `weight` is set and the graph has
@@ -194,15 +193,15 @@ def transitivity(A: Matrix) -> float:
     time at most.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         float: the share, from 0 to 1; 0 if there is no triangle.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:

@@ -39,23 +39,22 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
     vertices one by one; they are not available here.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
         strategy: the order of the vertices: "largest_first" by descending degree, equal degrees in
             random order, or "random_sequential" in random order.
-        seed: determines the random order: None (the same as 0), an integer of at least 0, or a
-            `numpy.random.Generator`. One seed gives one result.
+        seed: determines the random order: None (the same as 0), a non-negative integer, or a
+            `numpy.random.Generator`. The same seed always gives the same result.
 
     Returns:
         Vector: the colors 0, 1, ..., a full Vector of size n and dtype INT64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If A is a directed Graph or is not symmetric, if `strategy` is another name,
-            or if `seed` is below 0.
+        InvalidValue: If A is a directed Graph or is not symmetric, if `strategy` is not one of the
+            names above, or if `seed` is below 0.
 
     Examples:
         >>> from graphla import Matrix

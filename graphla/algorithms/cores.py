@@ -36,17 +36,17 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
     directed graph the degree counts in-edges and out-edges. Takes O(n + m) time on the CPU.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+            Matrix as undirected if it is symmetric.
 
     Returns:
         Vector: the core numbers, a full Vector of size n and dtype INT64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A has a self-loop, or `directed` is False but A is not symmetric.
 
@@ -80,24 +80,24 @@ def k_core(
     Takes O(n + m) time after `core_numbers`.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         k: the minimum degree, at least 0; None takes the largest core number.
         core_number: the core numbers, if they are known: a Vector of size n or a mapping, as
             `core_numbers` returns them.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric.
+        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+            Matrix as undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix with the shape, dtype and values of A, and the edges between the vertices
             of the core. Other vertices are isolated.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `core_number` has a size other than n.
         IndexOutOfBound: If `core_number` has a key that is not a vertex.
-        DeviceMismatch: If A and `core_number` are not on one device.
+        DeviceMismatch: If A and `core_number` are not on the same device.
         InvalidValue: If A has a self-loop, if `directed` is False but A is not symmetric, or if `k`
             is below 0.
 

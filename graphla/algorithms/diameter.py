@@ -35,30 +35,31 @@ def diameter(
 
     Compute the diameter: the maximum distance between two vertices.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
         float: the diameter, an int without weights or with integer weights, otherwise a float.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
+            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
+            whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:
@@ -88,30 +89,31 @@ def radius(
 
     Compute the radius: the distance from a center vertex to the vertex farthest from it.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
         float: the radius, an int without weights or with integer weights, otherwise a float.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
+            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
+            whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:
@@ -139,32 +141,32 @@ def center(
 
     Find the center: the vertices with the smallest eccentricity.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
-    Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
-    of a longest path differ in the last bit.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed. Eccentricities are compared exactly; rounded sums of floating-point weights may let the
+    two ends of a longest path differ in the last bit.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the center and without entries elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
+            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
+            whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:
@@ -192,19 +194,19 @@ def periphery(
 
     Find the periphery: the vertices with the largest eccentricity.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
-    Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
-    of a longest path differ in the last bit.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed. Eccentricities are compared exactly; rounded sums of floating-point weights may let the
+    two ends of a longest path differ in the last bit.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
             from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
@@ -212,13 +214,13 @@ def periphery(
             elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
+            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
+            whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:

@@ -42,9 +42,9 @@ def bfs_levels(
     time at best. The array needs 4 k n bytes, or k n bytes as UINT8.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
         sources: a list or array of k vertices, with a separate search from each. None means all
             vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
@@ -59,11 +59,11 @@ def bfs_levels(
             table in which the levels of one vertex are adjacent.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or the mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and the mask are not on one device.
-        InvalidValue: If `dtype` is another dtype, or `cutoff` is below 0.
+        DeviceMismatch: If A and the mask are not on the same device.
+        InvalidValue: If `dtype` is not one of the dtypes above, or `cutoff` is below 0.
         OverflowError: If a level exceeds 254 and `dtype` is "UINT8".
 
     Examples:
@@ -99,13 +99,13 @@ def all_pairs_lengths(
     at best; with weights each source takes a separate search.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
         cutoff: the maximum length that the result may hold; None sets no bound.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values below 0 are allowed if no cycle has a negative
             sum.
 
@@ -114,11 +114,11 @@ def all_pairs_lengths(
             INT32 without weights, FP64 for floating-point weights, and INT64 for other weights.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If a cycle has a negative sum of weights, if a weight is NaN, if `cutoff` is
-            below 0, or, with weights, if A is a Graph whose parallel edges were summed.
+            below 0, or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 length does not fit.
 
     Examples:

@@ -94,14 +94,13 @@ def eccentricity(
     few searches suffice; the worst case is n searches.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        v: a vertex for its value alone; a list or array of vertices for these alone; None for all
-            vertices.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        v: a single vertex, a list or array of vertices, or None for all vertices.
         sp: the lengths of shortest paths between all vertices, if they are known: a Matrix of shape
             (n, n), as `all_pairs_lengths` returns it.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
@@ -110,11 +109,11 @@ def eccentricity(
             weights.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `sp` has another shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and `sp` are not on one device.
-        InvalidValue: If a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+        DeviceMismatch: If A and `sp` are not on the same device.
+        InvalidValue: If a weight is below 0 or NaN, or if weights are used and A is a Graph whose
             parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 

@@ -34,14 +34,14 @@ def eigenvector(
     takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
             None starts with equal values.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
 
     Returns:
@@ -49,10 +49,10 @@ def eigenvector(
             graph has no vertices, which NetworkX refuses.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `nstart` has a size other than n.
         IndexOutOfBound: If `nstart` has a key that is not a vertex.
-        DeviceMismatch: If A and `nstart` are not on one device.
+        DeviceMismatch: If A and `nstart` are not on the same device.
         InvalidValue: If `nstart` is 0 everywhere or not finite, or `tol` or `max_iter` is out of
             range.
         ConvergenceError: If `max_iter` rounds do not suffice.

@@ -33,22 +33,22 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     smaller of the two lists.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         nbunch: a list or array of the vertices v to compute; None for all vertices.
-        distance: None or False to count edges; True, or the name of the length as in NetworkX, to
-            use the values of A, at least 0.
+        distance: None or False to count edges; True, or the name of an edge attribute as in
+            NetworkX, to use the values of A, which must be at least 0.
         sources: a list or array of the vertices s to sum over; None for all vertices.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at the vertices of `nbunch`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If a length is below 0 or NaN, or, with lengths, if A is a Graph whose
+        InvalidValue: If a length is below 0 or NaN, or if lengths are used and A is a Graph whose
             parallel edges were summed.
 
     Examples:

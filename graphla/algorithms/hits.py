@@ -58,9 +58,9 @@ def hits(
     occurs more than once, the result depends on the start.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are weights, at least 0.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. Its values are weights, at least 0.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
@@ -73,10 +73,10 @@ def hits(
             if the graph has no edges.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `nstart` has a size other than n.
         IndexOutOfBound: If `nstart` has a key that is not a vertex.
-        DeviceMismatch: If A and `nstart` are not on one device.
+        DeviceMismatch: If A and `nstart` are not on the same device.
         InvalidValue: If a weight is below 0 or NaN, if squares of weights have no finite sum, or if
             `tol` or `max_iter` is out of range.
         ConvergenceError: If `max_iter` rounds do not suffice.

@@ -34,21 +34,20 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
     Self-loops do not count. Takes O(log n) rounds of O(m) time, expected.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
         nodes: a list or array of vertices that the set must contain; no edge may join two of them.
             With None, no vertex is required.
-        seed: determines which of the possible sets is found: None (the same as 0), an integer of at
-            least 0, or a `numpy.random.Generator`. One seed gives one result.
+        seed: determines which of the possible sets is found: None (the same as 0), a non-negative
+            integer, or a `numpy.random.Generator`. The same seed always gives the same result.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the vertices of the set and without
             entries elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
         InvalidValue: If A is a directed Graph or is not symmetric, if an edge joins two vertices of

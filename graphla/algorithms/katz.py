@@ -39,9 +39,9 @@ def katz(
     takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         alpha: the factor per edge, any number.
         beta: the value that each vertex has without any walk: one number, or a Vector of size n or
             mapping with a value for every vertex.
@@ -50,17 +50,17 @@ def katz(
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
             None starts from 0.
         normalized: whether to divide by the Euclidean length of the result.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector has a size other than n.
         IndexOutOfBound: If a mapping has a key that is not a vertex.
-        DeviceMismatch: If A and a Vector are not on one device.
+        DeviceMismatch: If A and a Vector are not on the same device.
         InvalidValue: If `beta` lacks a vertex, or `tol` or `max_iter` is out of range.
         ConvergenceError: If `max_iter` rounds do not suffice, as when `alpha` is too large.
 

@@ -38,11 +38,11 @@ def label_propagation(
     takes O(n + m) time; once labels repeat, the remaining rounds are skipped.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to add
-            up the values of A, at least 0.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
+            to add up the values of A, at least 0.
         seed: None to take the smallest among labels with equal counts; an integer of at least 0 or
             a `numpy.random.Generator` to take the first of them in a random order.
         max_iter: the number of rounds, at least 0.
@@ -52,7 +52,7 @@ def label_propagation(
             vertex may itself have another label.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If a weight is below 0 or NaN, if weights have no finite sum, or if `max_iter`
             or `seed` is below 0.

@@ -24,9 +24,9 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     Takes O(n + m) time. NetworkX calls this `bfs_layers`.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
         sources: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them.
 
@@ -35,10 +35,10 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
             ascending order; labels if A is a Graph. Vertices that are not reached are left out.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector of sources are not on one device.
+        DeviceMismatch: If A and a Vector of sources are not on the same device.
 
     Examples:
         >>> from graphla import Matrix

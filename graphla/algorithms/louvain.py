@@ -67,28 +67,28 @@ def louvain(
     gives another result of about the same modularity.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A, at least 0;
-            None or False to count 1 for each edge.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
+            must be at least 0; None or False to count each edge as 1.
         resolution: the factor of the term that splits communities, at least 0; above 1 communities
             become smaller.
         threshold: the first level that raises the modularity by no more than this, at least 0, is
             the last.
         max_level: the maximum number of levels, at least 1; None sets no bound.
-        seed: determines the order in which vertices move: None (the same as 0), an integer of at
-            least 0, or a `numpy.random.Generator`. One seed gives one result.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each self-loop counts twice, as in
-            NetworkX.
+        seed: determines the order in which vertices move: None (the same as 0), a non-negative
+            integer, or a `numpy.random.Generator`. The same seed always gives the same result.
+        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
+            twice, as in NetworkX.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
             its community.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If a weight is below 0 or NaN, if weights have no finite sum, or if another
             argument is out of range.

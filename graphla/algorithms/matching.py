@@ -34,21 +34,21 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
     no matching has more than twice the weight of the result. Takes O(m log m) time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result.
-        weight: None or False to take edges in random order; True, or the name of the weight as in
-            NetworkX, to take edges in descending order of the values of A, edges of equal weight in
-            random order.
-        seed: determines the random order: None (the same as 0), an integer of at least 0, or a
-            `numpy.random.Generator`. One seed gives one result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels.
+        weight: None or False to take edges in random order; True, or the name of an edge attribute
+            as in NetworkX, to take edges in descending order of the values of A, edges of equal
+            weight in random order.
+        seed: determines the random order: None (the same as 0), a non-negative integer, or a
+            `numpy.random.Generator`. The same seed always gives the same result.
 
     Returns:
         Vector: the mates, a Vector of size n and dtype INT64, without entries at vertices that are
             not matched.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric, if `weight` is set and A(i, j)
             differs from A(j, i) or is NaN, or if `seed` is below 0.

@@ -23,7 +23,7 @@ class MinimaxPaths(NamedTuple, Generic[Parents]):
 
     Attributes:
         heights: a Vector with the height of a lowest path to each vertex, in the dtype of A.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a lowest path; a source that no path improves is its own parent.
     """
 
@@ -73,27 +73,27 @@ def minimax_path(
     time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the heights of the edges. A
-            path is as high as its highest edge.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. Its values are the heights of the edges. A path
+            is as high as its highest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has the smallest value of the dtype (-inf for
             floating-point numbers).
-        parents: whether to find the vertex before each vertex on a lowest path as well.
+        parents: whether to return also the predecessor of each vertex on a lowest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
             not enter vertices outside the mask, except the sources.
 
     Returns:
         MinimaxPaths: (heights, parents), with entries at the vertices that are reached. `heights`
             is a Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a
-            Vector of dtype INT32; if there are several best paths, it describes any one of them.
+            Vector of dtype INT32; if there are several best paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If a value of A is NaN, or if A is a Graph whose parallel edges were summed.
 
     Examples:

@@ -41,26 +41,26 @@ def modularity(
     m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
             sets of vertices. Each vertex must be in exactly one community.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
         resolution: γ, at least 0.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each self-loop counts twice, as in
-            NetworkX.
+        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
+            twice, as in NetworkX.
 
     Returns:
         float: the modularity Q.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of labels is not full and of size n.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Vector of labels are not on one device.
+        DeviceMismatch: If A and a Vector of labels are not on the same device.
         InvalidValue: If a vertex is not in exactly one community, if the weights have
             no finite sum other than 0, or if `resolution` is below 0.
 

@@ -57,9 +57,9 @@ def pagerank(
     takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         alpha: the probability to follow an edge, from 0 to 1.
         personalization: where jumps lead: a Vector of size n or a mapping from vertex to number. A
             jump chooses vertices in proportion to these numbers; missing vertices count 0. None
@@ -68,7 +68,7 @@ def pagerank(
         tol: the tolerance per vertex, at least 0.
         nstart: the ranks to start from, up to a factor: a Vector of size n or a mapping from vertex
             to number. None starts in proportion to the in-edges.
-        weight: True, or the name of the weight as in NetworkX, to choose among out-edges in
+        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
             proportion to the values of A, at least 0; None or False to choose them equally.
         dangling: where the walker goes from a dangling vertex: a Vector of size n or a mapping from
             vertex to number. None does the same as `personalization`.
@@ -78,10 +78,10 @@ def pagerank(
         Vector: the ranks, a full Vector of size n and of the given dtype that adds up to 1.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector has a size other than n.
         IndexOutOfBound: If a mapping has a key that is not a vertex.
-        DeviceMismatch: If A and a Vector are not on one device.
+        DeviceMismatch: If A and a Vector are not on the same device.
         InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is below
             0 or NaN, if a sum of weights does not fit the dtype, or if a distribution has a value
             below 0, or no finite sum above 0.

@@ -42,12 +42,12 @@ def path_count(
     the search.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has one path, the path without edges.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         dtype: "INT64" for exact counts, or "FP64" for rounded counts without a bound.
 
@@ -56,14 +56,14 @@ def path_count(
             reached.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector of sources are not on one device.
-        InvalidValue: If `dtype` is another dtype, if a weight is below 0 or NaN, if there are
-            infinitely many shortest paths, because a cycle on them has weight 0 (or a weight is too
-            small to change the distance to which it is added), or, with weights, if A is a Graph
-            whose parallel edges were summed.
+        DeviceMismatch: If A and a Vector of sources are not on the same device.
+        InvalidValue: If `dtype` is not one of the dtypes above, if a weight is below 0 or NaN, if
+            there are infinitely many shortest paths, because a cycle on them has weight 0 (or a
+            weight is too small to change the distance to which it is added), or if weights are used
+            and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 count or distance does not fit.
 
     Examples:

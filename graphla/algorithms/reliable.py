@@ -22,7 +22,7 @@ class ReliablePaths(NamedTuple, Generic[Parents]):
     Attributes:
         probabilities: a Vector of dtype FP64 with the probability of a most reliable path to each
             vertex.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a most reliable path; a source that no path improves is its own parent.
     """
 
@@ -72,13 +72,13 @@ def most_reliable_path(
     its edges. Takes about O(m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values, from 0 to 1, are the
-            probabilities that the edges hold.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. Its values, from 0 to 1, are the probabilities
+            that the edges hold.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has probability 1.
-        parents: whether to find the vertex before each vertex on a most reliable path as well.
+        parents: whether to return also the predecessor of each vertex on a most reliable path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
             not enter vertices outside the mask, except the sources.
 
@@ -86,13 +86,13 @@ def most_reliable_path(
         ReliablePaths: (probabilities, parents), with entries at the vertices that are reached.
             `probabilities` is a Vector of size n and dtype FP64. `parents` is None, or with
             `parents=True` a Vector of dtype INT32; if there are several best paths, it describes
-            any one of them.
+            one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If a value of A is not from 0 to 1, or if A is a Graph whose parallel edges
             were summed.
 

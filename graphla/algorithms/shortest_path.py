@@ -44,12 +44,12 @@ def shortest_path(
     m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also takes
             weights below 0. Without weights both search breadth first.
@@ -59,13 +59,13 @@ def shortest_path(
             labels if A is a Graph.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
         InvalidValue: If `method` is another name, if a weight is NaN, if a weight is below 0 with
-            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or, with
-            weights, if A is a Graph whose parallel edges were summed.
+            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or if weights
+            are used and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:
@@ -105,12 +105,12 @@ def shortest_path_length(
     `sssp`, or `bfs` for its levels.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also takes
             weights below 0. Without weights both search breadth first.
@@ -120,13 +120,13 @@ def shortest_path_length(
             an int for integer weights and a float for floating-point weights.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
         InvalidValue: If `method` is another name, if a weight is NaN, if a weight is below 0 with
-            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or, with
-            weights, if A is a Graph whose parallel edges were summed.
+            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or if weights
+            are used and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:

@@ -40,9 +40,9 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
     computing it takes about three times that memory.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
             with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -51,10 +51,10 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
             included.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+        DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -83,9 +83,9 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
     computing it takes about three times that memory.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
             with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -94,10 +94,10 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
             included.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+        DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -124,9 +124,9 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     computing it takes about three times that memory.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
             with a common neighbor, joined or not, each as (u, v) and as (v, u).
 
@@ -135,10 +135,10 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
             included.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+        DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
     Examples:
         >>> from graphla import Matrix, binary

@@ -38,11 +38,11 @@ def spanning_forest(
     Among edges with equal weights, the first in order of (i, j) is taken. Takes O(m log n) time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
         maximum: whether to find maximum spanning trees instead.
         ignore_nan: whether to leave out edges whose weight is NaN, instead of refusing them.
 
@@ -51,10 +51,10 @@ def spanning_forest(
             with their values in A.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric, if a weight is NaN and
-            `ignore_nan` is False, or, with weights, if A is a Graph whose parallel edges were
+            `ignore_nan` is False, or if weights are used and A is a Graph whose parallel edges were
             summed.
 
     Examples:

@@ -33,7 +33,7 @@ class ShortestPaths(NamedTuple, Generic[Parents]):
     Attributes:
         distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
             are floating-point numbers, otherwise INT64.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a shortest path; a source that no path improves is its own parent.
     """
 
@@ -100,19 +100,19 @@ def sssp(
     final.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the lengths of the edges, at
-            least 0.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. Its values are the lengths of the edges, at least
+            0.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has distance 0.
         cutoff: the maximum distance: a vertex that is farther away has no entry. None sets no
             bound.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
         delta: a round multiplies the pending distances up to `delta` above the smallest one, in the
             unit of the weights. None derives it from the weights. It changes only the speed.
-        parents: whether to find the vertex before each vertex on a shortest path as well.
+        parents: whether to return also the predecessor of each vertex on a shortest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
             not enter vertices outside the mask, except the sources.
 
@@ -120,15 +120,15 @@ def sssp(
         ShortestPaths: (distances, parents), with entries at the vertices that are reached.
             `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
             INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
-            there are several shortest paths, it describes any one of them.
+            there are several shortest paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
-        InvalidValue: If a weight is below 0 or NaN, if `cutoff` or `delta` is below 0, or, with
-            weights, if A is a Graph whose parallel edges were summed.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
+        InvalidValue: If a weight is below 0 or NaN, if `cutoff` or `delta` is below 0, or if
+            weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If an INT64 distance does not fit.
 
     Examples:

@@ -72,10 +72,10 @@ def widest_path(
     Takes about O(m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the widths of the edges. A
-            path is as wide as its narrowest edge.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. Its values are the widths of the edges. A path is
+            as wide as its narrowest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has the largest value of the dtype (inf for
             floating-point numbers).
@@ -86,13 +86,13 @@ def widest_path(
     Returns:
         WidestPaths: (widths, parents), with entries at the vertices that are reached. `widths` is a
             Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
-            of dtype INT32; if there are several best paths, it describes any one of them.
+            of dtype INT32; if there are several best paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If a value of A is NaN, or if A is a Graph whose parallel edges were summed.
 
     Examples:
