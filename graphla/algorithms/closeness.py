@@ -19,7 +19,7 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Number of vertices whose weighted distances are held at a time."""
+"""Number of vertices whose weighted distances are in memory at the same time."""
 
 
 @overload
@@ -67,7 +67,7 @@ def closeness(
     Compute the closeness centrality of each vertex: how close it is to the vertices that reach it.
 
     As in NetworkX, distances are measured along paths that end at v. c(v) is 0 if no other vertex
-    reaches v. Without lengths, searches from k vertices take O(m k / 64) time at best.
+    reaches v. Without lengths, searches from k vertices take O(m k / 64) time in the best case.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -76,8 +76,9 @@ def closeness(
         u: a single vertex, a list or array of vertices, or None for all vertices.
         distance: None or False to count edges; True, or the name of an edge attribute as in
             NetworkX, to use the values of A, which must be at least 0.
-        wf_improved: whether to multiply by (r - 1) / (n - 1), the share of the graph that reaches v
-            (Wasserman and Faust), so that vertices in small components do not rank first.
+        wf_improved: whether to multiply by (r - 1) / (n - 1), the fraction of the other vertices
+            that reach v (Wasserman and Faust), so that vertices in small components do not rank
+            first.
 
     Returns:
         Vector | float: a float if `u` is one vertex; otherwise a Vector of size n and dtype FP64,
@@ -121,7 +122,7 @@ def closeness(
 
 
 def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of vertices that each chosen vertex reaches, and the sum of distances."""
+    """Return, for each chosen vertex, how many vertices it reaches and the sum of distances."""
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)

@@ -1,4 +1,4 @@
-"""Degree centrality: the share of the other vertices to which a vertex has an edge."""
+"""Degree centrality: the fraction of the other vertices to which a vertex has an edge."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
         # deg = A plus.pair 1 + 1 plus.pair A
         ends(binary.plus) << edges_in(A)
     else:
-        # deg = A plus.pair 1 + 1 where there is a loop
+        # deg = A plus.pair 1, plus 1 for each self-loop
         ends(binary.plus) << A.diag().apply(unary.one).new(FP64)
     return _divide_by_others(ends)
 
@@ -119,17 +119,17 @@ def out_degree(A: Matrix) -> Vector:
 
 
 def edges_out(A: Matrix) -> Vector:
-    """``deg = A plus.pair 1``: return the number of entries in each row, FP64."""
+    """``deg = A plus.pair 1``: return the number of entries in each row, in FP64."""
     return accelerated(Degrees(A), partial(definition, A))
 
 
 def edges_in(A: Matrix) -> Vector:
-    """``deg = 1 plus.pair A``: return the number of entries in each column, FP64."""
+    """``deg = 1 plus.pair A``: return the number of entries in each column, in FP64."""
     return accelerated(Degrees(A, of_columns=True), partial(definition, A, of_columns=True))
 
 
 def definition(A: Matrix, of_columns: bool = False) -> Vector:
-    """Return the number of entries in each row, or in each column, computed by one product."""
+    """Count the entries in each row, or in each column, with one matrix product."""
     deg, ones = full(0.0, A.nrows), full(1.0, A.nrows)
     # deg = deg + A plus.pair 1, or deg + 1 plus.pair A
     deg(binary.plus) << (plus_pair["FP64"](ones @ A) if of_columns else plus_pair["FP64"](A @ ones))

@@ -1,8 +1,8 @@
 """Diameter, radius, center and periphery: the extremes of the eccentricities of a graph.
 
-Only a few eccentricities must be known exactly: a vertex whose eccentricity cannot exceed a known
-one does not matter to the diameter (see `eccentricity` for the bounds; F. W. Takes and W. A.
-Kosters, 2011).
+Only a few eccentricities must be known exactly. For example, a vertex whose eccentricity cannot
+exceed a known one does not affect the diameter (F. W. Takes and W. A. Kosters, 2011). See
+`eccentricity` for the bounds.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def center(
     Find the center: the vertices with the smallest eccentricity.
 
     Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
-    needed. Eccentricities are compared exactly; rounded sums of floating-point weights may let the
-    two ends of a longest path differ in the last bit.
+    needed. Eccentricities are compared exactly. With floating-point weights, rounding may make the
+    eccentricities of the two ends of a longest path differ in the last bit.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -195,8 +195,8 @@ def periphery(
     Find the periphery: the vertices with the largest eccentricity.
 
     Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
-    needed. Eccentricities are compared exactly; rounded sums of floating-point weights may let the
-    two ends of a longest path differ in the last bit.
+    needed. Eccentricities are compared exactly. With floating-point weights, rounding may make the
+    eccentricities of the two ends of a longest path differ in the last bit.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -248,7 +248,7 @@ def _find_bounds(
     is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:
-    """Return bounds on the eccentricities that are close enough for `is_open` to be false."""
+    """Narrow the bounds on the eccentricities until `is_open` is false for every vertex."""
     if A.nrows == 0:
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)
@@ -262,14 +262,14 @@ def _find_bounds(
 
 
 def _read_eccentricities(e: Vector, name: str) -> Bounds:
-    """Return exact bounds from the eccentricities of all vertices."""
+    """Return bounds that equal the given eccentricities of all vertices."""
     if e.nvals < e.size:
         raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
     return Bounds.exact(e)
 
 
 def refuse_unreachable(A: Matrix, name: str) -> None:
-    """Refuse a graph in which some vertex does not reach another."""
+    """Raise an error for a graph in which some vertex does not reach another."""
     from_it, to_it = reachable(A, 0), reachable(A.T.new(), 0)
     for reached, pair in ((from_it, "from {0} to {1}"), (to_it, "from {1} to {0}")):
         if reached.nvals < A.nrows:

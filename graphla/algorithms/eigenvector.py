@@ -1,7 +1,7 @@
 """Eigenvector centrality: a vertex is as important as the vertices that point at it.
 
-The measure is P. Bonacich's (1972). The power method runs on A + I; on A alone it might alternate
-forever.
+The measure was defined by P. Bonacich (1972). The power method is applied to A + I, because on A
+alone it may oscillate forever.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def eigenvector(
 
     Compute eigenvector centrality: each vertex is as important as the vertices that point at it.
 
-    x is the left eigenvector for the largest eigenvalue of A. The power method runs on A + I,
-    because on A alone it may alternate. The rounds end when Σ |change| is below n·tol. A round
+    x is the left eigenvector for the largest eigenvalue of A. The power method is applied to A + I,
+    because on A alone it may oscillate. The rounds end when Σ |change| is below n·tol. A round
     takes O(n + m) time.
 
     Args:
@@ -46,7 +46,7 @@ def eigenvector(
 
     Returns:
         Vector: a full Vector of size n and dtype FP64, of Euclidean length 1. It is empty if the
-            graph has no vertices, which NetworkX refuses.
+            graph has no vertices; NetworkX raises an error in this case.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -85,7 +85,7 @@ def eigenvector(
     x = x.apply(binary.truediv, right=total).new()
     changed = 0.0
     for _ in range(max_iter):
-        # x' = x + xA, of length 1
+        # x' = x + xA, scaled to length 1
         following = x.dup()
         following(binary.plus) << follow(x @ A)
         following = power_iteration.normalize(following)

@@ -1,13 +1,13 @@
 """A maximal independent set: no edge joins two of its vertices, and no vertex can be added.
 
-M. Luby's algorithm (1986), with one random number per vertex, as in LAGraph, so that a few rounds
-suffice: each round takes the vertices whose numbers are larger than those of all neighboring
-candidates.
+The algorithm is due to M. Luby (1986). As in LAGraph, each vertex has one random number. Each round
+adds the candidates whose numbers are larger than those of all neighboring candidates. A few rounds
+suffice.
 
 Invariants, at the head of each round:
 - no edge joins two vertices of the set;
 - candidates are the vertices that are not in the set and have no neighbor there, each with its
-  number; all numbers are distinct.
+  random number; all numbers are distinct.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
 
     Find a maximal independent set.
 
-    Self-loops do not count. Takes O(log n) rounds of O(m) time, expected.
+    Self-loops do not count. Takes an expected O(log n) rounds of O(m) time each.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -74,7 +74,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
         winners = _find_winners(A, candidates)
     while winners.nvals:
         chosen(winners.S) << True
-        # candidates without the winners and their neighbors, w any.pair A
+        # w any.pair A: the candidates adjacent to a winner
         near = any_pair["BOOL"](winners @ A).new(mask=candidates.S)
         near(winners.S) << True
         candidates(~near.S, replace=True) << candidates
@@ -83,7 +83,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
 
 
 def _find_winners(A: Matrix, candidates: Vector) -> Vector:
-    """``w⟨c ≥ A max.second c⟩ = true``: find candidates without a neighbor with a larger number."""
+    """``w⟨c ≥ A max.second c⟩ = true``: find the candidates whose number is a local maximum."""
     greatest = max_second(A @ candidates).new(mask=candidates.S)
     beaten = binary.gt(greatest & candidates).new()
     winners = Vector(bool, A.nrows)
@@ -92,7 +92,7 @@ def _find_winners(A: Matrix, candidates: Vector) -> Vector:
 
 
 def _refuse_joined(A: Matrix, chosen: Vector) -> None:
-    """Refuse vertices if an edge joins two of them."""
+    """Raise an error if an edge joins two of the vertices."""
     listed = chosen.to_coo()[0]
     joined = select.offdiag(A[listed, listed].new()).new()
     if joined.nvals:

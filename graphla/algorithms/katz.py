@@ -1,6 +1,6 @@
-"""Katz centrality: the number of walks that end at a vertex; a walk with k edges counts alpha^k.
+"""Katz centrality: the weighted number of walks that end at a vertex.
 
-L. Katz, 1953.
+The measure is due to L. Katz (1953). A walk with k edges has weight alpha^k.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ def katz(
 ) -> Vector:
     """``x = α·xA + β``, until x does not change.
 
-    Compute Katz centrality: the number of walks that end at each vertex, long walks counting less.
+    Compute Katz centrality: the weighted number of walks that end at each vertex.
 
-    A walk with k edges counts `alpha` to the power k. The rounds converge if `alpha` is below 1 /
-    λ, where λ is the largest eigenvalue of A. They end when Σ |change| is below n·tol. A round
-    takes O(n + m) time.
+    A walk with k edges has weight `alpha` to the power k. The rounds converge if `alpha` is below 1
+    / λ, where λ is the largest eigenvalue of A. The rounds end when Σ |change| is below n·tol. A
+    round takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
         alpha: the factor per edge, any number.
-        beta: the value that each vertex has without any walk: one number, or a Vector of size n or
-            mapping with a value for every vertex.
+        beta: the base value of each vertex, before walks are counted: one number, or a Vector of
+            size n or a mapping with a value for every vertex.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.

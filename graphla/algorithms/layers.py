@@ -32,7 +32,7 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
 
     Returns:
         list[list[int]]: for each distance d = 0, 1, ... the list of vertices d edges away, in
-            ascending order; labels if A is a Graph. Vertices that are not reached are left out.
+            ascending order; labels if A is a Graph. Unreached vertices are omitted.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

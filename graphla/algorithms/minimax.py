@@ -1,7 +1,7 @@
 """Minimax paths: the smallest possible height of the highest edge on a path.
 
-It is the least h with h = h min (h min.max A) in which h is the smallest value of the dtype at the
-source: a closure. In an undirected graph the paths in a minimum spanning tree are minimax paths.
+The result is a closure: the least h with h = h min (h min.max A) that has the smallest value of the
+dtype at the source. In an undirected graph the paths in a minimum spanning tree are minimax paths.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class MinimaxPaths(NamedTuple, Generic[Parents]):
     """The result of `minimax_path`. Only vertices that are reached have entries.
 
     Attributes:
-        heights: a Vector with the height of a lowest path to each vertex, in the dtype of A.
+        heights: a Vector with the dtype of A that holds the height of a lowest path to each vertex.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a lowest path; a source that no path improves is its own parent.
     """
@@ -75,14 +75,14 @@ def minimax_path(
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. Its values are the heights of the edges. A path
-            is as high as its highest edge.
+            results name vertices by their labels. The values of A are the heights of the edges. The
+            height of a path is that of its highest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has the smallest value of the dtype (-inf for
             floating-point numbers).
-        parents: whether to return also the predecessor of each vertex on a lowest path.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        parents: whether to also return the predecessor of each vertex on a lowest path.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
         MinimaxPaths: (heights, parents), with entries at the vertices that are reached. `heights`

@@ -1,7 +1,7 @@
-"""Modularity: the share of edges within communities, minus the share expected at random.
+"""Modularity: the fraction of edges within communities, minus the fraction expected at random.
 
-M. Newman, 2004; for directed graphs E. Leicht and M. Newman, 2008; the resolution is due to J.
-Reichardt and S. Bornholdt, 2006.
+The measure is due to M. Newman (2004), for directed graphs to E. Leicht and M. Newman (2008), and
+the resolution to J. Reichardt and S. Bornholdt (2006).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def modularity(
 
     Compute the modularity of a partition into communities.
 
-    inside(c) is the weight of the edges within c, out(c) and into(c) are the weights of the edges
-    out of and into its vertices, m is the weight of all edges, and γ is the resolution. Takes O(n +
-    m) time.
+    inside(c) is the total weight of the edges within c, out(c) and into(c) are the total weights of
+    the edges out of and into the vertices of c, m is the total weight of all edges, and γ is the
+    resolution. Takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -61,8 +61,8 @@ def modularity(
         DimensionMismatch: If A is not square, or a Vector of labels is not full and of size n.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and a Vector of labels are not on the same device.
-        InvalidValue: If a vertex is not in exactly one community, if the weights have
-            no finite sum other than 0, or if `resolution` is below 0.
+        InvalidValue: If a vertex is not in exactly one community, if the weights add up to 0 or
+            their sum is not finite, or if `resolution` is below 0.
 
     Examples:
         >>> from graphla import Matrix, Vector
@@ -88,7 +88,7 @@ def modularity(
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = selection(labels, max(n, 1))
-    # inside = Σ (W plus.first S)⟨S⟩: the weights of edges within communities
+    # inside = Σ (W plus.first S)⟨S⟩: the total weight of the edges within communities
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()

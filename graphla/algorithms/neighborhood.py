@@ -1,7 +1,7 @@
 """The neighborhood of a vertex: all vertices within a radius, measured in edges or in edge lengths.
 
-NetworkX returns the graph that these vertices induce (`ego_graph`); here, index A with the result
-v: `A[v, v]`.
+`ego_graph` in NetworkX returns the subgraph induced by these vertices. To get its matrix here,
+index A with the result v: `A[v, v]`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def neighborhood(
 ) -> Vector:
     """``r(v) = (d(n, v) ≤ radius)``.
 
-    Find the vertices within a distance of one vertex, or of several.
+    Find the vertices within a given distance of one vertex, or of several.
 
-    The parameters are those of `networkx.ego_graph`. For the Matrix of the edges between these
-    vertices, which `ego_graph` returns, index A with them: `A[v, v]`. A radius of 2.5 without
-    lengths includes the vertices at most 2 edges away.
+    The parameters are those of `networkx.ego_graph`, which returns the induced subgraph. To get the
+    Matrix of this subgraph, index A with the result v: `A[v, v]`. Without lengths, a radius of 2.5
+    includes the vertices at most 2 edges away.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -44,9 +44,10 @@ def neighborhood(
             the vertices within the radius of at least one of them.
         radius: the maximum distance, at least 0: a number of edges, or a sum of lengths.
         center: whether the result includes the vertex n itself.
-        undirected: whether edges lead both ways; of two opposite lengths the smaller one counts.
-        distance: None or False to give each edge length 1; True, or the name of an edge attribute
-            as in NetworkX, to use the values of A, which must be at least 0.
+        undirected: whether edges can be followed in both directions; if two opposite edges have
+            different lengths, the smaller length is used.
+        distance: None or False to give each edge a length of 1; True, or the name of an edge
+            attribute as in NetworkX, to use the values of A, which must be at least 0.
 
     Returns:
         Vector: a Vector with one element per vertex and dtype BOOL, true at the vertices within the

@@ -1,6 +1,7 @@
-"""Most reliable paths: the largest probability that all edges of a path hold.
+"""Most reliable paths: the largest probability that no edge of a path fails.
 
-It is the least p with p = p max (p max.times A) and p = 1 at the source: a closure over [0, 1].
+The result is a closure over [0, 1]: the least p with p = p max (p max.times A) and p = 1 at the
+source.
 """
 
 from __future__ import annotations
@@ -66,21 +67,21 @@ def most_reliable_path(
 ) -> ReliablePaths[Any]:
     """``p = p max (p max.times A)``, until p does not change.
 
-    Find paths from a source that hold with the largest probability.
+    Find the paths from a source that are the least likely to fail.
 
-    The edges are independent, so the probability of a path is the product of the probabilities of
-    its edges. Takes about O(m) time.
+    The edges fail independently, so the probability of a path is the product of the probabilities
+    of its edges. Takes about O(m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. Its values, from 0 to 1, are the probabilities
-            that the edges hold.
+            results name vertices by their labels. The values of A, from 0 to 1, are the
+            probabilities that the edges work.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has probability 1.
-        parents: whether to return also the predecessor of each vertex on a most reliable path.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        parents: whether to also return the predecessor of each vertex on a most reliable path.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
         ReliablePaths: (probabilities, parents), with entries at the vertices that are reached.

@@ -1,13 +1,13 @@
-"""Square clustering: the share of the possible squares at a vertex that exist.
+"""Square clustering: the fraction of the possible squares at a vertex that exist in the graph.
 
-P. Lind, M. González and H. Herrmann, 2005; possible squares are counted as in P. Zhang et al.,
-2008. Each square is found once, from the wedges (pairs of edges with a common end) that start at
-its corner with the largest degree (K. Wang et al., 2019).
+The coefficient is due to P. Lind, M. González and H. Herrmann (2005); possible squares are counted
+as in P. Zhang et al. (2008). Each square is found once, from the wedges (pairs of edges with a
+common end) that start at its corner with the largest degree (K. Wang et al., 2019).
 
 Invariants, with the vertices numbered by decreasing degree:
-- F = triu(N) has the edges from each vertex to its neighbors with smaller degrees
+- F = triu(N) holds the edges from each vertex to its neighbors with larger numbers
 - P(u, w), for w > u, is the number of wedges u - v - w with v > u; any two of them form a square
-  whose smallest corner is u, opposite w
+  whose smallest corner is u and in which w is opposite u
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def square_clustering(
 
 @graph_algorithm(vertices=("nodes",), undirected=True)
 def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
-    """``c = q / (Σ (degree(u) + degree(w) - 2) - 2 t - q)``, over the pairs u, w of neighbors.
+    """``c = q / (Σ (degree(u) + degree(w) - 2) - 2 t - q)``, summed over pairs u, w of neighbors.
 
-    Compute the share of possible squares at each vertex that exist.
+    Compute the fraction of the possible squares at each vertex that exist in the graph.
 
-    q counts the squares, and t the triangles, that have the vertex as a corner. The sum counts, for
-    each pair of neighbors, the possible fourth corners. c is 0 if no square is possible. Self-loops
-    do not count. Takes O(m √m) time at most. For a list of vertices, the time is proportional to
-    the sum of the degrees of their neighbors.
+    q counts the squares, and t the triangles, that have the vertex as a corner. For each pair of
+    neighbors, the sum counts the possible fourth corners. c is 0 if no square is possible.
+    Self-loops are ignored. Takes at most O(m √m) time. For a list of vertices, the time is
+    proportional to the sum of the degrees of their neighbors.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -121,7 +121,8 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
         corners = common_neighbors.pattern(P, p * (p - 1) // 2)
         squares[order[rows]] += common_neighbors.dense(corners.reduce_rowwise(monoid.plus))
         squares[order] += common_neighbors.dense(corners.reduce_columnwise(monoid.plus))
-        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w forms a square with each other wedge
+        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w forms a square with every other wedge from
+        # u to w
         between = plus_first["INT64"](common_neighbors.pattern(P, p - 1) @ N).new(mask=G.S)
         squares[order] += common_neighbors.dense(between.reduce_columnwise(monoid.plus))
     return squares
@@ -130,7 +131,8 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
 def _count_squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
     """Return the number of squares of which each chosen vertex v is a corner.
 
-    It is Σ P(v, w) (P(v, w) - 1) / 2 over w other than v, where P = N plus.pair N.
+    The number of squares is Σ P(v, w) (P(v, w) - 1) / 2 over w other than v, where P = N plus.pair
+    N.
     """
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=(chosen.size,))

@@ -80,8 +80,8 @@ def widest_path(
             entry at each of them. A source has the largest value of the dtype (inf for
             floating-point numbers).
         parents: whether to find the vertex before each vertex on a widest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
         WidestPaths: (widths, parents), with entries at the vertices that are reached. `widths` is a
