@@ -131,9 +131,8 @@ def eccentricity(
     """
     one = v is not None and np.ndim(v) == 0
     chosen = validation.vertices("v", [v] if one else v, A.nrows)
-    chosen = (
-        chosen if v is None else np.unique(chosen)
-    )  # if all vertices are chosen, skip `unique`, which is slow
+    # `unique` is slow for many vertices, and all vertices are distinct anyway.
+    chosen = chosen if v is None else np.unique(chosen)
     weighs = validation.weighs("weight", weight)
     if sp is not None:
         if not isinstance(sp, Matrix):

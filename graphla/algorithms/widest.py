@@ -1,7 +1,7 @@
 """Widest paths: the largest possible width of the narrowest edge on a path.
 
-It is the least w with w = w max (w max.min A) in which w is the largest value of the dtype at the
-source: a closure.
+The result is a closure: the least w with w = w max (w max.min A) that has the largest value of the
+dtype at the source.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class WidestPaths(NamedTuple, Generic[Parents]):
     """The result of `widest_path`. Only vertices that are reached have entries.
 
     Attributes:
-        widths: a Vector with the width of a widest path to each vertex, in the dtype of A.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a widest path; a source that no path improves is its own parent.
     """
 
@@ -74,12 +74,12 @@ def widest_path(
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. Its values are the widths of the edges. A path is
-            as wide as its narrowest edge.
+            results name vertices by their labels. The values of A are the widths of the edges. The
+            width of a path is that of its narrowest edge.
         source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
             entry at each of them. A source has the largest value of the dtype (inf for
             floating-point numbers).
-        parents: whether to find the vertex before each vertex on a widest path as well.
+        parents: whether to also return the predecessor of each vertex on a widest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.
 
