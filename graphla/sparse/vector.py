@@ -437,7 +437,8 @@ class Vector(ReadableVector, Indexed):
 
     Args:
         dtype: the dtype of the entries, such as "INT64", `int` or `np.float32`.
-        size: the number of indices. name: a name to show when the vector is printed.
+        size: the number of indices.
+        name: a name to show when the vector is printed.
 
     Raises:
         ValueError: `dtype` is not one of the eleven dtypes.
