@@ -73,9 +73,8 @@ def bellman_ford(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A are the edge lengths.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has distance 0, unless a path to it has a negative
-            length.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has distance 0, unless a path to it has a negative length.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1.
         parents: whether to also return the predecessor of each vertex on a shortest path.

@@ -63,7 +63,7 @@ def betweenness(
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric. In an undirected graph each pair is counted
             once.
 
@@ -148,7 +148,7 @@ def edge_betweenness(
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric. In an undirected graph each pair is counted
             once.
 

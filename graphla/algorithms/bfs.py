@@ -128,8 +128,8 @@ def bfs(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has level 0 and is its own parent.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has level 0 and is its own parent.
         levels: the dtype of the levels: "INT32", or "UINT8", which is faster but cannot hold a
             level above 254; None to omit the levels.
         parents: True for an arbitrary valid parent of each vertex, "least" for the smallest one,
@@ -184,7 +184,7 @@ def bfs(
 def definition(
     A: Matrix, source: Any, *, mask: Any = None, cutoff: int | None = None
 ) -> tuple[Vector, Vector]:
-    """Return the levels and the parents, computed by the loop of LAGraph.
+    """Compute the levels and the parents with the loop of LAGraph.
 
     At the start of each round `levels` and `parents` have entries at the vertices that are fewer
     than `depth` edges away. The frontier has entries at the vertices that are `depth` edges away.

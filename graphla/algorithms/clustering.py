@@ -64,12 +64,12 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
     """``c = t / (total (total - 1) - 2 mutual)``.
 
     Compute the clustering coefficient of each vertex: the fraction of its pairs of neighbors that
-        are joined by an edge.
+    are joined by an edge.
 
     For each vertex, `total` is the number of edges into and out of it, `mutual` is the number of
     pairs of opposite edges, and t is twice the number of directed triangles around it. For an
     undirected graph this is the number of triangles divided by the number of pairs of neighbors. c
-    is 0 if there is no triangle. Self-loops do not count. Takes O(m √m) time at most.
+    is 0 if there is no triangle. Self-loops are ignored. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -137,7 +137,7 @@ def average_clustering(
 
     Compute the mean clustering coefficient of all vertices, or of the given ones.
 
-    Takes O(m √m) time at most.
+    Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -191,7 +191,7 @@ def transitivity(A: Matrix) -> float:
     In an undirected graph this is three times the number of triangles divided by the number of
     paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of out-edges
     of the same vertex whose targets are joined by an edge. N is A without self-loops, which do not
-    count. Takes O(m √m) time at most.
+    count. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

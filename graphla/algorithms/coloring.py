@@ -36,8 +36,8 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
 
     Color the vertices such that no edge joins two vertices of the same color.
 
-    Self-loops do not count. Takes O(n + m) time. The strategies of NetworkX that choose the
-    vertices one by one are not available.
+    Self-loops are ignored. Takes O(n + m) time. The strategies of NetworkX that choose the vertices
+    one by one are not available.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or

@@ -35,7 +35,7 @@ def connected_components(A: Matrix) -> Vector:
     Label each vertex with the smallest vertex of its connected component.
 
     The direction of edges is ignored: for a directed graph the result is the weakly connected
-        components. Takes about O(n + m) time.
+    components. Takes about O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -27,7 +27,7 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
-        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric.
 
     Returns:

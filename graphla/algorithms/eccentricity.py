@@ -131,7 +131,7 @@ def eccentricity(
     """
     one = v is not None and np.ndim(v) == 0
     chosen = validation.vertices("v", [v] if one else v, A.nrows)
-    # `unique` is slow for many vertices, and all vertices are distinct anyway.
+    # `unique` is slow for many vertices, so skip it if all vertices are chosen.
     chosen = chosen if v is None else np.unique(chosen)
     weighs = validation.weighs("weight", weight)
     if sp is not None:
@@ -186,7 +186,7 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()
-    # first = the components that no edge enters
+    # first = the components without incoming edges
     roots = binary.eq(label & vertex_numbers(A)).new().select("==", True).new()
     first = roots.dup(mask=~any_first(entered @ selection(label)).new().S)
     if first.nvals != 1:

@@ -31,7 +31,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
 
     Find a maximal independent set.
 
-    Self-loops do not count. Takes an expected O(log n) rounds of O(m) time each.
+    Self-loops are ignored. Takes an expected O(log n) rounds of O(m) time each.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or

@@ -1,4 +1,4 @@
-"""Layers: the vertices grouped by the number of edges that separate them from the sources.
+"""Layers: the vertices grouped by their distance, in edges, from the sources.
 
 The layers are the levels of a breadth-first search, each as a list of vertices.
 """
@@ -19,7 +19,7 @@ from graphla.sparse import Matrix
 def layers(A: Matrix, sources: Any) -> list[list[int]]:
     """``L(d) = {v : level(v) = d}``.
 
-    List the vertices by the number of edges that separate them from the sources.
+    List the vertices by their distance, in edges, from the sources.
 
     Takes O(n + m) time. NetworkX calls this `bfs_layers`.
 
@@ -27,8 +27,8 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
-        sources: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them.
+        sources: one vertex; several vertices as a list, an array or a set; or a Vector with an
+            entry at each source.
 
     Returns:
         list[list[int]]: for each distance d = 0, 1, ... the list of vertices d edges away, in

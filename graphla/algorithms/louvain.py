@@ -11,7 +11,7 @@ Invariants, at the head of each level:
 - L is symmetric and has integer values (`community_weights.scale_to_integers`), so that sums are
   exact in any order;
 - out and into hold the total weight of the outgoing and incoming edges of each vertex of the level;
-- labels maps each vertex of A to the vertex of the level that it is a part of.
+- labels maps each vertex of A to the vertex of the level that contains it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def louvain(
         seed: determines the order in which vertices move: None (the same as 0), a non-negative
             integer, or a `numpy.random.Generator`. The same seed gives the same result on the same
             device.
-        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
             twice, as in NetworkX.
 

@@ -77,9 +77,9 @@ def minimax_path(
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A are the heights of the edges. The
             height of a path is that of its highest edge.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has the smallest value of the dtype (-inf for
-            floating-point numbers).
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has the smallest value of the dtype (-inf for floating-point
+            numbers).
         parents: whether to also return the predecessor of each vertex on a lowest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.

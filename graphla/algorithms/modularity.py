@@ -49,7 +49,7 @@ def modularity(
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1.
         resolution: γ, at least 0.
-        directed: whether the graph is directed. None uses the direction of the Graph, and treats a
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
             twice, as in NetworkX.
 

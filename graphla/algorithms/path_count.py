@@ -45,11 +45,11 @@ def path_count(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has one path to itself, without edges.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has one path to itself, without edges.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
-        dtype: "INT64" for exact counts, or "FP64" for rounded counts without a bound.
+        dtype: "INT64" for exact counts, or "FP64" for rounded counts of any size.
 
     Returns:
         Vector: the counts, of size n and of the given dtype, with entries at the vertices that are

@@ -32,8 +32,8 @@ def reachable(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source.
         cutoff: the maximum number of edges in a path; None sets no bound.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.

@@ -77,8 +77,8 @@ def most_reliable_path(
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A, from 0 to 1, are the
             probabilities that the edges work.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has probability 1.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has probability 1.
         parents: whether to also return the predecessor of each vertex on a most reliable path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.

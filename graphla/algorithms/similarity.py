@@ -36,8 +36,8 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
-    computing it takes about three times that memory.
+    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
+    bytes, and computing it takes about three times that memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -79,8 +79,8 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
-    computing it takes about three times that memory.
+    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
+    bytes, and computing it takes about three times that memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -116,12 +116,12 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     """``K = C / √(d(u) d(v))``.
 
-    Compute the cosine similarity of pairs of vertices: of their rows of A, as 0/1 vectors.
+    Compute the cosine similarity of pairs of vertices, whose rows of A are taken as 0/1 vectors.
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
-    computing it takes about three times that memory.
+    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
+    bytes, and computing it takes about three times that memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -173,7 +173,7 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
     """Return C / scale for all pairs with a common neighbor whose first vertex is in `rows`."""
-    # C = N plus.pair Nᵀ, off the diagonal
+    # C = N plus.pair Nᵀ, without the diagonal
     C = select.offdiag(plus_pair["INT64"](N[rows, :].new() @ N.T), rows.start).new()
     both = C if A is N else plus_pair["INT64"](A[rows, :].new() @ A.T).new(mask=C.S)
     return _scale_entries(C, both, degree[rows], degree, scale)

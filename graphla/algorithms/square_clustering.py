@@ -108,7 +108,7 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
 
 def _count_squares(N: Matrix, degree: Any) -> Any:
-    """Return the number of squares of which each vertex is a corner."""
+    """Return, for each vertex, the number of squares that have it as a corner."""
     order = np.argsort(-degree, kind="stable")
     N = common_neighbors.pattern(N[order, order].new(), symmetric=True)
     F = select.triu(N, 1).new()
@@ -129,10 +129,9 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
 
 
 def _count_squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
-    """Return the number of squares of which each chosen vertex v is a corner.
+    """Return, for each chosen vertex v, the number of squares that have it as a corner.
 
-    The number of squares is Σ P(v, w) (P(v, w) - 1) / 2 over w other than v, where P = N plus.pair
-    N.
+    This number is Σ P(v, w) (P(v, w) - 1) / 2 over all w other than v, with P = N plus.pair N.
     """
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=(chosen.size,))

@@ -104,8 +104,8 @@ def sssp(
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A are the edge lengths, which must
             be at least 0.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has distance 0.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has distance 0.
         cutoff: the maximum distance: vertices that are farther away have no entry. None sets no
             bound.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None

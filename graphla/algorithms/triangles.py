@@ -1,4 +1,4 @@
-"""Triangles: triples of adjacent vertices, counted in total or at each vertex.
+"""Triangles: triples of pairwise adjacent vertices, counted in total or at each vertex.
 
 When all triangles are counted, each is found once: from the edge between its two vertices of
 smallest degree (T. Schank and D. Wagner, 2005). The masked product is due to A. Azad, A. Buluç and
@@ -58,7 +58,7 @@ def triangle_count(A: Matrix) -> int:
             Algebra*, 2015.
     """
     L = _orient_to_hubs(A)
-    # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the common out-neighbors in L of its ends
+    # C⟨L⟩ = L plus.pair Lᵀ: the number of common out-neighbors of the two ends of each edge
     common = plus_pair(L @ L.T).new(mask=L.S)
     return int(common.reduce_scalar(monoid.plus).get(0))
 
@@ -97,7 +97,7 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
 
     Count the triangles that have each vertex as a corner.
 
-    Self-loops do not count. Takes O(m √m) time at most.
+    Self-loops are ignored. Takes at most O(m √m) time.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or

@@ -6,8 +6,7 @@ The k-truss is due to J. Cohen (2005). The loop of masked products is that of LA
 Invariants, at the head of each round:
 - N holds the remaining edges: it is symmetric, without self-loops, and all its values are true
 - F holds each edge of N once, in the row of the end with the larger degree in the original graph
-- S(u, v), for (u, v) in F, is the number of triangles of N on the edge, or absent if that number is
-  0
+- S(u, v), for (u, v) in F, is the number of triangles of N on the edge; it has no entry for 0
 - every edge of the k-truss is in N
 """
 

@@ -138,9 +138,9 @@ class DeviceScope:
         """Record that the store of `owner` will be replaced, and that T, if given, is ready.
 
         The scope then drops its references to the old store and the operands, so that the old
-            arrays can be overwritten in place. The exception is arrays of another stream: the scope
-            keeps them until that stream waits for this one, because their memory must not be freed
-            earlier.
+        arrays can be overwritten in place. The exception is arrays of another stream: the scope
+        keeps them until that stream waits for this one, because their memory must not be freed
+        earlier.
         """
         self._owner = owner
         if t is not None:

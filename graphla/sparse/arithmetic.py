@@ -47,7 +47,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
         Combine two operands over the union of their entries, in O(A.nvals + B.nvals) time.
 
         A Vector can be combined with a Matrix: on the left it is broadcast to every column, and on
-            the right to every row.
+        the right to every row.
 
         Args:
             other: B, an operand of the same shape, or a Vector or Matrix of matching size.

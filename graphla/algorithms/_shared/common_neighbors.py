@@ -64,7 +64,9 @@ def orient_pairs(pairs: Matrix, degree: Any) -> Matrix:
 
 
 def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
-    """Return, for each entry, whether its row has the larger degree, or is the smaller in a tie."""
+    """Return, for each entry, whether its row has the larger degree, or the lower index in a
+    tie.
+    """
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
     degree = degree.astype(np.int32)  # INT32 halves the number of bytes that `take` reads
     of_row, of_column = degree.take(rows), degree.take(columns)
@@ -100,8 +102,8 @@ def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> A
     """
     R = S if chosen is None else S[chosen, :].new()
     M = orient_edges(S, degrees(S)) if chosen is None else R
-    # T⟨M⟩ = S plus.pair S is the number of triangles on each edge; S ∘ (S plus.times S) adds up the
-    # products of their weights.
+    # T⟨M⟩ = S plus.pair S: the number of triangles on each edge. With weights, T⟨M⟩ = S ∘ (S
+    # plus.times S): the sum of the products of their weights.
     if weighted:
         T = plus_times["FP64"](R @ S.T).new(mask=M.S)
         T = binary.times(T & R).new()

@@ -19,7 +19,7 @@ EXACT = 52
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
     """Return A with its values, or ones, in FP64, and whether the result is symmetric."""
-    has_symmetric_pattern = is_symmetric(A)  # computed first, so W inherits it
+    has_symmetric_pattern = is_symmetric(A)  # W inherits this property
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
     if has_symmetric_values(A):  # pattern and values are symmetric
         return W, True

@@ -150,7 +150,7 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
 
 
 def weighs(name: str, weight: Any) -> bool:
-    """Return whether `weight` selects the values of A: it is True, or a name as in NetworkX."""
+    """Return whether to use the values of A: `weight` is True, or a name as in NetworkX."""
     if weight is None or isinstance(weight, (bool, np.bool_)):
         return bool(weight)
     if isinstance(weight, str):
