@@ -1,4 +1,4 @@
-"""Apply a mask to a vector or matrix, or turn it into one."""
+"""Apply a mask to a vector or matrix, or convert a mask to a vector or matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copy entries to another device; arrays of equal values are copied as a single element."""
+"""Copy entries to another device: each array once, and an iso-valued array as one element."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> Matrix
 
 
 def send(array: Array, device: str) -> Array:
-    """Copy an array from the host or the current GPU to `device`; keep iso-valued arrays so."""
+    """Copy an array from the host or the current GPU to `device`, without expanding iso values."""
     one = array[:1] if is_iso(array) else array
     if device == "cpu":
         on_host = backend("cuda").to_host(one) if _is_on_card(one) else one

@@ -112,7 +112,7 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
 
 
 def _check_key(key: Any, size: int, name: str) -> Any:
-    """Check an array of indices, and return an int64 copy with values from 0 to size - 1."""
+    """Check an array of indices; return it as int64 from 0 to size - 1, copied unless empty."""
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "

@@ -1,4 +1,4 @@
-"""The class Matrix: a sparse matrix of any of the dtypes."""
+"""The class Matrix: a sparse matrix whose entries have one dtype."""
 
 from __future__ import annotations
 
@@ -752,7 +752,7 @@ class Matrix(ReadableMatrix, Indexed):
         copy: bool = True,
         name: str | None = None,
     ) -> Matrix:
-        """A(i, col_indices[k]) = values[k], for indptr[i] <= k < indptr[i + 1].
+        """A(i, col_indices[k]) = values[k] for indptr[i] <= k < indptr[i + 1].
 
         Build a Matrix from compressed sparse rows.
 

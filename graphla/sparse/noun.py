@@ -1,4 +1,4 @@
-"""The base class of Matrix, Vector and Scalar, with the statements `<<`, `[...] =` and `del`."""
+"""The base class of Matrix, Vector and Scalar, which implements `<<`, `[...] =` and `del`."""
 
 from __future__ import annotations
 

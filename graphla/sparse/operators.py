@@ -21,7 +21,7 @@ from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
 
 def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
-    """Return the semiring `op` for operands of these dtypes; with `pair` it counts in INT64."""
+    """Return the semiring `op` for operands of these dtypes; one with `pair` counts in INT64."""
     kind = type(op)
     if kind is Semiring:
         return op[INT64] if op.binaryop is binary.pair else op.typed_for(left, right)

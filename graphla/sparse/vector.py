@@ -1,4 +1,4 @@
-"""The class Vector: a sparse vector of any of the dtypes."""
+"""The class Vector: a sparse vector whose entries have one dtype."""
 
 from __future__ import annotations
 

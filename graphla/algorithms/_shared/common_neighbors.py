@@ -64,9 +64,7 @@ def orient_pairs(pairs: Matrix, degree: Any) -> Matrix:
 
 
 def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
-    """Return, for each entry, whether its row has the larger degree, or the lower index in a
-    tie.
-    """
+    """Return for each entry whether its row has the larger degree, or the lower index in a tie."""
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
     degree = degree.astype(np.int32)  # INT32 halves the number of bytes that `take` reads
     of_row, of_column = degree.take(rows), degree.take(columns)
