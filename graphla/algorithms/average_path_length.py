@@ -46,7 +46,7 @@ def average_path_length(
             `method` is not one of the names above, if a weight is NaN, if a weight is negative and
             the method is "dijkstra", if a cycle has a negative total weight, or if weights are used
             and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

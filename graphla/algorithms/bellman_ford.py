@@ -82,10 +82,10 @@ def bellman_ford(
             sources, the search visits only vertices that the mask selects.
 
     Returns:
-        ShortestPaths: (distances, parents), with entries at the vertices that are reached.
-            `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
-            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
-            there are several shortest paths, it describes one of them.
+        ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
+            Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
+            `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
+            shortest paths, it describes one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -96,7 +96,7 @@ def bellman_ford(
             one of its vertices, and `negative_cycle` returns the whole cycle), if rounded lengths
             keep decreasing around a cycle whose weights add up to about 0, if a weight is NaN, or
             if weights are used and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -152,7 +152,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
         DeviceMismatch: If A and a Vector of sources are not on the same device.
         InvalidValue: If rounded lengths keep decreasing around a cycle whose weights add up to
             about 0, if a weight is NaN, or if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 length does not fit.
+        OverflowError: If a length does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

@@ -77,7 +77,7 @@ def betweenness(
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
             not above 0, if a weight is too small to change the distance to which it is added, or if
             weights are used and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -153,7 +153,7 @@ def edge_betweenness(
             once.
 
     Returns:
-        Matrix: a Matrix of shape (n, n) and dtype FP64, with the entries of A.
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with the pattern of A.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -162,7 +162,7 @@ def edge_betweenness(
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
             not above 0, if a weight is too small to change the distance to which it is added, or if
             weights are used and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

@@ -34,7 +34,7 @@ Parents = TypeVar("Parents")
 
 
 class Traversal(NamedTuple, Generic[Levels, Parents]):
-    """The result of `bfs`. Only vertices that are reached have entries.
+    """The result of `bfs`. Only reached vertices have entries.
 
     Attributes:
         levels: a Vector of dtype INT32 or UINT8 with the number of edges from the nearest source,
@@ -140,10 +140,10 @@ def bfs(
             sources, the search visits only vertices that the mask selects.
 
     Returns:
-        Traversal: (levels, parents), two Vectors of size n with entries at the vertices that are
-            reached. `levels` holds the number of edges from the nearest source, in the requested
-            dtype. `parents`, of dtype INT32, holds the vertex from which each vertex was reached. A
-            result that was not requested is None.
+        Traversal: (levels, parents), two Vectors of size n with entries at the reached vertices.
+            `levels` holds the number of edges from the nearest source, in the requested dtype.
+            `parents`, of dtype INT32, holds the vertex from which each vertex was reached. A result
+            that was not requested is None.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

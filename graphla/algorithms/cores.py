@@ -85,8 +85,8 @@ def k_core(
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
         k: the minimum degree, at least 0; None uses the largest core number.
-        core_number: the core numbers, if they are known: a Vector of size n or a mapping, as
-            `core_numbers` returns them.
+        core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
+            or a mapping from vertex to number.
         directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric.
 

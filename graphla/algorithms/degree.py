@@ -137,7 +137,7 @@ def definition(A: Matrix, of_columns: bool = False) -> Vector:
 
 
 def _divide_by_others(ends: Vector) -> Vector:
-    """Return the degrees divided by n - 1, or 1 if n is 1."""
+    """Return the degrees divided by n - 1, or ones if n is 1."""
     if ends.size < 2:
         return full(1.0, ends.size)
     return ends.apply(binary.truediv, right=ends.size - 1).new()

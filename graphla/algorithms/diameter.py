@@ -42,15 +42,15 @@ def diameter(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
             NetworkX, searches from every vertex. The result is the same.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
-        float: the diameter, an int without weights or with integer weights, otherwise a float.
+        float: the diameter: an int without weights or for integer weights, otherwise a float.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -60,7 +60,7 @@ def diameter(
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
             lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
             whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -96,15 +96,15 @@ def radius(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
             NetworkX, searches from every vertex. The result is the same.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
-        float: the radius, an int without weights or with integer weights, otherwise a float.
+        float: the radius: an int without weights or for integer weights, otherwise a float.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -114,7 +114,7 @@ def radius(
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
             lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
             whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -149,8 +149,8 @@ def center(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
             NetworkX, searches from every vertex. The result is the same.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
@@ -167,7 +167,7 @@ def center(
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
             lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
             whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -202,8 +202,8 @@ def periphery(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
             NetworkX, searches from every vertex. The result is the same.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
@@ -221,7 +221,7 @@ def periphery(
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
             lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
             whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

@@ -45,8 +45,7 @@ def bfs_levels(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
-        sources: a list or array of k vertices, with a separate search from each. None means all
-            vertices.
+        sources: a list or array of k vertices from which to search. None means all vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
         cutoff: the maximum level: vertices more than `cutoff` edges away from a source are not
             reached. None sets no bound.
@@ -55,8 +54,8 @@ def bfs_levels(
 
     Returns:
         numpy.ndarray | cupy.ndarray: an array of shape (k, n) on the device of A, of dtype int32 or
-            uint8. A vertex that is not reached has -1, or 255 as UINT8. The array is a view of a
-            table in which the levels of one vertex are adjacent.
+            uint8. Unreached vertices have the level -1, or 255 as UINT8. The array is a view of an
+            array in which the levels of each vertex are contiguous.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -120,7 +119,7 @@ def all_pairs_lengths(
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If a cycle has a negative total weight, if a weight is NaN, if `cutoff` is
             below 0, or if weights are used and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 length does not fit.
+        OverflowError: If a length does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

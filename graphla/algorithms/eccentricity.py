@@ -99,8 +99,8 @@ def eccentricity(
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
         v: a single vertex, a list or array of vertices, or None for all vertices.
-        sp: the lengths of shortest paths between all vertices, if they are known: a Matrix of shape
-            (n, n), as `all_pairs_lengths` returns it.
+        sp: the lengths of shortest paths between all vertices, if known: a Matrix of shape (n, n),
+            as `all_pairs_lengths` returns it.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
@@ -116,7 +116,7 @@ def eccentricity(
         DeviceMismatch: If A and `sp` are not on the same device.
         InvalidValue: If a weight is below 0 or NaN, or if weights are used and A is a Graph whose
             parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

@@ -55,7 +55,7 @@ def eigenvector(
         DeviceMismatch: If A and `nstart` are not on the same device.
         InvalidValue: If `nstart` is 0 everywhere or not finite, or `tol` or `max_iter` is out of
             range.
-        ConvergenceError: If `max_iter` rounds do not suffice.
+        ConvergenceError: If the values do not converge within `max_iter` rounds.
 
     Examples:
         >>> from graphla import Matrix

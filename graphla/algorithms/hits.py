@@ -79,7 +79,7 @@ def hits(
         DeviceMismatch: If A and `nstart` are not on the same device.
         InvalidValue: If a weight is below 0 or NaN, if the sum of the squared weights is not
             finite, or if `tol` or `max_iter` is out of range.
-        ConvergenceError: If `max_iter` rounds do not suffice.
+        ConvergenceError: If the values do not converge within `max_iter` rounds.
 
     Examples:
         >>> from graphla import Matrix

@@ -62,7 +62,8 @@ def katz(
         IndexOutOfBound: If a mapping has a key that is not a vertex.
         DeviceMismatch: If A and a Vector are not on the same device.
         InvalidValue: If `beta` lacks a vertex, or `tol` or `max_iter` is out of range.
-        ConvergenceError: If `max_iter` rounds do not suffice, as when `alpha` is too large.
+        ConvergenceError: If the values do not converge within `max_iter` rounds, for example
+            because `alpha` is too large.
 
     Examples:
         >>> from graphla import Matrix

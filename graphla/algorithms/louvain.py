@@ -92,8 +92,8 @@ def louvain(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If a weight is below 0 or NaN, if weights have no finite sum, or if another
-            argument is out of range.
+        InvalidValue: If a weight is below 0 or NaN, if the sum of the weights is not finite, or if
+            another argument is out of range.
 
     Examples:
         >>> from graphla import Matrix, binary

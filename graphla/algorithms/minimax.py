@@ -19,7 +19,7 @@ Parents = TypeVar("Parents")
 
 
 class MinimaxPaths(NamedTuple, Generic[Parents]):
-    """The result of `minimax_path`. Only vertices that are reached have entries.
+    """The result of `minimax_path`. Only reached vertices have entries.
 
     Attributes:
         heights: a Vector with the dtype of A that holds the height of a lowest path to each vertex.
@@ -85,9 +85,9 @@ def minimax_path(
             sources, the search visits only vertices that the mask selects.
 
     Returns:
-        MinimaxPaths: (heights, parents), with entries at the vertices that are reached. `heights`
-            is a Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a
-            Vector of dtype INT32; if there are several best paths, it describes one of them.
+        MinimaxPaths: (heights, parents), with entries at the reached vertices. `heights` is a
+            Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
+            of dtype INT32; if there are several best paths, it describes one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -60,7 +60,7 @@ def neighborhood(
         DeviceMismatch: If A and a Vector of vertices are not on the same device.
         InvalidValue: If `radius` is below 0, if a length is below 0 or NaN, or if lengths are used
             and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

@@ -70,7 +70,8 @@ def pagerank(
         nstart: the initial ranks, up to a factor: a Vector of size n or a mapping from vertex to
             number. None derives them from the numbers of in-edges.
         weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
-            proportion to the values of A, at least 0; None or False to choose them equally.
+            proportion to the values of A, which must be at least 0; None or False to choose them
+            with equal probability.
         dangling: where the walker goes from a dangling vertex: a Vector of size n or a mapping from
             vertex to number. None uses `personalization`.
         dtype: the dtype of the ranks, "FP64" or "FP32"; on a GPU "FP32" is not faster.
@@ -86,7 +87,7 @@ def pagerank(
         InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is below
             0 or NaN, if a sum of weights does not fit the dtype, or if a distribution has a
             negative value or no finite positive sum.
-        ConvergenceError: If `max_iter` rounds do not suffice.
+        ConvergenceError: If the values do not converge within `max_iter` rounds.
 
     Examples:
         >>> from graphla import Matrix

@@ -52,8 +52,7 @@ def path_count(
         dtype: "INT64" for exact counts, or "FP64" for rounded counts of any size.
 
     Returns:
-        Vector: the counts, of size n and of the given dtype, with entries at the vertices that are
-            reached.
+        Vector: the counts, of size n and of the given dtype, with entries at the reached vertices.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -64,7 +63,7 @@ def path_count(
             there are infinitely many shortest paths because they contain a cycle of weight 0 (or a
             weight is too small to change the distance to which it is added), or if weights are used
             and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 count or distance does not fit.
+        OverflowError: If a count or distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

@@ -39,8 +39,8 @@ def reachable(
             sources, the search visits only vertices that the mask selects.
 
     Returns:
-        Vector: a Vector of size n and dtype BOOL, true at the vertices that are reached and without
-            entries elsewhere.
+        Vector: a Vector of size n and dtype BOOL, true at the reached vertices and without entries
+            elsewhere.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -18,7 +18,7 @@ Parents = TypeVar("Parents")
 
 
 class ReliablePaths(NamedTuple, Generic[Parents]):
-    """The result of `most_reliable_path`. Only vertices that are reached have entries.
+    """The result of `most_reliable_path`. Only reached vertices have entries.
 
     Attributes:
         probabilities: a Vector of dtype FP64 with the probability of a most reliable path to each
@@ -84,7 +84,7 @@ def most_reliable_path(
             sources, the search visits only vertices that the mask selects.
 
     Returns:
-        ReliablePaths: (probabilities, parents), with entries at the vertices that are reached.
+        ReliablePaths: (probabilities, parents), with entries at the reached vertices.
             `probabilities` is a Vector of size n and dtype FP64. `parents` is None, or with
             `parents=True` a Vector of dtype INT32; if there are several best paths, it describes
             one of them.

@@ -68,7 +68,7 @@ def shortest_path(
             the method is "dijkstra", if the source reaches a negative cycle and the method is
             "bellman-ford", or if weights are used and A is a Graph whose parallel edges were
             summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -130,7 +130,7 @@ def shortest_path_length(
             the method is "dijkstra", if the source reaches a negative cycle and the method is
             "bellman-ford", or if weights are used and A is a Graph whose parallel edges were
             summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

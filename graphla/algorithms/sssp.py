@@ -28,7 +28,7 @@ Parents = TypeVar("Parents")
 
 
 class ShortestPaths(NamedTuple, Generic[Parents]):
-    """The result of `sssp` and `bellman_ford`. Only vertices that are reached have entries.
+    """The result of `sssp` and `bellman_ford`. Only reached vertices have entries.
 
     Attributes:
         distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
@@ -118,10 +118,10 @@ def sssp(
             sources, the search visits only vertices that the mask selects.
 
     Returns:
-        ShortestPaths: (distances, parents), with entries at the vertices that are reached.
-            `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
-            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
-            there are several shortest paths, it describes one of them.
+        ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
+            Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
+            `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
+            shortest paths, it describes one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -130,7 +130,7 @@ def sssp(
         DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If a weight is below 0 or NaN, if `cutoff` or `delta` is below 0, or if
             weights are used and A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

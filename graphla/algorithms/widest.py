@@ -19,7 +19,7 @@ Parents = TypeVar("Parents")
 
 
 class WidestPaths(NamedTuple, Generic[Parents]):
-    """The result of `widest_path`. Only vertices that are reached have entries.
+    """The result of `widest_path`. Only reached vertices have entries.
 
     Attributes:
         widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
@@ -84,9 +84,9 @@ def widest_path(
             sources, the search visits only vertices that the mask selects.
 
     Returns:
-        WidestPaths: (widths, parents), with entries at the vertices that are reached. `widths` is a
-            Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
-            of dtype INT32; if there are several best paths, it describes one of them.
+        WidestPaths: (widths, parents), with entries at the reached vertices. `widths` is a Vector
+            of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector of dtype
+            INT32; if there are several best paths, it describes one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -1,6 +1,6 @@
 """Properties of an adjacency matrix that are computed once and cached with it.
 
-All algorithms and Graphs that use the same Matrix get the same cached value.
+All algorithms and Graphs that use the same Matrix share the cached values.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ def from_table(table: Any, source: Any, target: Any, weight: Any) -> Edges:
     for column, values in zip((source, target), ends, strict=True):
         if (missing := values.isna().to_numpy()).any():
             raise InvalidValue(f"column {column!r} has no label in row {int(missing.argmax())}")
-    if ends[0].dtype != ends[1].dtype:  # so that `concat` keeps integers
+    # Without this cast, `concat` could convert integers to floats.
+    if ends[0].dtype != ends[1].dtype:
         ends = [values.astype(object) for values in ends]
     codes, labels = pd.factorize(pd.concat(ends, ignore_index=True))
     # Number the labels row by row, with the source of a row before its target.

@@ -411,10 +411,10 @@ class Graph:
 
     @property
     def weight_name(self) -> str | None:
-        """The name of the weights, set by `from_networkx`, `from_pandas` or a file, or None.
+        """The name of the weights, or None if it is unknown.
 
-        If it is known, algorithms raise an error for any other name as `weight` or
-        `distance`.
+        It is set by `from_networkx`, `from_pandas` or a file. Algorithms raise an error for any
+        other name as `weight` or `distance`.
         """
         return self._weight_name
 

@@ -105,7 +105,7 @@ class Labels:
     # --- arguments: labels become vertices --------------------------------------------------------
 
     def vertices(self, name: str, given: Any) -> Any:
-        """Replace labels in an argument with vertices.
+        """Replace the labels in an argument with vertex numbers.
 
         Args:
             name: the parameter, for error messages.
@@ -118,20 +118,21 @@ class Labels:
         Raises:
             IndexOutOfBound: no vertex has one of the labels.
         """
-        if given is None or isinstance(given, Operand):  # a Vector is indexed by numbers
+        # A Vector is already indexed by vertex numbers.
+        if given is None or isinstance(given, Operand):
             return given
         vertex = None if self.are_numbers else self.find(given)
         if vertex is not None:
             return vertex
         is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes)
-        if self.are_numbers:  # the algorithm checks the numbers
+        if self.are_numbers:  # the algorithm itself checks vertex numbers
             return list(given) if is_list and not hasattr(given, "__getitem__") else given
         if is_list:
             return [self.vertices(name, each) for each in given]
         return self.number(name, given)
 
     def pairs(self, name: str, given: Any) -> Any:
-        """Replace pairs of labels in an argument with pairs of vertices.
+        """Replace the pairs of labels in an argument with pairs of vertex numbers.
 
         Args:
             name: the parameter, for error messages.
@@ -153,7 +154,7 @@ class Labels:
         return [tuple(self.number(name, label) for label in pair) for pair in pairs]
 
     def number_keys(self, name: str, given: Any) -> Any:
-        """Replace the keys of a mapping, which are labels, with vertices.
+        """Replace the keys of a mapping, which are labels, with vertex numbers.
 
         Args:
             name: the parameter, for error messages.
