@@ -146,8 +146,8 @@ def eccentricity(
     else:
         found = (
             None
-            # After widening for rounding errors, the two bounds agree only at vertices from which a
-            # search has run, so bounds would save no searches.
+            # With rounding errors, the widened bounds agree only at vertices from which a search
+            # has run, so bounds would save no searches.
             if v is not None or (weighs and rounding_error(A))
             else search_bounds(A, weighs, Bounds.differ, ("lowest", "highest"))
         )

@@ -30,7 +30,7 @@ from semirings.semiring import min_first, min_second
 def spanning_forest(
     A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:
-    """``F⟨T⟩ = A``, where T ⊆ A is the lightest set of edges that keeps A's components connected.
+    """``F⟨T⟩ = A``, where T ⊆ A is the lightest acyclic set of edges with the components of A.
 
     Find a minimum spanning tree of each component.
 

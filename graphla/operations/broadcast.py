@@ -1,6 +1,6 @@
 """Elementwise operations on a matrix and a vector.
 
-A vector on the right is broadcast along the rows, a vector on the left along the columns.
+A vector on the right is used as every row of a matrix, a vector on the left as every column.
 """
 
 from __future__ import annotations

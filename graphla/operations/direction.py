@@ -1,10 +1,10 @@
 """Choose between push and pull for a matrix-vector product, and give the reason.
 
-Push scatters the products of each entry of u. It reads as many matrix entries as the sum of the
-degrees of these vertices. Pull gathers each output that the mask allows. If the monoid may stop
-early, a row stops at its first entry whose column has an entry in u. On average this happens after
-nvals / reached entries, where `reached` is the number of such matrix entries. The backend provides
-the costs per entry, per row and per launch (`Backend.costs`).
+Push scatters the products of each entry of u. The number of matrix entries that it reads is the sum
+of the degrees of the vertices with an entry in u. Pull gathers each output that the mask allows. If
+the monoid may stop early, a row stops at its first entry whose column has an entry in u. On average
+this happens after nvals / reached entries, where `reached` is the number of such matrix entries.
+The backend provides the costs per entry, per row and per launch (`Backend.costs`).
 
 The choice takes time proportional to the entries of u or of the mask, not to n, so that a thousand
 small levels stay cheap. Reading a number from a GPU makes the host wait. So the choice reads such

@@ -114,7 +114,7 @@ class DeviceScope:
 
     On a GPU, the current stream waits until each array to be read is ready. When the block ends,
     the streams that own these arrays wait for the current stream. A result that shares their memory
-    inherits their stamps, which record the streams to wait for.
+    inherits their stamps (the points in streams to wait for).
     """
 
     __slots__ = ("_away", "_before", "_device", "_name", "_order", "_owner", "_read", "_results")

@@ -23,8 +23,8 @@ from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
 
 WEDGES = 1 << 24
-"""Maximum number of wedges in a batch, not counting those of its last vertex. A wedge takes at most
-16 bytes.
+"""Maximum number of wedges in a batch, not counting those of one vertex. A wedge takes at most 16
+bytes.
 """
 
 

@@ -37,7 +37,7 @@ def batches(
     A batch has at most `size` sources. By default the size is chosen so that a batch takes about a
     second, if a source costs `cost` times as much as a search. The last batch then also includes
     the remaining sources, so that no batch is too small for a compiled loop to pay off. If there
-    are no sources, one empty batch is returned.
+    are no sources, there is one empty batch.
     """
     if size is not None:
         ends = list(range(size, count, size))
