@@ -150,8 +150,8 @@ def bfs(
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector or mask are not on the same device.
-        InvalidValue: If `levels` or `parents` is not one of the values above, or `cutoff` is below
-            0.
+        InvalidValue: If `levels` or `parents` is not one of the values above, or `cutoff` is
+            negative.
         OverflowError: If a level exceeds 254 and `levels` is "UINT8".
 
     Examples:

@@ -89,7 +89,8 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If `weight` is set and the graph has a triangle, but the largest weight is 0.
+        InvalidValue: If `weight` is set and the largest weight is 0 although the graph has a
+            triangle.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -156,8 +157,8 @@ def average_clustering(
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If there is no vertex to average over, or if `weight` is set and the graph has
-            a triangle, but the largest weight is 0.
+        InvalidValue: If there is no vertex to average over, or if `weight` is set and the largest
+            weight is 0 although the graph has a triangle.
 
     Examples:
         >>> from graphla import Matrix, binary

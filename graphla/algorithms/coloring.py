@@ -55,7 +55,7 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric, if `strategy` is not one of the
-            names above, or if `seed` is below 0.
+            names above, or if `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix

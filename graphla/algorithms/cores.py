@@ -100,7 +100,7 @@ def k_core(
         IndexOutOfBound: If `core_number` has a key that is not a vertex.
         DeviceMismatch: If A and `core_number` are not on the same device.
         InvalidValue: If A has a self-loop, if `directed` is False but A is not symmetric, or if `k`
-            is below 0.
+            is negative.
 
     Examples:
         >>> from graphla import Matrix, binary

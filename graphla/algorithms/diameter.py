@@ -58,8 +58,8 @@ def diameter(
         IndexOutOfBound: If `e` has a key that is not a vertex.
         DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
-            whose parallel edges were summed.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -112,8 +112,8 @@ def radius(
         IndexOutOfBound: If `e` has a key that is not a vertex.
         DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
-            whose parallel edges were summed.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -165,8 +165,8 @@ def center(
         IndexOutOfBound: If `e` has a key that is not a vertex.
         DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
-            whose parallel edges were summed.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -219,8 +219,8 @@ def periphery(
         IndexOutOfBound: If `e` has a key that is not a vertex.
         DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or if weights are used and A is a Graph
-            whose parallel edges were summed.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:

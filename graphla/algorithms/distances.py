@@ -62,7 +62,7 @@ def bfs_levels(
         DimensionMismatch: If A is not square, or the mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and the mask are not on the same device.
-        InvalidValue: If `dtype` is not one of the dtypes above, or `cutoff` is below 0.
+        InvalidValue: If `dtype` is not one of the dtypes above, or `cutoff` is negative.
         OverflowError: If a level exceeds 254 and `dtype` is "UINT8".
 
     Examples:
@@ -118,7 +118,7 @@ def all_pairs_lengths(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If a cycle has a negative total weight, if a weight is NaN, if `cutoff` is
-            below 0, or if weights are used and A is a Graph whose parallel edges were summed.
+            negative, or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a length does not fit in INT64.
 
     Examples:

@@ -111,10 +111,10 @@ def eccentricity(
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
-        DimensionMismatch: If A is not square, or `sp` has another shape.
+        DimensionMismatch: If A is not square, or `sp` has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and `sp` are not on the same device.
-        InvalidValue: If a weight is below 0 or NaN, or if weights are used and A is a Graph whose
+        InvalidValue: If a weight is negative or NaN, or if weights are used and A is a Graph whose
             parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 

@@ -48,7 +48,7 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If a length is below 0 or NaN, or if lengths are used and A is a Graph whose
+        InvalidValue: If a length is negative or NaN, or if lengths are used and A is a Graph whose
             parallel edges were summed.
 
     Examples:

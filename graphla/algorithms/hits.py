@@ -77,7 +77,7 @@ def hits(
         DimensionMismatch: If A is not square, or `nstart` has a size other than n.
         IndexOutOfBound: If `nstart` has a key that is not a vertex.
         DeviceMismatch: If A and `nstart` are not on the same device.
-        InvalidValue: If a weight is below 0 or NaN, if the sum of the squared weights is not
+        InvalidValue: If a weight is negative or NaN, if the sum of the squared weights is not
             finite, or if `tol` or `max_iter` is out of range.
         ConvergenceError: If the values do not converge within `max_iter` rounds.
 

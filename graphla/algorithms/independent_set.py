@@ -51,7 +51,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
         InvalidValue: If A is a directed Graph or is not symmetric, if an edge joins two vertices of
-            `nodes`, or if `seed` is below 0.
+            `nodes`, or if `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix

@@ -61,7 +61,8 @@ def katz(
         DimensionMismatch: If A is not square, or a Vector has a size other than n.
         IndexOutOfBound: If a mapping has a key that is not a vertex.
         DeviceMismatch: If A and a Vector are not on the same device.
-        InvalidValue: If `beta` lacks a vertex, or `tol` or `max_iter` is out of range.
+        InvalidValue: If `beta` has no value for some vertex, or `tol` or `max_iter` is out of
+            range.
         ConvergenceError: If the values do not converge within `max_iter` rounds, for example
             because `alpha` is too large.
 

@@ -55,8 +55,8 @@ def label_propagation(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If a weight is below 0 or NaN, if the sum of the weights is not finite, or if
-            `max_iter` or `seed` is below 0.
+        InvalidValue: If a weight is negative or NaN, if the sum of the weights is not finite, or if
+            `max_iter` or `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix

@@ -92,7 +92,7 @@ def louvain(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If a weight is below 0 or NaN, if the sum of the weights is not finite, or if
+        InvalidValue: If a weight is negative or NaN, if the sum of the weights is not finite, or if
             another argument is out of range.
 
     Examples:

@@ -51,7 +51,7 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric, if `weight` is set and A(i, j)
-            differs from A(j, i) or is NaN, or if `seed` is below 0.
+            differs from A(j, i) or is NaN, or if `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix

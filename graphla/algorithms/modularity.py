@@ -58,11 +58,12 @@ def modularity(
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
-        DimensionMismatch: If A is not square, or a Vector of labels is not full and of size n.
+        DimensionMismatch: If A is not square, or a Vector of labels is not full or has a size other
+            than n.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and a Vector of labels are not on the same device.
         InvalidValue: If a vertex is not in exactly one community, if the weights add up to 0 or
-            their sum is not finite, or if `resolution` is below 0.
+            their sum is not finite, or if `resolution` is negative.
 
     Examples:
         >>> from graphla import Matrix, Vector

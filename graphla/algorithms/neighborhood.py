@@ -55,11 +55,11 @@ def neighborhood(
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
-        DimensionMismatch: If A is not square, or a Vector of vertices has another size.
+        DimensionMismatch: If A is not square, or a Vector of vertices has a size other than n.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and a Vector of vertices are not on the same device.
-        InvalidValue: If `radius` is below 0, if a length is below 0 or NaN, or if lengths are used
-            and A is a Graph whose parallel edges were summed.
+        InvalidValue: If `radius` is negative, if a length is negative or NaN, or if lengths are
+            used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:

@@ -84,9 +84,9 @@ def pagerank(
         DimensionMismatch: If A is not square, or a Vector has a size other than n.
         IndexOutOfBound: If a mapping has a key that is not a vertex.
         DeviceMismatch: If A and a Vector are not on the same device.
-        InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is below
-            0 or NaN, if a sum of weights does not fit the dtype, or if a distribution has a
-            negative value or no finite positive sum.
+        InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is
+            negative or NaN, if a sum of weights does not fit in the dtype, or if a distribution has
+            a negative value or no finite positive sum.
         ConvergenceError: If the values do not converge within `max_iter` rounds.
 
     Examples:

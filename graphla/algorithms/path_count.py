@@ -59,7 +59,7 @@ def path_count(
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If `dtype` is not one of the dtypes above, if a weight is below 0 or NaN, if
+        InvalidValue: If `dtype` is not one of the dtypes above, if a weight is negative or NaN, if
             there are infinitely many shortest paths because they contain a cycle of weight 0 (or a
             weight is too small to change the distance to which it is added), or if weights are used
             and A is a Graph whose parallel edges were summed.

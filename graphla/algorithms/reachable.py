@@ -47,7 +47,7 @@ def reachable(
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector or mask are not on the same device.
-        InvalidValue: If `cutoff` is below 0.
+        InvalidValue: If `cutoff` is negative.
 
     Examples:
         >>> from graphla import Matrix

@@ -52,7 +52,7 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
-        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
@@ -95,7 +95,7 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
-        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
@@ -136,7 +136,7 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
-        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
         DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 

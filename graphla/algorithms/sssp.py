@@ -128,7 +128,7 @@ def sssp(
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector or mask are not on the same device.
-        InvalidValue: If a weight is below 0 or NaN, if `cutoff` or `delta` is below 0, or if
+        InvalidValue: If a weight is negative or NaN, if `cutoff` or `delta` is negative, or if
             weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 

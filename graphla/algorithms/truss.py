@@ -46,7 +46,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If A is a directed Graph or is not symmetric, or `k` is below 0.
+        InvalidValue: If A is a directed Graph or is not symmetric, or `k` is negative.
 
     Examples:
         >>> from graphla import Matrix, binary

@@ -164,7 +164,7 @@ class LabelledMatrix(_Labelled, Matrix):
             A dict with one item for each row (or column) that has entries.
 
         Raises:
-            InvalidValue: `order` is not one of the values above.
+            InvalidValue: `order` is neither "rowwise" nor "columnwise".
         """
         by_rows = is_rowwise(order)
         nested: dict[Any, dict[Any, Any]] = {}

@@ -157,7 +157,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
             TypeError: both `left` and `right` are given, or an argument has the wrong type.
             DomainMismatch: the operator is not defined on this dtype.
             UdfParseError: a Python function cannot be traced.
-            OverflowError: the scalar does not fit the dtype.
+            OverflowError: the scalar does not fit in the dtype.
 
         Examples:
             >>> from graphla import Vector
@@ -181,9 +181,9 @@ class Arithmetic(Operand, Generic[Result, Joined]):
             An expression with the same shape and dtype.
 
         Raises:
-            TypeError: an argument has the wrong type, or a mask is given a thunk.
+            TypeError: an argument has the wrong type, or a thunk is given for a mask.
             DomainMismatch: the operator does not return BOOL, or is not defined on this dtype.
-            DimensionMismatch: a mask has another shape.
+            DimensionMismatch: a mask has a different shape.
 
         Examples:
             >>> from graphla import Matrix
@@ -205,7 +205,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
             True or False. NaN is not equal to NaN.
 
         Raises:
-            TypeError: `other` has another number of dimensions.
+            TypeError: `other` has a different number of dimensions.
             DeviceMismatch: the operands are on different devices.
         """
         return expressions.compare(self._read(), self._same_kind(other), check_dtype, None)
@@ -228,7 +228,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
             True or False.
 
         Raises:
-            TypeError: `other` has another number of dimensions.
+            TypeError: `other` has a different number of dimensions.
             InvalidValue: a tolerance is negative or not a number.
             DeviceMismatch: the operands are on different devices.
         """

@@ -96,7 +96,7 @@ class Mask:
             A Matrix or Vector with an entry at each selected element.
 
         Raises:
-            DimensionMismatch: `mask` has another shape.
+            DimensionMismatch: `mask` has a different shape.
         """
         joined = self if mask is None else self & mask
         if complement:

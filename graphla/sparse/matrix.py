@@ -292,7 +292,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
-            InvalidValue: `op` is positional, or `order` is not one of the two.
+            InvalidValue: `op` is positional, or `order` is neither "rowwise" nor "columnwise".
 
         Examples:
             >>> from graphla import Matrix
@@ -319,7 +319,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
-            InvalidValue: `op` is positional, or `order` is not one of the two.
+            InvalidValue: `op` is positional, or `order` is neither "rowwise" nor "columnwise".
         """
         _, p = sorting.of_matrix(self._read(), op, order)
         return Matrix._of(p)
@@ -340,7 +340,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             and P has dtype INT64.
 
         Raises:
-            InvalidValue: `k` is negative, `op` is positional, or `order` is not one of the two.
+            InvalidValue: `k` is negative, `op` is positional, or `order` is neither "rowwise" nor
+                "columnwise".
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
         """
         c, p = sorting.of_matrix(self._read(), op, order, expressions.integer(k, "k"))
@@ -607,7 +608,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             A dict with one item for each row (or column) that has entries.
 
         Raises:
-            InvalidValue: `order` is not one of the two.
+            InvalidValue: `order` is neither "rowwise" nor "columnwise".
         """
         return perform("to_dicts", exporting.dicts, self._read(), order)
 
@@ -764,8 +765,8 @@ class Matrix(ReadableMatrix, Indexed):
             nrows: the number of rows; by default len(indptr) - 1.
             ncols: the number of columns; by default one more than the largest column.
             symmetric: True asserts that A equals its transpose, which is not checked.
-            copy: False uses an array without a copy if its dtype and device fit; the array must not
-                be modified afterwards.
+            copy: False uses an array without a copy if its dtype and device match; the array must
+                not be modified afterwards.
             name: the name of the Matrix.
 
         Returns:
@@ -807,8 +808,8 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default len(indptr) - 1.
-            copy: False uses an array without a copy if its dtype and device fit; the array must not
-                be modified afterwards.
+            copy: False uses an array without a copy if its dtype and device match; the array must
+                not be modified afterwards.
             name: the name of the Matrix.
 
         Returns:
@@ -979,7 +980,7 @@ class Matrix(ReadableMatrix, Indexed):
             A Matrix.
 
         Raises:
-            InvalidValue: `order` is not one of the two.
+            InvalidValue: `order` is neither "rowwise" nor "columnwise".
             IndexOutOfBound: a row or column is negative or too large.
         """
         nested = building.from_nested(nested_dicts, order, nrows, ncols)
@@ -1184,7 +1185,7 @@ class Matrix(ReadableMatrix, Indexed):
             A Matrix of the same shape on the same device.
 
         Raises:
-            DimensionMismatch: the mask has another shape.
+            DimensionMismatch: the mask has a different shape.
         """
         forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)

@@ -90,8 +90,8 @@ class Noun(Operand):
             x: a Matrix, Vector, Scalar or expression of the same shape, an array, or a number.
 
         Raises:
-            DimensionMismatch: `x` has another shape.
-            DeviceMismatch: `x` is on another device.
+            DimensionMismatch: `x` has a different shape.
+            DeviceMismatch: `x` is on a different device.
         """
         update(self, x, None, None, False)
 

@@ -526,8 +526,7 @@ class Vector(ReadableVector, Indexed):
             A Vector.
 
         Raises:
-            InvalidValue: an item does not have two parts, or `size` is missing and there are no
-                pairs.
+            InvalidValue: an item is not a pair, or `size` is missing and there are no pairs.
             IndexOutOfBound: an index is negative or not below `size`.
             DuplicateEntry: there are duplicate indices, and `dup_op` is not given.
         """
@@ -693,7 +692,7 @@ class Vector(ReadableVector, Indexed):
             A Vector of the same size on the same device.
 
         Raises:
-            DimensionMismatch: the mask has another size.
+            DimensionMismatch: the mask has a different size.
         """
         forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
