@@ -116,7 +116,7 @@ def bellman_ford(
     # d(s) = 0
     start = validation.starts(source, A, 0, dtype)
     try:
-        # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
+        # d = d ⊕ d min.+ A ⊕ d min.+ A² ⊕ ...
         distances, before = solve(start, A, min_plus[dtype], mask=mask, parents=parents)
     except EndlessCycle as error:
         raise no_solution(error, ", which the source reaches") from error

@@ -282,7 +282,7 @@ def _count_along_weights(
     n = A.nrows
     tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
     T = tight.dup(mask=nearer.S)
-    # σ = s + sT + sT² ...
+    # σ = s + sT + sT² + ...
     term = Vector.from_coo([source], 1.0, FP64, size=n)
     sigma = term.dup()
     while term.nvals:

@@ -109,6 +109,6 @@ def minimax_path(
     validation.numbers(A)
     # h(s) = -∞
     start = validation.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
-    # h = h ⊕ h min.max A ⊕ h min.max A² ...
+    # h = h ⊕ h min.max A ⊕ h min.max A² ⊕ ...
     heights, before = closure(start, A, min_max, mask=mask, parents=parents)
     return MinimaxPaths(heights, before)

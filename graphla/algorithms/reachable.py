@@ -59,7 +59,7 @@ def reachable(
     cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
     # r(s) = true
     start = validation.starts(source, A, True, "BOOL")
-    # r = r ⊕ rA ⊕ rA² ...
+    # r = r ⊕ rA ⊕ rA² ⊕ ...
     return closure(start, A, lor_first, mask=mask, cutoff=cutoff).values
 
 

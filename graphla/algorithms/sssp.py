@@ -157,7 +157,7 @@ def sssp(
         delta = validation.real("delta", delta, low=0)
     most = None if cutoff == math.inf else cutoff
     try:
-        # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
+        # d = d ⊕ d min.+ A ⊕ d min.+ A² ⊕ ...
         distances, before = solve(
             start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most
         )

@@ -108,6 +108,6 @@ def widest_path(
     validation.numbers(A)
     # w(s) = ∞
     start = validation.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
-    # w = w ⊕ w max.min A ⊕ w max.min A² ...
+    # w = w ⊕ w max.min A ⊕ w max.min A² ⊕ ...
     widths, before = closure(start, A, max_min, mask=mask, parents=parents)
     return WidestPaths(widths, before)
