@@ -100,7 +100,7 @@ def modularity(
 
 
 def _read_labels(communities: Any, A: Matrix) -> Vector:
-    """Return a full Vector with a label below n for each vertex of A."""
+    """Return a full Vector with a label from 0 to n - 1 for each vertex of A."""
     n = A.nrows
     if isinstance(communities, Mapping):
         missing = next((v for v in range(n) if v not in communities), None)

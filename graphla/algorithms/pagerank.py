@@ -54,8 +54,8 @@ def pagerank(
     The walker follows an out-edge with probability `alpha`, and otherwise jumps to a random vertex.
     From a dangling vertex, which has no out-edges, the walker always jumps. As in NetworkX, the
     rounds end when Σ |change| is below n·tol; for Σ |change| < 1e-4 pass `tol=1e-4 / n`. Unlike in
-    NetworkX, the initial ranks depend on the numbers of in-edges, which is closer to the result. A
-    round takes O(n + m) time.
+    NetworkX, the initial ranks are derived from the numbers of in-edges, so that they are close to
+    the result. A round takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -136,8 +136,8 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
     for _ in range(walk.rounds):
         # r' = (share ∘ r)A
         following << follow(binary.times(share & rank) @ A)
-        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: of the share α, the edges have already passed on
-        # Σ r'
+        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: the edges have already passed on Σ r' of the
+        # total α
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
         if walk.fall is walk.jump:
             following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
