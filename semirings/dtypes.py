@@ -14,7 +14,7 @@ class DataType:
     """One of the eleven types of entries, with its names in GraphBLAS, NumPy and C.
 
     It equals everything that `lookup_dtype` maps to it: `INT64 == "INT64" == np.int64`. Its hash
-    is that of its name. The eleven objects of this module are all there are.
+    is that of its name. No other DataType objects exist.
 
     Args:
         name: the name in GraphBLAS, such as "INT64".
@@ -162,9 +162,9 @@ def unify(
     Args:
         a: a dtype, as in `lookup_dtype`.
         b: the other dtype.
-        is_left_scalar: whether `a` belongs to a Python scalar, which yields to the other dtype if
-            its kind allows.
-        is_right_scalar: whether `b` belongs to a Python scalar.
+        is_left_scalar: whether `a` is the dtype of a Python scalar. A Python scalar takes the
+            other dtype if its kind allows that.
+        is_right_scalar: whether `b` is the dtype of a Python scalar.
 
     Returns:
         The DataType; INT64 and UINT64 give FP64.
@@ -188,20 +188,21 @@ def unify(
 
 
 def _yields(scalar: DataType, other: DataType) -> bool:
-    """Return whether a Python scalar of this dtype takes on the dtype of the other operand."""
+    """Return whether a Python scalar adopts the dtype of the other operand."""
     if scalar.kind == "f":
         return other.kind == "f"
     return scalar.kind == "b" or other.kind != "b"
 
 
 def float_of(dtype: DataType) -> DataType:
-    """Return the floating dtype in which a function of such values is computed.
+    """Return the floating-point dtype in which functions of values of this dtype are computed.
 
     Args:
         dtype: the dtype of the values.
 
     Returns:
-        `dtype` itself if it is floating, FP32 for at most 16 bits, otherwise FP64.
+        `dtype` itself if it is a floating-point dtype, FP32 if it has at most 16 bits, otherwise
+        FP64.
     """
     if dtype.is_float:
         return dtype

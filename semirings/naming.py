@@ -47,14 +47,14 @@ def split(text: str) -> tuple[str, Any]:
 
 
 def name_of(func: Any, name: str | None) -> str:
-    """Return the given name, or that of the function."""
+    """Return the given name; if it is None, return the name of the function."""
     if not callable(func):
         raise TypeError(f"func is {func!r}, but it should be a Python function")
     return name or getattr(func, "__name__", type(func).__name__)
 
 
 def refuse_udt(is_udt: bool) -> None:
-    """Refuse an operator on user-defined dtypes, of which there are none."""
+    """Raise an error if `is_udt` is True, because user-defined dtypes are not supported."""
     if is_udt:
         raise NotImplementedException(
             f"is_udt is {is_udt!r}, but must be False: there are no user-defined dtypes"
@@ -62,7 +62,7 @@ def refuse_udt(is_udt: bool) -> None:
 
 
 def refuse_lazy(kind: str, lazy: bool) -> None:
-    """Refuse to defer the making of a monoid or semiring, which looks up its parts at once."""
+    """Raise an error if `lazy` is True: a monoid or semiring looks up its parts immediately."""
     if lazy:
         raise NotImplementedException(
             f"lazy is {lazy!r}, but must be False: a {kind} looks up its parts at once"

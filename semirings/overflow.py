@@ -32,7 +32,7 @@ def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
 
 
 def _overflows(node: Node) -> Symbol | None:
-    """Return where the value of an expression, or of a part that is used, does not fit, or None."""
+    """Return whether the expression or a part that it uses overflows; None if nothing can."""
     operation, parts = _name(node), node.arguments
     if not parts:
         return None
@@ -67,7 +67,7 @@ def _known(found: Symbol | None) -> Any:
 
 
 def _does_not_fit(operation: str, node: Node) -> Symbol | None:
-    """Return where one primitive on integers overflows, given its operands, or None."""
+    """Return whether one primitive overflows on these integers; None if it cannot."""
     result, operands = Symbol(node), [Symbol(part) for part in node.arguments]
     x, y = operands[0], operands[-1]
     is_signed = node.dtype.kind == "i"

@@ -1,14 +1,15 @@
-"""Expressions and their primitives, each with its text in NumPy, Numba and CUDA C++.
+"""Expressions and their primitives, with code templates for NumPy, Numba and CUDA C++.
 
-The three texts of a primitive give the same bits for every input (any NaN equals any other), except
-for transcendental functions. Cases that the languages leave open are defined here for all three:
+The three templates of a primitive give bitwise equal results for every input (any NaN equals any
+other), except for transcendental functions. Where a language leaves a result undefined, all three
+templates use these definitions:
 
 - integers wrap around; `x // 0` and `x % 0` are 0; `INT_MIN // -1` is INT_MIN;
-- truncated division by zero gives the largest integer of the sign of x, and 0 / 0 gives 0;
+- truncated division by zero gives the largest integer with the sign of x, and 0 / 0 gives 0;
 - an integer to a negative power is 1 divided by the positive power, truncated (1 / 0 as above);
 - a shift by a negative count, or by the width or more, shifts every bit out;
-- a float becomes the nearest integer towards zero, at most the largest and at least the smallest
-  of its type, and NaN becomes 0;
+- a float cast to an integer type is truncated and clipped to the range of that type, and NaN
+  becomes 0;
 - minimum and maximum propagate NaN; of two equal operands (0.0 and -0.0) they return the second.
 """
 
@@ -29,10 +30,11 @@ Text = str | dict[str, str]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Primitive:
-    """One step of an expression, as a template per language and kind of the first argument.
+    """An operation in an expression: one code template per language and kind of first argument.
 
-    The template is used as `text.format(arguments, T=type)`. `is_quiet` lists the kinds for which
-    NumPy gives no floating-point warning. `numba` is None if there is no text for Numba.
+    A template is expanded by `text.format(arguments, T=type)`. `is_quiet` lists the dtype kinds
+    for which NumPy gives no floating-point warning. `numba` is None if the primitive has no Numba
+    template.
     """
 
     name: str

@@ -92,7 +92,7 @@ def identifier(name: str) -> str:
 
 
 def simple_ufunc(root: Node, parameters: tuple[str, ...]) -> np.ufunc | None:
-    """Return the NumPy ufunc equal to this expression of two operands of one dtype, or None."""
+    """Return the NumPy ufunc that computes this binary expression on one dtype, or None."""
     dtypes = {argument.dtype.name for argument in root.arguments}
     return _ufunc(root, parameters) if dtypes == {root.dtype.name} else None
 
@@ -127,7 +127,7 @@ def _is_quiet(node: Node) -> bool:
 
 
 def _spread(result: Any, *operands: Any) -> Any:
-    """Broadcast the result to the shape of the operands; its stride is 0 if it is constant."""
+    """Broadcast the result to the common shape of the operands; a constant gets stride 0."""
     own = getattr(result, "shape", None)
     if own is not None:
         for x in operands:
@@ -140,7 +140,7 @@ def _spread(result: Any, *operands: Any) -> Any:
 
 
 class _Writer:
-    """Print a node; its shared parts become assignments before it."""
+    """Prints a node as source code; common subexpressions become assignments before it."""
 
     def __init__(self, language: str, names: dict[str, Any]):
         self.language = language
@@ -238,7 +238,7 @@ class _Writer:
 
 @cache
 def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
-    """Return the names that a template may use besides its arguments."""
+    """Return the named values that a template may use in addition to its arguments."""
     words = {"T": type_, "f": "f" if dtype is FP32 else "", "BITS": str(dtype.bits)}
     if dtype.is_integer:
         words["U"] = "unsigned long long" if dtype.bits == 64 else "unsigned int"

@@ -35,7 +35,7 @@ class TypedMonoid(Typed):
 
     @cached_property
     def ufunc(self) -> np.ufunc | None:
-        """The NumPy ufunc of ⊕, or None; pass `dtype=` to its methods, as add widens integers."""
+        """The NumPy ufunc of ⊕, or None. Pass `dtype=` to its methods: np.add widens integers."""
         return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
 
     @property
@@ -61,12 +61,12 @@ class Monoid(Operator):
         binaryop: ⊕.
         identity: a number, a mapping from dtype to number, or a function of the `DataType`. The
             monoid is not defined on a dtype for which the identity has no value.
-        terminal: a value that x ⊕ y never leaves, given like `identity`, or None.
+        terminal: a value z with x ⊕ z = z for all x, given like `identity`, or None.
         is_idempotent: whether x ⊕ x = x for every x.
         is_any: whether ⊕ may return either operand.
         on: the one dtype to which operands of any dtype are cast; None keeps their dtype.
-        is_anonymous: whether the monoid belongs to no module, and is therefore pickled as its
-            parts.
+        is_anonymous: whether the monoid is not registered in a module; pickle then stores its
+            constructor arguments instead of its name.
 
     Raises:
         TypeError: `identity` or `terminal` has the wrong type.
@@ -162,7 +162,7 @@ def _check_values(what: str, values: Values) -> None:
 
 
 def _value(values: Values, dtype: DataType) -> Any:
-    """Return the value of a scalar, mapping or function for a dtype, or None if it does not fit."""
+    """Return the value that `values` gives for a dtype, or None if the dtype cannot hold it."""
     value = values
     if isinstance(values, Mapping):
         value = next((each for key, each in values.items() if lookup_dtype(key) is dtype), None)
@@ -216,8 +216,8 @@ class Semiring(Operator):
         name: the name.
         monoid: ⊕.
         binaryop: ⊗.
-        is_anonymous: whether the semiring belongs to no module, and is therefore pickled as its
-            parts.
+        is_anonymous: whether the semiring is not registered in a module; pickle then stores its
+            constructor arguments instead of its name.
 
     Examples:
         >>> from semirings import semiring
@@ -264,7 +264,7 @@ class Semiring(Operator):
         return known
 
     def _monoid_of(self, multiply: TypedBinaryOp) -> TypedMonoid:
-        """Return ⊕ on the dtype of ⊗; a sum of pairs counts them, so it is INT64 for BOOL."""
+        """Return ⊕ on the result dtype of ⊗, or on INT64 if it counts pairs of BOOL entries."""
         is_count = self.monoid.name in ("plus", "times") and multiply.name == "pair"
         return self.monoid[INT64 if is_count and multiply.type is BOOL else multiply.return_type]
 
