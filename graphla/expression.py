@@ -39,7 +39,7 @@ from semirings.exceptions import DimensionMismatch, DuplicateEntry
 Axis = int | np.ndarray | None
 
 Noun = TypeVar("Noun")
-"""The class that an expression computes: Matrix, Vector or Scalar."""
+"""The class of an expression's result: Matrix, Vector or Scalar."""
 
 
 class Replace:
@@ -155,7 +155,7 @@ class Expression(Operand, Generic[Noun]):
         return self._resolve()._dtype if dtype is None else dtype  # pyright: ignore[reportReturnType]
 
     def _output_mask(self, input_mask: Any) -> Any:
-        """Return the mask of the result of A[I, J] that a mask of A implies."""
+        """Convert a mask with the shape of A to a mask for A[I, J]."""
         raise TypeError("input_mask is for a part of a Matrix or Vector, as in A[I, J]")
 
     def new(
@@ -261,7 +261,7 @@ class Expression(Operand, Generic[Noun]):
         return f"{kind} of {size}, {self._dtype}: {self._operation.name}, not yet computed"
 
     def _resolve(self) -> Expression:
-        """Return this expression with an operator: its own, or the default of its symbol."""
+        """Give the expression the default operator of its symbol if it has none, and return it."""
         if self._operation is not None:
             return self
         symbol, left, right, default = self._args
@@ -307,7 +307,7 @@ class Expression(Operand, Generic[Noun]):
                 "an expression cannot be assigned to; write `C << expression`, or `C[I, J] << x`"
             )
         target, axes = self._region
-        self._args, self._store = (), None  # so that the target may be written in place
+        self._args, self._store = (), None  # a reference would prevent writing in place
         self._operation = _gone
         assign(target, axes, x, None, None, False)
 
@@ -517,8 +517,8 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
             with DeviceScope(name, operands + parent, device) as running:
-                # When the target is written, neither a local name nor `running` refers to its
-                # storage, so that the storage can be overwritten in place.
+                # The target can be written in place only if nothing else refers to its storage.
+                # So we delete this local name; `running` keeps no reference either.
                 del operands
                 if mask is not None:
                     lowered = mask._read(target._store.shape, device)

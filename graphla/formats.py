@@ -59,8 +59,8 @@ class Relabeled:
 
     new: Array  # int32[n]: the new number of the user's vertex v is new[v]
     old: Array  # int32[n]: old[new[v]] == v
-    out: Csr  # by rows; its iso values carry no information
-    into: Csr  # by columns: in-neighbors; the same object if the matrix is symmetric
+    out: Csr  # out-neighbors by row; the values (stored as one element) have no meaning
+    into: Csr  # in-neighbors by column; the same object as `out` if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor, or -1
     active: int  # number of vertices with edges: 0..active-1
     ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last end is `active`
@@ -68,17 +68,17 @@ class Relabeled:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan(Remembering):
-    """Data that traversals read in addition to the forms of a square matrix.
+    """Precomputed data for traversals of a square matrix, stored in addition to its CSR and CSC.
 
     A plan depends only on the pattern of the matrix, not on any traversal.
     """
 
     idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 is set if v has no edge, or v >= n
     first: Array  # int32[n]: an in-neighbor of v, preferably with many edges; -1 if there is none
-    relabeled: Relabeled | None  # only in full plans on a GPU
-    nbytes: int  # on the device, in addition to the forms of the matrix
-    seconds: float  # seconds that building took; a full plan includes its light plan
-    is_full: bool = False  # a full plan; on the CPU, whether `first` is the best neighbor
+    relabeled: Relabeled | None  # None except in full plans on a GPU
+    nbytes: int  # bytes on the device, not counting the matrix itself
+    seconds: float  # build time in seconds; for a full plan, including its light plan
+    is_full: bool = False  # a full plan; on the CPU, `first` is then chosen from all in-neighbors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,7 +191,7 @@ class VectorMask:
     """Where a vector may be written: at the listed indices, or everywhere else if `complement`.
 
     The indices are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted`
-    is False), or by both, which then agree. `nvals` is the number of these indices, if known.
+    is False), or by both, if they agree. `nvals` is the number of these indices, if known.
     """
 
     size: int
@@ -204,7 +204,10 @@ class VectorMask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixMask:
-    """Where a matrix may be written: at the entries of `pattern` (values unread), or elsewhere."""
+    """Where a matrix may be written: at the entries of `pattern`, or only outside them.
+
+    The values of `pattern` are not read.
+    """
 
     pattern: Csr
     complement: bool
@@ -215,7 +218,7 @@ DenseVector: TypeAlias = BitmapVector | FullVector
 
 
 class Counted:
-    """A count that a device computes; it is read on first use, and kept."""
+    """A count that a device computes; the host reads it on first use and caches it."""
 
     __slots__ = ("_value", "array")
 
@@ -232,7 +235,7 @@ class Counted:
 
 
 def known(count: SupportsInt) -> int | None:
-    """Return the count if the host has it; None if the host would have to wait for the device."""
+    """Return the count, or None if the host would have to wait for the device to compute it."""
     if isinstance(count, Counted) and count.array is not None:
         return None
     return int(count)
@@ -242,7 +245,7 @@ def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
     """Return make(). The first call computes the value, and caches it on this matrix or plan.
 
     `key` contains the name of the value and every argument that it depends on. The value must not
-    refer to the holder; otherwise both are only freed when Python collects cycles.
+    refer to the matrix or plan; such a reference cycle is freed only by Python's garbage collector.
     """
     try:
         known = holder._known

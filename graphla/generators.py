@@ -1,8 +1,8 @@
 """Generated graphs: the same arguments and seed give the same matrix, on every platform.
 
-By default they are symmetric, have no self-loops, and have the value true for every edge, which is
-stored once. `weights=(low, high)` draws a weight for each edge uniformly: integers from low to
-high, both included, or floats from low up to high.
+By default they are symmetric and have no self-loops, and every edge has the value true (stored as
+one element). `weights=(low, high)` draws a weight for each edge uniformly: integers from low to
+high inclusive, or floats in [low, high).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from semirings.exceptions import InvalidValue
 LIMIT = 2**31  # the number of vertices is less than this
 
 DRAWS = 64
-"""How many times `watts_strogatz` draws a new endpoint before it leaves the edge unchanged."""
+"""Number of endpoints that `watts_strogatz` draws before it leaves an edge unchanged."""
 
-_BLOCK = 1 << 16  # edges drawn at a time; another number would give other graphs
+_BLOCK = 1 << 16  # number of edges drawn per batch; changing it changes the generated graphs
 
 
 def kronecker(
@@ -42,10 +42,10 @@ def kronecker(
 ) -> Matrix:
     """Return a Graph500 (R-MAT) graph: 2^scale vertices and edge_factor * 2^scale drawn edges.
 
-    Each bit of source and target is drawn together: (0, 0) with probability A, (0, 1) with B,
-    (1, 0) with C, otherwise (1, 1). Then the vertices are renumbered at random. Edges that are
-    drawn twice count once and self-loops are dropped, so fewer edges remain: about 3.8 of 4.2
-    million at scale 18.
+    For each edge, pairs of one source bit and one target bit are drawn: (0, 0) with probability A,
+    (0, 1) with B, (1, 0) with C, otherwise (1, 1). Then the vertices are renumbered at random.
+    Duplicate edges and self-loops are dropped, so fewer edges remain: about 3.8 of 4.2 million at
+    scale 18.
 
     Args:
         scale: the binary logarithm of the number of vertices, at most 30.
@@ -54,11 +54,11 @@ def kronecker(
         B: the probability of the bits (0, 1).
         C: the probability of the bits (1, 0).
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways.
+        symmetric: whether each edge is stored in both directions.
         self_loops: whether edges from a vertex to itself are kept.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -112,13 +112,13 @@ def uniform(
 
     Args:
         n: the number of vertices.
-        m: the number of different edges; in a symmetric graph, the number of pairs of vertices.
+        m: the number of distinct edges; in a symmetric graph, the number of connected pairs.
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways.
+        symmetric: whether each edge is stored in both directions.
         self_loops: whether edges from a vertex to itself are kept.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -138,7 +138,9 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    if m >= possible // 2:  # at least half full: choose among all positions, about 4 m or fewer
+    if (
+        m >= possible // 2
+    ):  # at least half of the possible edges: permute all of them, at most about 4 m
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
@@ -163,13 +165,13 @@ def grid(
 
     Args:
         *shape: the number of vertices along each axis.
-        drop: the probability with which each edge is dropped.
+        drop: the probability of dropping each edge.
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
-            with the larger number.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False, each edge leads to the
+            vertex with the larger number.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -205,8 +207,8 @@ def path(n: int, *, symmetric: bool = True, **options: Any) -> Matrix:
 
     Args:
         n: the number of vertices.
-        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
-            with the larger number.
+        symmetric: whether each edge is stored in both directions. If False, each edge leads to the
+            vertex with the larger number.
         **options: `drop`, `seed`, `weights`, `dtype` and `name`, as in `grid`.
 
     Returns:
@@ -237,11 +239,11 @@ def cycle(
     Args:
         n: the number of vertices, at least 3.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If
-            False, an edge leads from each vertex u to u + 1 (modulo n).
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False,
+            an edge leads from each vertex u to u + 1 (modulo n).
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -271,11 +273,11 @@ def star(
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If
-            False, edges lead away from vertex 0.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False,
+            edges lead away from vertex 0.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -303,11 +305,11 @@ def complete(
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
-            with the larger number.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False, each edge leads to the
+            vertex with the larger number.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -335,11 +337,11 @@ def binary_tree(
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If
-            False, edges lead from the parent to the child.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False,
+            edges lead from the parent to the child.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -373,9 +375,8 @@ def caterpillar(
         spine: the number of vertices of the path.
         leaves: the number of leaves of each vertex of the path.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways.
-        weights: (low, high), the range of the weight of each edge; None gives every edge the value
-            1.
+        symmetric: whether each edge is stored in both directions.
+        weights: (low, high), the range of the edge weights; if None, every edge has the value 1.
         dtype: the dtype of the values.
         name: the name of the Matrix.
 
@@ -422,9 +423,8 @@ def watts_strogatz(
         k: the number of neighbors of each vertex in the ring, an even number below n.
         p: the probability that an edge is rewired.
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways.
-        weights: (low, high), the range of the weight of each edge; None gives every edge the value
-            1.
+        symmetric: whether each edge is stored in both directions.
+        weights: (low, high), the range of the edge weights; if None, every edge has the value 1.
         dtype: the dtype of the values.
         name: the name of the Matrix.
 
@@ -458,7 +458,7 @@ def watts_strogatz(
         if not moving.size:
             break
         ends = rng.integers(0, n, moving.size, np.int64)
-        # If several draws give the same edge, the first draw counts.
+        # If several draws give the same edge, only the first draw is used.
         keys, first = np.unique(_key(u[moving], ends, n, symmetric), return_index=True)
         is_free = ~(np.isin(keys, ring) | np.isin(keys, taken)) & (ends[first] != u[moving[first]])
         v[moving[first[is_free]]] = ends[first[is_free]]
@@ -506,8 +506,8 @@ def _draw_bits(
     draw = np.empty(u.size, np.float32)
     for _ in range(scale):
         rng.random(dtype=np.float32, out=draw)
-        in_lower = draw >= B  # the source's bit is 1
-        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # the target's bit is 1
+        in_lower = draw >= B  # where the bit of the source is 1
+        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # where the bit of the target is 1
         u += u
         u += in_lower
         v += v
@@ -515,13 +515,13 @@ def _draw_bits(
 
 
 def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
-    """Return the sorted keys of m different edges: draw until there are m, and drop the excess."""
+    """Draw at least m distinct edges, drop the excess at random, and return the sorted keys."""
     keys = np.empty(0, np.int64)
     while keys.size < m:
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
         if not self_loops:
             u, v = _without_loops(u, v)
-        if symmetric and self_loops:  # one position per pair of vertices and per loop
+        if symmetric and self_loops:  # pairs and loops must be drawn with equal probability
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))
     return np.delete(keys, rng.choice(keys.size, keys.size - m, replace=False))
@@ -583,7 +583,7 @@ def _matrix(
 def _weights(
     weights: tuple[float, float] | None, m: int, dtype: Any, rng: np.random.Generator
 ) -> tuple[Any, Any]:
-    """Return one weight for each of m edges, or one for all edges, and the dtype."""
+    """Return the weights of the m edges (a scalar if all are equal) and their dtype."""
     if weights is None:
         dtype = BOOL if dtype is None else lookup_dtype(dtype)
         return dtype.np_type.type(1), dtype

@@ -28,7 +28,7 @@ def require(needed: int, what: str) -> None:
 
 
 def require_offsets(count: int, lines: str, nvals: int = 0) -> None:
-    """Raise OutOfMemory if the offsets of a matrix with `count` lines do not fit in memory."""
+    """Raise OutOfMemory if the offsets of `count` rows (or columns) do not fit in memory."""
     bytes_each = 4 if nvals < 1 << 31 else 8
     require(bytes_each * (count + 1), f"the offsets of a matrix with {count:,} {lines}")
 
@@ -36,9 +36,8 @@ def require_offsets(count: int, lines: str, nvals: int = 0) -> None:
 def available() -> int | None:
     """Return the bytes that this process can still use without swapping; None if unknown.
 
-    This is the minimum of three numbers: the memory available in the system, the memory that the
-    control groups of the process still allow, and what is left of the process's address space
-    limit.
+    This is the minimum of three numbers: the available memory of the system, the memory that the
+    control groups of the process still allow, and the unused part of the address space limit.
     """
     if sys.platform == "win32":
         return _windows()
@@ -95,11 +94,13 @@ def _control_groups() -> list[int]:
 
 def _left_by(folder: Path, limit: str, usage: str) -> list[int]:
     with suppress(OSError, ValueError, StopIteration):
-        most = int((folder / limit).read_text())  # the text is "max", which means no limit
+        most = int((folder / limit).read_text())  # "max" means no limit and raises ValueError
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         inactive = next(line for line in lines if line.startswith("inactive_file "))
-        return [max(most - used + int(inactive.split()[1]), 0)]  # the file cache can be dropped
+        return [
+            max(most - used + int(inactive.split()[1]), 0)
+        ]  # the kernel can drop the file cache
     return []
 
 

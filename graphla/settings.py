@@ -1,8 +1,8 @@
 """The settings (`config`), the forced direction of products, and the `Recorder` of operations.
 
-An assigned setting (`config.threads = 4`) holds for the process. `config.set` and `direction` hold
-inside their `with` block, for the thread or task that entered it. Threads that are started inside a
-block begin with the settings of the process.
+An assignment (`config.threads = 4`) changes the setting for the whole process. `config.set` and
+`direction` apply inside their `with` block, and only to the thread or task that entered it. Threads
+started inside a block begin with the settings of the process.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _process = _Settings()
 _override: ContextVar[_Settings] = ContextVar("graphla_settings", default=_process)
 
 current: Callable[[], _Settings] = _override.get
-"""Return all settings that are in force here, for code that reads several of them."""
+"""Return all settings that apply to this thread or task, for code that reads several of them."""
 
 
 def _assign(name: str, value: Any) -> None:
@@ -121,7 +121,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {"device": check_device}
 
 
 def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
-    """Return a property of `Config` that reads the setting in force and assigns a checked one.
+    """Return a property of `Config` that reads the current setting and checks assigned values.
 
     Its return type is Any, so that type checkers use the annotation in `Config`.
     """
@@ -132,7 +132,8 @@ def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
 class Config:
     """The settings. Read `config.threads`, assign it, or write `with config.set(threads=1):`.
 
-    An assignment refuses a wrong value with InvalidValue, and an unknown name with AttributeError.
+    Assigning a value that is not allowed raises InvalidValue; an unknown name raises
+    AttributeError.
 
     Attributes:
         device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current GPU at the
@@ -140,7 +141,8 @@ class Config:
             is installed, otherwise "cpu".
         compiled: whether Numba compiles the hot loops on the CPU: "auto" (if Numba is installed and
             the operands have at least `compile_threshold` entries), True or False.
-        compile_threshold: the number of entries from which "auto" compiles; 10,000 by default.
+        compile_threshold: the minimum number of entries for which "auto" compiles; 10,000 by
+            default.
         threads: the maximum number of threads of a compiled loop; by default the number of cores.
         push_cost: the cost of scattering one entry by push, relative to gathering one by pull. It
             affects the direction of products, but not that of traversals. None uses the
@@ -218,7 +220,7 @@ class Config:
             **options: settings by name, as documented in `Config`.
 
         Returns:
-            A context manager that gives the config object. Nothing changes without `with`.
+            A context manager that yields the config object. Without `with`, nothing changes.
 
         Raises:
             AttributeError: there is no setting with this name.
@@ -363,7 +365,7 @@ class Recorder:
             _recorders.set((*_recorders.get(), self))
 
     def stop(self) -> None:
-        """Stop recording; the events stay."""
+        """Stop recording; the recorded events are kept."""
         _recorders.set(tuple(r for r in _recorders.get() if r is not self))
 
     def clear(self) -> None:

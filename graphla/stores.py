@@ -1,7 +1,8 @@
-"""The stores of matrices, vectors and scalars. A store keeps forms, each made on first use.
+"""The stores of matrices, vectors and scalars: their entries in one or more storage forms.
 
-Forms are frozen, except for `take_in_place`. A matrix or vector changes by replacing its forms, so
-an object that refers to the old forms keeps seeing the same entries.
+A form, such as CSR or a bitmap, is made on first use and never changes, except in `take_in_place`.
+To change a matrix or vector, we replace its forms. An object that refers to the old forms keeps
+seeing the same entries.
 
 On a GPU forms have stamps (see `graphla.backends.cuda.streams`), and every reader of a form waits
 for its stamp. Therefore a writer stores the stamp before the form, and a reader reads the form
@@ -112,10 +113,10 @@ class VectorStore:
 
     @property
     def at_hand(self) -> AnyVector:
-        """A form that exists already: full, otherwise bitmap, otherwise sparse."""
+        """An existing form of the vector: full if it exists, else bitmap, else sparse."""
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
-        # Retry if there is no form: another thread may be replacing the forms in `full`.
+        # If no form is found, another thread may be replacing the forms in `full`, so try again.
         v = self._full or self._bitmap or self._sparse or self.at_hand
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
@@ -132,7 +133,7 @@ class VectorStore:
         return self._sparse is not None
 
     def sparse(self, sorted: bool = True) -> SparseVector:
-        """Return the sparse form, sorted unless `sorted` is False and it is not sorted yet."""
+        """Return the sparse form; if `sorted` is False, it may be unsorted."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
             if self.stamps and streams(self.device).wait_for(self.stamps):
@@ -175,9 +176,9 @@ class VectorStore:
         return self._ready(v)
 
     def full(self) -> FullVector | None:
-        """Return the full form, or None unless all indices are known to have an entry.
+        """Return the full form if all indices are known to have an entry, otherwise None.
 
-        The host does not wait for a device that is still counting the entries.
+        If a device is still counting the entries, the host does not wait for it.
         """
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
@@ -201,13 +202,13 @@ class VectorStore:
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether the vector is huge and nearly empty, so that `dense` would not pay off."""
+        """Whether the vector is so large and sparse that making it dense would not pay off."""
         return not self.has_dense and self.size > HUGE and self.nvals * 16 < self.size
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
-        """Return the mask of the entries, or of the true entries if not `structural`.
+        """Return the mask of all entries if `structural`, otherwise of the true entries.
 
-        None stands for a mask that allows everything.
+        None means that the mask allows everything.
         """
         has_dense = self._bitmap is not None or self._full is not None
         v = self.dense() if has_dense else self.sparse(sorted=False)
@@ -252,8 +253,8 @@ class VectorStore:
     def _ready(self, form: Any) -> Any:
         """Return the form after making the current stream wait for it.
 
-        This store keeps a form of another stream even after replacing it, because the memory must
-        not be freed before the other stream has waited for this use.
+        If another stream made the form, the store keeps a reference to it even after replacing it:
+        its memory must not be reused before the current stream has read it.
         """
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(form)
@@ -270,7 +271,10 @@ class VectorStore:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share.
+
+        On the CPU there are no stamps.
+        """
         if stamps:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
@@ -282,10 +286,10 @@ class VectorStore:
 
 
 class MatrixStore:
-    """Holds CSR, CSC or both; both describe the same matrix. `T` has them exchanged.
+    """Holds CSR, CSC or both; both describe the same matrix. In `T`, they are exchanged.
 
-    The two are one object if the matrix is known to be symmetric. If only its pattern is known to
-    be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
+    CSR and CSC are the same object if the matrix is known to be symmetric. If only its pattern is
+    known to be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
     """
 
     __slots__ = ("_flipped", "_pair", "device", "dtype", "ncols", "nrows", "nvals", "shape")
@@ -364,7 +368,10 @@ class MatrixStore:
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share.
+
+        On the CPU there are no stamps.
+        """
         if stamps:
             self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
 
@@ -403,7 +410,7 @@ class MatrixStore:
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
-        """Add the additional cost of an operation that lacked a form, and return the total.
+        """Add the extra cost of an operation that ran without CSR or CSC, and return the total.
 
         The unit of cost is one entry gathered by pull. The caller makes the missing form once the
         total reaches the cost of making it.
@@ -434,10 +441,10 @@ class MatrixStore:
         return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return find(), a property of the matrix with this name; cached after the first call."""
+        """Return find(), which computes the named property of the matrix; the result is cached."""
         return remember(self._pair, (name, self._flipped and not self.is_symmetric), find)
 
-    # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
+    # --- the traversal plan of a square matrix (see `graphla.plans`) ------------------------------
 
     def plan_now(self) -> Plan | None:
         """Return the plan for a traversal that is about to begin.
@@ -458,11 +465,11 @@ class MatrixStore:
         return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
-        """Make the missing form and a full plan (light if a full one would not fit or pay off)."""
+        """Make the missing CSR or CSC and a full plan, or a light one if that would not pay off."""
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
-            self._pair.plans.is_settled = False  # more memory may be free by now
+            self._pair.plans.is_settled = False  # try again, because more memory may be free by now
         self._pair.make_plan(int(self._flipped), True)
 
     @property
@@ -472,7 +479,7 @@ class MatrixStore:
         return None if plan is None else self._pair.plans.report(plan, self._plan_cost())
 
     def record_traversal(self, seconds: float) -> None:
-        """Add the duration of a traversal to this matrix's account."""
+        """Add the duration of a traversal to the timings that decide when to make a full plan."""
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
@@ -485,7 +492,7 @@ class MatrixStore:
         return plan
 
     def mask(self, structural: bool, complement: bool) -> MatrixMask:
-        """Return the mask of the entries (`structural`), or of the true entries."""
+        """Return the mask of all entries if `structural`, otherwise of the true entries."""
         pattern = self.csr
         if not structural:
             values = pattern.values
@@ -547,7 +554,7 @@ class _Pair(Remembering):
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
         self.abroad: tuple[Csr, ...] = ()
-        # None means unknown: `find_symmetry` has not compared the forms yet.
+        # None means unknown, until `find_symmetry` compares the matrix with its transpose.
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def keep(self, form: Any) -> None:
@@ -561,7 +568,7 @@ class _Pair(Remembering):
                 self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
-        """Compare the matrix with its transpose once; equal arrays of the forms are then shared."""
+        """Compare the matrix with its transpose once, and share equal arrays of CSR and CSC."""
         with self.lock:
             if self.has_symmetric_pattern is not None:
                 return self.has_symmetric_pattern
@@ -588,7 +595,7 @@ class _Pair(Remembering):
             made = self.form(by_columns)
             if made is None:
                 other = self.form(not by_columns)
-                if self.stamps:  # always empty on the CPU, which has no streams
+                if self.stamps:  # empty on the CPU, which has no streams
                     streams(self.device).wait_for(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.has_symmetric_pattern:
@@ -626,7 +633,7 @@ class _Pair(Remembering):
                 plan = do.transpose_plan(other, out, into)
             if self.stamps:
                 self.stamps = streams(self.device).add_stamp(self.stamps)
-            if lacks_full:  # the plan of the transpose is made from this one
+            if lacks_full:  # drop the plan of the transpose; it will be remade from this plan
                 plans.is_settled, plans.ways[1 - way] = True, None
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)
@@ -688,7 +695,7 @@ def _is_of_other_streams(owner: Owner) -> bool:
 
 
 def _references(owner: Owner) -> tuple[int, ...]:
-    """Return the reference counts of owner's store, of its dense storage, and of each array."""
+    """Return the reference counts of the owner's store, its dense storage, and each array."""
     forms = owner._store
     storage = forms._full or forms._bitmap
     values = storage.values  # pyright: ignore[reportOptionalMemberAccess]
@@ -700,7 +707,7 @@ def _references(owner: Owner) -> tuple[int, ...]:
 
 @cache
 def _references_when_alone(kinds: int) -> tuple[int, ...]:
-    """Return `_references` for a vector without other references.
+    """Return the value of `_references` for a vector that nothing else refers to.
 
     `kinds` is 3 for a full vector, and 4 for a bitmap.
     """

@@ -75,7 +75,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether the law is not claimed, or holds on some domain."""
+        """Whether the law holds on some domain, or was not required to hold."""
         return not self.claimed or self.domain is not NOWHERE
 
     def __str__(self) -> str:
@@ -96,11 +96,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of `check`, with one finding per law and dtype; `str` gives a page of text.
+    """The result of `check`, with one finding per law and dtype; `str` formats it as text.
 
     Attributes:
         thing: the name of the operator, monoid or semiring.
-        findings: the findings, of broken and of valid laws.
+        findings: the findings, for broken and valid laws.
     """
 
     thing: str
@@ -151,15 +151,16 @@ def check(
     """Check the laws of an operator, monoid or semiring, and report the smallest counterexamples.
 
     A built-in object must obey its declared laws. Any other monoid must be commutative and
-    associative, with its identity and terminal; a semiring must also distribute. Further laws are
-    tried and reported. The tried values are simple ones, extreme ones and random ones.
+    associative, and its identity and terminal value must obey their laws. In any other semiring,
+    ⊗ must also distribute over ⊕. The remaining laws are tested and reported too. The test values
+    are simple values, extreme values and random values.
 
     Args:
         thing: a binary operator, monoid or semiring, typed or not, or its name.
         dtype: the dtype; by default, all dtypes of `thing`.
-        laws: the names of the laws that must hold, instead of those above.
-        domain: the values on which each law is tried; by default, the widest of the usual domains
-            on which it holds is found.
+        laws: the names of the laws that must hold, instead of the laws described above.
+        domain: the domain on which each law is tested; by default, several domains are tested, and
+            the widest one on which the law holds is reported.
         seed: the seed of the random values.
 
     Returns:
@@ -248,7 +249,7 @@ def _check_typed(
 
 
 def _claims(typed: TypedThing) -> tuple[LawName, ...]:
-    """Return the laws that an object without declared laws must satisfy."""
+    """Return the laws that are required of an object for which no laws are declared."""
     if isinstance(typed, TypedSemiring):
         return ("left_distributive", "right_distributive")
     if isinstance(typed, TypedMonoid):
@@ -259,7 +260,7 @@ def _claims(typed: TypedThing) -> tuple[LawName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """A law of one algebra, and the search for operands that break it."""
+    """A law of one algebra, with methods that search for operands that break it."""
 
     algebra: Algebra
     name: LawName
@@ -268,7 +269,7 @@ class _Law:
     def find(
         self, thing: str, claimed: bool, domains: tuple[Domain, ...], known: tuple[Any, ...] | None
     ) -> Finding:
-        """Find the first domain on which the law holds, and a counterexample outside of it."""
+        """Find the first domain on which the law holds, and a counterexample outside it."""
         smallest, tried = None, 0
         for domain in domains:
             operands, count = self.search(domain)
@@ -385,7 +386,7 @@ def _random_values(
 def _simpler(
     value: Any, simple: np.ndarray, domain: Domain, dtype: DataType
 ) -> Iterator[np.generic]:
-    """Yield simpler values in the domain: simple ones, then parts and roundings of the value."""
+    """Yield simpler values in the domain: simple ones, then fractions and roundings of `value`."""
     t = dtype.np_type.type
     attempts = list(simple)
     number = value.item()
@@ -399,7 +400,7 @@ def _simpler(
 
 
 def _complexity(value: Any) -> tuple[float, ...]:
-    """Return a sort key: integers are the simplest, then short, small and positive numbers."""
+    """Return a sort key that puts integers first, then numbers with few digits, then small ones."""
     number = value.item()
     size = abs(number) if number == number else np.inf
     if not isinstance(number, float):

@@ -155,7 +155,7 @@ def law_names(typed: TypedThing) -> tuple[LawName, ...]:
     if algebra(typed) is None:
         return ()
     if isinstance(typed, TypedSemiring):
-        # `any` has no meaningful zero.
+        # The annihilator laws are left out because `any` has no meaningful zero.
         return SEMIRING_LAWS[:2] if typed.monoid.is_any else SEMIRING_LAWS
     if isinstance(typed, TypedMonoid):
         terminal: tuple[LawName, ...] = () if typed.terminal is None else ("terminal",)
@@ -197,6 +197,6 @@ def _is_one_of(x: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 def breaks(a: Algebra, name: LawName, operands: tuple[Any, ...], domain: Domain) -> bool:
-    """Return whether these operands break the law, as closely as the domain requires."""
+    """Return whether these operands break the law, given the agreement that the domain requires."""
     arrays = tuple(np.asarray([x], a.dtype.np_type) for x in operands)
     return bool(broken(a, name, arrays, domain.agreement)[0])
