@@ -1,4 +1,4 @@
-"""The facts of `graphla info`: what is installed, the settings, and the properties of a graph."""
+"""The facts that `graphla info` prints: installed packages, settings, or properties of a graph."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def installation() -> list[tuple[str, str]]:
 
 
 def graph(A: Matrix) -> list[tuple[str, str]]:
-    """Return a graph's vertices, entries, symmetry, self-loops, degrees and weights."""
+    """Return facts about a graph: vertices, entries, symmetry, self-loops, degrees and weights."""
     n = A.nrows
     indptr, columns, weights = A.to_csr()
     out_degrees = np.diff(indptr)
@@ -117,7 +117,7 @@ def _count() -> int:
 
 
 def _gpu() -> list[tuple[str, str]]:
-    """Return the cards, the driver, CUDA, and the kernel cache; or what the machine lacks."""
+    """Return facts about the cards, the driver, CUDA and the kernel cache, or what is missing."""
     why = cards.find_problem()
     if why:
         return [("gpu", f"none: {why}")]

@@ -1,4 +1,4 @@
-"""`graphla bench GRAPH`: each algorithm of the table on one graph, timed, within a limit.
+"""`graphla bench GRAPH`: time every algorithm of the command line on one graph, up to a limit.
 
 The algorithms run in a separate process, which keeps the graph in memory. If an algorithm takes too
 long or too much memory, the command ends that process, and a new one continues with the next
@@ -111,7 +111,7 @@ class _Worker:
         return said
 
     def timed(self, name: str) -> tuple[float | None, str]:
-        """Return the seconds and the result of an algorithm; or None and the reason."""
+        """Time an algorithm; return the seconds and the result, or None and the reason."""
         if self._process is None:
             self.start()
         self._pipe.send(name)
@@ -125,7 +125,7 @@ class _Worker:
         return None, f"its process was ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:
-        """Kill the process. If it has ended by itself (`is_over`), return its exit code."""
+        """Kill the process; return the exit code if it had already ended (`is_over`)."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -140,7 +140,7 @@ class _Worker:
 
 @contextmanager
 def _no_main() -> Iterator[None]:
-    """Let a process start without the script that called us, which it would run again."""
+    """Hide the calling script while a process starts; otherwise the process would run it again."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -196,7 +196,7 @@ def _time_algorithm(
     if gigabytes > _memory() / 2e9:
         return None, f"would hold {gigabytes:,.0f} GB"
     seconds, found = _run(algorithm, graph, arguments)
-    if seconds < options.limit / 3:  # the first run may have compiled code
+    if seconds < options.limit / 3:  # run again, because the first run may include compilation
         seconds = min(seconds, _run(algorithm, graph, arguments)[0])
     answer = algorithm.answer(graph, found, Namespace(top=1))
     line = "; ".join(f"{name} {text}" for name, text in answer.facts)
@@ -217,7 +217,7 @@ def _run(algorithm: Algorithm, graph: Graph, arguments: dict[str, Any]) -> tuple
 
 
 def _needs(algorithm: Algorithm, graph: Graph) -> float:
-    """Return the bytes of a result with an entry per pair of vertices, or per pair of neighbors."""
+    """Return the bytes of a result with an entry per pair of vertices or of neighbors, else 0."""
     if algorithm.fills == "pairs":
         return float(graph.nvertices) ** 2 * _BYTES_PER_PAIR
     if algorithm.fills == "neighbors":
@@ -235,7 +235,7 @@ def _memory() -> float:
 
 
 class _Given:
-    """The graph, and arguments for the algorithms that need them."""
+    """A graph, and the arguments that algorithms require for it."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -244,7 +244,7 @@ class _Given:
         self._parts: Any = None
 
     def arguments(self, algorithm: Algorithm) -> dict[str, Any] | None:
-        """Return a value for each required parameter; None if the graph has no vertex for one."""
+        """Return a value for each required parameter; None if the graph lacks a required vertex."""
         arguments = algorithm.fixed | algorithm.bench
         for name, parameter in algorithm.parameters.items():
             if parameter.default is not Parameter.empty or name in arguments:

@@ -80,12 +80,12 @@ def _run(options: Namespace) -> None:
 
 
 def _source_fact(given: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the source as a fact, if there is one."""
+    """Return the source vertex as a list with one fact, or an empty list if there is no source."""
     return [("source", str(given["source"]))] if "source" in given else []
 
 
 def _bench(options: Namespace) -> None:
-    from graphla.cli import bench  # imported here, since only this command starts processes
+    from graphla.cli import bench  # imported here because only this command needs multiprocessing
 
     bench.run(options, _settings(options))
 

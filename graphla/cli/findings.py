@@ -115,7 +115,7 @@ def _answer_list(graph: Graph, found: list[Any], name: str) -> Answer:
 
 
 def _join(answers: Sequence[Answer]) -> Answer:
-    """Combine answers into one: all facts, all columns, and the first of each other field."""
+    """Combine answers into one, with all facts and columns; other fields come from the first."""
     return Answer(
         facts=[fact for each in answers for fact in each.facts],
         columns={name: column for each in answers for name, column in each.columns.items()},
@@ -136,7 +136,7 @@ def spread(numbers: np.ndarray) -> str:
 
 
 def extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) -> Top:
-    """Return the vertices with the largest values; of equal ones, the smallest vertex is first."""
+    """Return the vertices with the largest values; ties are sorted by vertex number."""
     vertices, numbers = vector.to_coo()
     order = np.lexsort((-vertices, numbers))[::-1][:rows]  # some dtypes cannot be negated
     cells = [(str(graph.labels[int(vertices[k])]), number(numbers[k])) for k in order]

@@ -32,7 +32,7 @@ _NEEDS = ("strategy", "prepared in", "held", "moved", "moved/s", "watts", "TEPS/
 
 
 def run(options: Namespace) -> None:
-    """Time the strategies, print the tables, and write and draw them if the options say so."""
+    """Time the strategies and print the tables; save or draw them if the options request it."""
     _check(options)
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
@@ -78,7 +78,7 @@ def _check(options: Namespace) -> None:
 
 
 def lines(name: str, found: Comparison, seed: int) -> list[str]:
-    """Return the lines to print: the graph, what TEPS count, both tables, and notes."""
+    """Return the lines to print: the graph, the definition of TEPS, both tables, and notes."""
     edges = "each edge leads both ways" if found.symmetric else "edges are directed"
     same = "; every search found the same levels" if len(found.rows) > 1 else ""
     size = f"{number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}"
@@ -149,7 +149,7 @@ def _few(count: float) -> str:
 
 
 def _table(header: _Cells, rows: list[_Cells], slow: Sequence[str]) -> list[str]:
-    """Return the lines of a table from the lowest rung up, with dashes for slow strategies.
+    """Return the lines of a table, sorted from the lowest rung up; slow strategies get dashes.
 
     The first column is left-aligned, the others are right-aligned.
     """
@@ -176,7 +176,7 @@ def _write(path: str, found: Comparison) -> None:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    """Return a row's facts, floats as text with six digits; unknown values are None."""
+    """Return the facts of a row. Floats become text with six digits; unknown values are None."""
     return {
         name: f"{value:.6g}" if isinstance(value, float) else value
         for name, value in row.facts().items()

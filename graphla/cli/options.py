@@ -1,4 +1,4 @@
-"""Turn the parameters of an algorithm into options, and given options into arguments."""
+"""Turn the parameters of an algorithm into command-line options, and options into arguments."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from graphla.cli.catalogue.entry import Algorithm
 from graphla.graph import Graph
 from semirings.exceptions import InvalidValue
 
-_PREFIX = "own "  # prefix of the names under which argparse stores these options
-_SWITCHES = ("weight", "distance")  # names in NetworkX; here they only say whether values count
+_PREFIX = "own "  # prefix of the attributes in which argparse stores an algorithm's options
+_SWITCHES = ("weight", "distance")  # edge attributes in NetworkX; here, whether to use the values
 
 WORDS = {
     "alpha": "the probability of following an edge, or the factor per edge of a walk",
@@ -98,7 +98,7 @@ def example(algorithm: Algorithm) -> str:
 
 
 def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[str, Any]:
-    """Return the arguments that the options give; other arguments keep the function's defaults."""
+    """Return the arguments given by options; omitted options leave the function's defaults."""
     given = {
         name: value
         for name in algorithm.parameters

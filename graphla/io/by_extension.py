@@ -91,7 +91,7 @@ def read(path: Any, *, format: str | None = None, **options: Any) -> Any:
 
     Raises:
         InvalidValue: the format is unknown.
-        ParseError: the file is not well formed.
+        ParseError: the file is malformed.
         PackageMissing: the format needs a package that is not installed.
 
     Examples:
@@ -123,7 +123,7 @@ def read_labelled(
 
     Raises:
         InvalidValue: the format is unknown or has no labels: Matrix Market, .npz, METIS, DIMACS.
-        ParseError: the file is not well formed.
+        ParseError: the file is malformed.
         PackageMissing: the format needs a package that is not installed.
 
     Examples:
@@ -200,7 +200,7 @@ def format_of(path: Any, format: str | None = None) -> str:
 def is_edgelist(path: Any, format: str | None = None) -> bool:
     """Return whether the file is an edge list or an edge table, whose readers take `directed`.
 
-    A file of an unknown format counts as an edge list: if it can be read at all, it is one.
+    A file in an unknown format is treated as an edge list, the only format it could have.
 
     Args:
         path: the path of a file, or a file object.

@@ -52,15 +52,15 @@ def read_edge_table(
     Args:
         source: a path or a file object.
         format: "parquet" or "feather".
-        directed: False makes A symmetric: each row stands for both directions.
-        columns: names or positions of the columns for source, target and, if weights are wanted,
-            weight. By default the columns with known titles, such as source, target and weight; if
-            there are none, all columns, provided there are two or three.
+        directed: if False, each row stands for both directions, so A is symmetric.
+        columns: names or positions of the source column, the target column and, optionally, the
+            weight column. By default the columns with known titles, such as source, target and
+            weight; if no titles are known, all columns, provided there are two or three.
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
         n: the number of vertices; by default as in `read_edgelist`.
         dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-        dup_op: combines the weights of an edge that is listed twice; without it, the edge is
-            refused. In a table without weights, an edge listed twice counts once.
+        dup_op: an operator that combines the weights of duplicate edges; without it, a duplicate
+            raises ParseError. In a table without weights, duplicates are ignored.
         name: the name of the matrix.
 
     Returns:
@@ -112,11 +112,12 @@ def read_labelled_edge_table(
     Args:
         source: a path or a file object.
         format: "parquet" or "feather".
-        directed: False makes A symmetric: each row stands for both directions.
-        columns: names or positions of the columns for source, target and, if weights are wanted,
-            weight; by default as in `read_edge_table`.
+        directed: if False, each row stands for both directions, so A is symmetric.
+        columns: names or positions of the source column, the target column and, optionally, the
+            weight column; by default as in `read_edge_table`.
         dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-        dup_op: combines the weights of an edge that is listed twice, as in `read_edge_table`.
+        dup_op: an operator that combines the weights of duplicate edges, as in
+            `read_edge_table`.
         name: the name of the matrix.
 
     Returns:
@@ -147,7 +148,7 @@ def read_labelled_edge_table(
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     codes = encoded.indices.to_numpy(zero_copy_only=False).reshape(2, -1)
-    _, first = np.unique(codes.T.ravel(), return_index=True)  # in the order of the codes
+    _, first = np.unique(codes.T.ravel(), return_index=True)  # sorted by code
     order = np.argsort(first)
     number = np.empty(order.size, np.int32)
     number[order] = np.arange(order.size)
@@ -170,12 +171,14 @@ def _is_text(pa: Any, kind: Any) -> bool:
 def _read_columns(
     source: Any, format: str, columns: Sequence[int | str] | None
 ) -> tuple[Any, Any, Any]:
-    """Return the columns for source, target and weight; the last is None without weights."""
+    """Return the columns for source, target and weight; if there are no weights, weight is None."""
     pa = _pyarrow(format)
     file = name_of(source)
     is_object = is_file_object(source)
     if not is_object:
-        Path(file).open("rb").close()  # Python's errors name the file, those of pyarrow do not
+        Path(file).open(
+            "rb"
+        ).close()  # Python's error messages name the file; those of pyarrow do not
     held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
     with held:
         try:
@@ -232,7 +235,7 @@ def _choose(names: list[str], columns: Sequence[int | str] | None, file: str) ->
 
 
 def _indices(column: Any, field: str, file: str, base: int, n: int | None) -> np.ndarray:
-    """Return a column of vertices as indices from 0."""
+    """Return a column of vertex numbers as zero-based indices."""
     if not str(column.type).startswith(("int", "uint")):
         problem = f"the {field} is of type {column.type}, but indices are integers"
         raise NotIndices(problem, file)

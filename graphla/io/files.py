@@ -19,14 +19,14 @@ from typing import IO, Any, Self
 from graphla.progress import progress
 from semirings.exceptions import GraphblasException, InvalidValue
 
-BLOCK = 1 << 24  # bytes parsed at a time, so that a huge file never has to fit in memory
+BLOCK = 1 << 24  # bytes parsed per batch; the text of a huge file need not fit in memory
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
 
 class ParseError(InvalidValue):
-    """A file is not well formed.
+    """A file is malformed.
 
     Args:
         problem: what is wrong.
@@ -85,8 +85,9 @@ class NumberOutOfRange(ParseError):
 class TextReader:
     """The lines of a path (plain, .gz, .bz2 or .xz, by its first bytes) or of a file object.
 
-    `line` is the number of the last line returned, counted from 1. `again()` starts over, so that
-    an error found late can still name its line. A `with` block shows a progress bar.
+    `line` is the number of the last line returned, counted from 1. `again()` returns to the first
+    line, so that the line of an error can be found after parsing. A `with` block shows a progress
+    bar.
     """
 
     def __init__(self, source: Any):
@@ -94,7 +95,7 @@ class TextReader:
         self._source = _hold(source)
         self._open()
         self.line = 0
-        self._read = 0  # bytes that the bar already shows
+        self._read = 0  # bytes that the progress bar already counts
         self._advance: Callable[[int], object] | None = None
         self._bar = contextlib.ExitStack()
 
@@ -132,7 +133,7 @@ class TextReader:
             if len(block) == BLOCK and not block.endswith(b"\n"):
                 block += self._stream.readline()
         if self._advance is not None:
-            place = self._file.tell()  # in the compressed data, if it is compressed
+            place = self._file.tell()  # position in the file, not in the decompressed text
             self._advance(place - self._read)
             self._read = place
         if self.line == 0:
@@ -145,7 +146,7 @@ class TextReader:
         return b"".join(iter(self.block, b""))
 
     def error(self, problem: str, line: int | None = None) -> ParseError:
-        """Return the error to raise, at `line` or at the last line read."""
+        """Return a ParseError for `line`, by default the last line read."""
         return ParseError(problem, self.name, self.line if line is None else line)
 
     def _open(self) -> None:
@@ -203,7 +204,7 @@ def import_optional(package: str, extra: str, purpose: str) -> Any:
 
 @contextlib.contextmanager
 def replacing(target: Any) -> Iterator[Any]:
-    """Yield a binary file to write to, which replaces `target` only once all is written.
+    """Yield a binary file for writing; it replaces `target` only after everything is written.
 
     A name that ends in .gz, .bz2 or .xz is compressed. A file object, a pipe or a device is
     written directly.
@@ -244,7 +245,7 @@ def _open_compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContext
 
 
 class _BytesOf:
-    """A binary wrapper of a text file, which decodes the bytes that are written."""
+    """Wraps a text file as a binary file by decoding the bytes that are written to it."""
 
     def __init__(self, file: io.TextIOBase):
         self._file = file
@@ -254,7 +255,7 @@ class _BytesOf:
 
 
 def _hold(source: Any) -> Path | bytes:
-    """Return something that can be read twice: the path of a regular file, or otherwise bytes."""
+    """Return the path of a regular file, or the bytes of any other source, to allow rereading."""
     if is_file_object(source):
         data = source.read()
         return data.encode() if isinstance(data, str) else bytes(data)

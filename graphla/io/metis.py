@@ -37,7 +37,7 @@ def read_metis(source: Any, *, dtype: Any = None, name: Any = None) -> Matrix:
         A symmetric Matrix.
 
     Raises:
-        ParseError: the file is not well formed; the error names the file and, if known, the line.
+        ParseError: the file is malformed; the error names the file and, if known, the line.
 
     Examples:
         >>> import io
@@ -77,7 +77,7 @@ class _Header:
     vertices: int
     edges: int
     is_weighted: bool  # whether a weight follows each neighbor
-    skip: int  # numbers before the first neighbor in a vertex's line
+    skip: int  # count of numbers before the first neighbor in the line of a vertex
 
 
 def _read_header(text: TextReader) -> _Header:
@@ -151,5 +151,5 @@ def _integer(word: bytes) -> int:
 
 
 def _line_of(lines: list[tuple[int, int]], k: int) -> int:
-    """Return the line of number k; `lines` has each line and the count of numbers up to its end."""
+    """Return the line that contains number k; `lines` lists (line, count of numbers so far)."""
     return next(line for line, end in lines if k < end)

@@ -34,7 +34,8 @@ def read_networkx_file(
         weight: the edge attribute that becomes the value of an edge. The value is 1 if an edge
             lacks the attribute, or if `weight` is None.
         dtype: the dtype of the values; by default the one that NumPy chooses for them.
-        dup_op: combines the values of parallel edges; without it they are refused.
+        dup_op: an operator that combines the values of parallel edges; without it, parallel edges
+            raise ParseError.
         name: the name of the matrix.
 
     Returns:
@@ -83,7 +84,7 @@ def read_networkx_file(
 
 
 def _line(error: Exception) -> int | None:
-    """Return the line in an error of an XML or JSON parser, or None."""
+    """Return the line number of an XML or JSON parser's error, or None if it has none."""
     position = getattr(error, "position", None)
     return position[0] if isinstance(position, tuple) else getattr(error, "lineno", None)
 

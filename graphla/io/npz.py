@@ -52,7 +52,8 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
 
     Args:
         source: a path or a file object.
-        dup_op: combines two values for one position; without it, they are refused.
+        dup_op: an operator that combines the values of duplicate entries; without it, duplicates
+            raise ParseError.
         name: the name of the result.
 
     Returns:
@@ -83,7 +84,7 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
 
     Args:
         target: a path, which is replaced only after everything is written, or a file object.
-        A: a Matrix or Vector; its dtype is kept.
+        A: a Matrix or Vector; the file has the same dtype.
         compressed: whether to compress the arrays.
     """
     if isinstance(A, ReadableVector):
