@@ -20,11 +20,11 @@ from graphla.settings import config
 from graphla.sparse import Matrix
 
 _OPTIONAL = {
-    "numba": "compiles the hot loops",
-    "networkx": "graphs to and from it; GraphML, GEXF, GML and JSON files",
-    "pyarrow": "Parquet and Feather files",
-    "matplotlib": "draws the pictures of the demo and the charts of the ladder",
-    "tqdm": "shows bars for long work",
+    "numba": "compiles the CPU loops",
+    "networkx": "converts graphs; reads GraphML, GEXF, GML and JSON files",
+    "pyarrow": "reads Parquet and Feather files",
+    "matplotlib": "draws graphs, matrices and the charts of `graphla ladder`",
+    "tqdm": "shows progress bars",
 }
 
 
@@ -45,7 +45,7 @@ def installation() -> list[tuple[str, str]]:
         for name, purpose in _OPTIONAL.items()
     ]
     facts += [
-        ("devices", f"{_devices()}; new matrices live on {config.device}"),
+        ("devices", f"{_devices()}; new matrices are created on {config.device}"),
         *_gpu(),
         ("compiled", _describe_compilation()),
         ("threads", f"{config.threads} of {os.cpu_count()} cores"),
@@ -132,7 +132,7 @@ def _gpu() -> list[tuple[str, str]]:
             f"{_cuda(runtime.runtimeGetVersion())}, NVRTC {_format_version(nvrtc.getVersion())}",
         ),
         ("cupy", cupy.__version__),
-        ("kernels", f"kept in {cache_folder()}"),
+        ("kernels", f"cached in {cache_folder()}"),
     ]
     return facts
 
@@ -162,8 +162,8 @@ def _format_version(version: tuple[int, ...]) -> str:
 
 def _describe_compilation() -> str:
     if not numba.is_installed():
-        return "never: numba is not installed"
-    return f"{config.compiled}, kept in {numba.cache_folder()}"
+        return "never: Numba is not installed"
+    return f"{config.compiled}, cached in {numba.cache_folder()}"
 
 
 def _version(package: str) -> str | None:

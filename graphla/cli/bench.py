@@ -121,7 +121,7 @@ class _Worker:
             self.end()
             return None, f"not finished in {self._limit:g} s"
         code = self.end(is_over=True)
-        why = "out of memory, it seems" if code == -9 else f"exit code {code}"
+        why = "probably out of memory" if code == -9 else f"exit code {code}"
         return None, f"its process was ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:

@@ -53,7 +53,7 @@ def run(options: Namespace) -> None:
             chart.save(
                 found, out, f"Breadth-first search on {Path(options.graph).name}, by strategy"
             )
-        print(f"their speeds as bars: {picture}")
+        print(f"chart of the speeds as bars: {picture}")
 
 
 def _picture(options: Namespace) -> str | None:
@@ -123,8 +123,8 @@ def _needs(row: Row) -> _Cells:
 
 def _notes(found: Comparison) -> list[str]:
     notes = [
-        "time, levels, launches: means per search (launches on the CPU: operations on whole",
-        "arrays); moved: minimum bytes that a search reads and writes; -: not available",
+        "time, levels and launches are means per search (on the CPU, a launch is an operation on",
+        "whole arrays); moved: minimum bytes that a search reads and writes; -: not available",
     ]
     if found.slow:
         notes.append(f"{', '.join(found.slow)}: no search finished within --limit")

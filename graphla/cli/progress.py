@@ -25,7 +25,7 @@ def shows_bars() -> bool:
 
 @contextmanager
 def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
-    """Show `step` and its seconds so far until it is done; then erase the line."""
+    """Show `step` and the seconds elapsed until the block ends; then erase the line."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return

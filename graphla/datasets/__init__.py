@@ -18,9 +18,9 @@ class Dataset:
 
     Attributes:
         name: the name that `load` takes.
-        kind: what vertices, edges and weights are.
+        kind: what the vertices, edges and weights represent.
         vertices: the number of vertices.
-        edges: the number of edges; an undirected edge counts once.
+        edges: the number of edges; each undirected edge is counted once.
         directed: whether edges have a direction.
         weighted: whether edges have weights.
         license: the license of the data.

@@ -33,7 +33,7 @@ def place(adjacency: Any) -> np.ndarray:
     from scipy.sparse import csgraph
 
     n = adjacency.shape[0]
-    # csgraph takes some values, such as 0, NaN and infinity, for absent edges.
+    # Use ones as values, because csgraph treats 0, NaN and infinity as missing edges.
     ones = np.ones(adjacency.nnz)
     adjacency = type(adjacency)((ones, adjacency.indices, adjacency.indptr), adjacency.shape)
     count, component = csgraph.connected_components(adjacency, directed=False)
@@ -71,14 +71,14 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
         if before - stress < CHANGE * stress:
             break
         before = stress
-        pulls = wanted / np.maximum(apart, 1e-12)  # 0 on the diagonal
+        pulls = wanted / np.maximum(apart, 1e-12)  # the diagonal is 0 so far
         pulls[np.diag_indices(n)] = -pulls.sum(1)
         points = cho_solve(factor, pulls @ points)
     return points
 
 
 def _separate(points: np.ndarray) -> np.ndarray:
-    """Return the points after moving pairs apart that are so close that their dots would overlap.
+    """Move points apart whose dots would overlap, and return the new positions.
 
     The minimum distance is 0.3 edges, or half of the mean spacing of the points if that is smaller.
     """

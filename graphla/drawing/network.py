@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 VERTICES, EDGES = 1000, 5000
-"""The largest graph that is drawn."""
+"""The maximum numbers of vertices and edges of a graph that can be drawn."""
 
 LABELS, WEIGHTS = 60, 40
-"""By default labels are shown up to LABELS vertices, and weights up to WEIGHTS edges."""
+"""By default, labels are shown if there are at most LABELS vertices, and weights if there are at
+most WEIGHTS edges."""
 
 COLORS = (
     "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1",
@@ -55,7 +56,7 @@ def draw(
     in the graph. It is deterministic, and takes O(n³) time for n vertices.
 
     Args:
-        G: a Graph, or a square Matrix, which is drawn by vertex numbers.
+        G: a Graph, or a square Matrix, whose vertices are labeled by their numbers.
         color: the color of the vertices: a result of an algorithm (a Vector), a mapping from labels
             to values, a sequence with one value per vertex, or the name of one color. Vertices
             without a value are gray.
@@ -74,8 +75,8 @@ def draw(
 
     Raises:
         TypeError: G is not a Graph or Matrix, or an argument has the wrong type.
-        InvalidValue: G is too large, or a color or position is wrong.
-        DimensionMismatch: `color` or `positions` has another length than G has vertices.
+        InvalidValue: G is too large, or a color or position is not valid.
+        DimensionMismatch: the length of `color` or `positions` is not the number of vertices of G.
         IndexOutOfBound: a mapping has a label that is not in G.
         PackageMissing: matplotlib is not installed.
 
@@ -166,7 +167,7 @@ def _refuse_strange(name: str, given: Mapping[Any, Any], graph: Graph) -> None:
 
 
 class _Shades(NamedTuple):
-    """The values to show as colors: `values[k]` belongs to vertex `vertices[k]`."""
+    """The values to show as colors; `values[k]` is the value of vertex `vertices[k]`."""
 
     vertices: np.ndarray
     values: list[Any]
@@ -306,7 +307,7 @@ def _loop_radius(points: np.ndarray) -> float:
 
 
 def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
-    """Return the unit vector from the center of the picture to v, in which a self-loop is drawn.
+    """Return the direction of a self-loop at v: the unit vector from the picture's center to v.
 
     The vector never points upward, because labels are above the vertices.
     """
