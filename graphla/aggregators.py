@@ -56,7 +56,7 @@ class Rows:
         """Return the value of each entry.
 
         Args:
-            dtype: the dtype to cast to; by default that of the entries.
+            dtype: the dtype to cast to; by default the dtype of the entries.
 
         Returns:
             An array with one value per entry.

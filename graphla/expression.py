@@ -98,7 +98,7 @@ class Expression(Operand, Generic[Noun]):
         shape: the shape of the result.
         dtype: the dtype of the result.
         region: in `C[I, J]`, the target C and the selected axes, so that it can be assigned to.
-        device: the device of the result; by default that of the operands.
+        device: the device of the result; by default the device of the operands.
 
     Raises:
         DeviceMismatch: the operands are on different devices.
@@ -138,7 +138,7 @@ class Expression(Operand, Generic[Noun]):
 
     @property
     def device(self) -> str:
-        """The device of the result, which is that of the operands."""
+        """The device of the result, which is also the device of the operands."""
         if self._operation is None:
             self._resolve()
         return self._device
@@ -171,7 +171,7 @@ class Expression(Operand, Generic[Noun]):
         Compute the expression into a new Matrix, Vector or Scalar.
 
         Args:
-            dtype: the dtype of the result; by default that of the expression.
+            dtype: the dtype of the result; by default the dtype of the expression.
             mask: a mask of the shape of the result; only the elements that it selects are computed.
             input_mask: for T = A[I, J] only, a mask of the shape of A that selects the entries that
                 may be read.
@@ -204,7 +204,7 @@ class Expression(Operand, Generic[Noun]):
         """Compute the expression into a new Matrix, Vector or Scalar, like `new`.
 
         Args:
-            dtype: the dtype of the result; by default that of the expression.
+            dtype: the dtype of the result; by default the dtype of the expression.
             clear: True returns an empty result of the same shape, without computing anything.
             mask: a mask of the shape of the result; only the elements that it selects are computed.
             name: the name of the result.
@@ -445,7 +445,7 @@ class Assigner:
     Args:
         updater: C(mask, accum, replace).
         axes: the selected rows and columns, or indices.
-        submask: whether the mask has the shape of the region; if False, that of C.
+        submask: whether the mask has the shape of the region; if False, it has the shape of C.
     """
 
     __slots__ = ("_axes", "_submask", "_updater")
@@ -552,7 +552,7 @@ def assign(
 ) -> None:
     """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
 
-    If `submask`, the mask has the shape of the region, otherwise that of C.
+    If `submask`, the mask has the shape of the region, otherwise the shape of C.
     """
     shape, device, sizes = target._store.shape, target._store.device, target._store.shape
     if sizes and not (axes[0] is None and axes[-1] is None):

@@ -29,9 +29,9 @@ class Remembering:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Csr(Remembering):
-    """A matrix by rows: the columns of row i are `indices[indptr[i]:indptr[i + 1]]`.
+    """A matrix in CSR: the columns of row i are `indices[indptr[i]:indptr[i + 1]]`.
 
-    A matrix by columns (CSC) is the Csr of its transpose. `indptr` is int32 if nvals < 2^31,
+    CSC is stored as the Csr of the transpose. `indptr` is int32 if nvals < 2^31,
     otherwise int64.
     """
 

@@ -138,9 +138,8 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    if (
-        m >= possible // 2
-    ):  # at least half of the possible edges: permute all of them, at most about 4 m
+    # For at least half of the possible edges, permute all of them (at most about 4 m).
+    if m >= possible // 2:
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])

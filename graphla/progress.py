@@ -26,7 +26,7 @@ _shown: list[str] = []  # the descriptions of the bars that are open
 
 @contextmanager
 def progress(total: int | None, unit: str, description: str) -> Iterator[Callable[[int], object]]:
-    """Show a bar with the time left while the block runs; yield `advance(count)`, which moves it.
+    """Show a progress bar while the block runs; yield `advance(count)`, which advances it.
 
     Args:
         total: the number of units of work, or None if it is unknown.

@@ -145,7 +145,7 @@ class Config:
             default.
         threads: the maximum number of threads of a compiled loop; by default the number of cores.
         push_cost: the cost of scattering one entry by push, relative to gathering one by pull. It
-            affects the direction of products, but not that of traversals. None uses the
+            affects the direction of products, but not of traversals. None uses the
             measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
         debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
         autocompute: whether an expression computes itself when it is used as an operand or when its

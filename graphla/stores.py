@@ -318,7 +318,7 @@ class MatrixStore:
 
     @property
     def csr(self) -> Csr:
-        """The entries by rows."""
+        """The entries in CSR."""
         pair = self._pair
         form = pair.by_columns if self._flipped else pair.by_rows
         if form is None:
@@ -329,7 +329,7 @@ class MatrixStore:
 
     @property
     def csc(self) -> Csr:
-        """The entries by columns: the Csr of the transpose."""
+        """The entries in CSC, stored as the Csr of the transpose."""
         pair = self._pair
         form = pair.by_rows if self._flipped else pair.by_columns
         if form is None:

@@ -1,4 +1,4 @@
-"""Positions of vertices, such that distances in the plane approximate those in the graph.
+"""Compute vertex positions so that distances in the plane approximate distances in the graph.
 
 Each component is laid out by minimizing the stress: the sum over all pairs of vertices of
 (|p(i) - p(j)| - d(i, j))² / d(i, j)², where d is the number of edges on a shortest path. The

@@ -58,7 +58,8 @@ def read_edge_table(
             weight; if no titles are known, all columns, provided there are two or three.
         base: the number of the first vertex in the file, 0 or 1; it becomes 0.
         n: the number of vertices; by default as in `read_edgelist`.
-        dtype: the dtype of the values; by default that of the column, or BOOL without weights.
+        dtype: the dtype of the values; by default the dtype of the weight column, or BOOL without
+            weights.
         dup_op: an operator that combines the weights of duplicate edges; without it, a duplicate
             raises ParseError. In a table without weights, duplicates are ignored.
         name: the name of the matrix.
@@ -115,7 +116,8 @@ def read_labelled_edge_table(
         directed: if False, each row stands for both directions, so A is symmetric.
         columns: names or positions of the source column, the target column and, optionally, the
             weight column; by default as in `read_edge_table`.
-        dtype: the dtype of the values; by default that of the column, or BOOL without weights.
+        dtype: the dtype of the values; by default the dtype of the weight column, or BOOL without
+            weights.
         dup_op: an operator that combines the weights of duplicate edges, as in
             `read_edge_table`.
         name: the name of the matrix.
@@ -176,9 +178,7 @@ def _read_columns(
     file = name_of(source)
     is_object = is_file_object(source)
     if not is_object:
-        Path(file).open(
-            "rb"
-        ).close()  # Python's error messages name the file; those of pyarrow do not
+        Path(file).open("rb").close()  # Python's errors name the file, but pyarrow's do not
     held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
     with held:
         try:
