@@ -1,8 +1,8 @@
 """Aggregators: reductions that a monoid alone cannot compute, such as a mean.
 
-Each aggregator is written once, as a function of rows. Columns are reduced as the rows of the
-transpose, a vector as a single row, and a whole matrix as a single row with all of its entries. A
-row without entries has no result.
+Each aggregator is implemented once, as a function of rows. Columns are reduced as the rows of the
+transpose, a vector as a single row, and a whole matrix as a single row with all entries. A row
+without entries has no result.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _columnwise(a: MatrixStore, op: TypedAggregator) -> VectorStore:
 
 
 def _scalar(a: MatrixStore | VectorStore, op: TypedAggregator) -> ScalarStore:
-    """s = f(all entries), empty if there are none."""
+    """s = f(all entries); s is empty if there are no entries."""
     if isinstance(a, VectorStore):
         row = as_row(a)
     else:
@@ -312,7 +312,7 @@ def _join(finalize: Any, count: int) -> Callable[..., Any]:
 
 
 def _vector(device: str, dtype: DataType, values: Any) -> Any:
-    """Return an operand: the vector with these values at all indices."""
+    """Return an expression of the full vector with these values."""
     forms = VectorStore(device, dtype, FullVector(values.size, values))
     return expression(_given, (forms,), (values.size,), dtype)
 
@@ -528,9 +528,10 @@ def last_index(rows: Rows) -> Any:
 
 
 def index_of(op: Any) -> Callable[[Rows], Any]:
-    """Return a function for the index of the value that the monoid op (min or max) selects.
+    """Return a function that computes the index of the minimum or maximum (`op`) of each row.
 
-    Among equal values the smallest index wins. If a value is NaN, the index of the first NaN wins.
+    If several values are equal, it is the smallest index. If a value is NaN, it is the index of
+    the first NaN.
     """
 
     def compute(rows: Rows) -> Any:

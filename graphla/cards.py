@@ -58,7 +58,7 @@ def find_problem() -> str | None:
 
 
 def _trouble(error: Any) -> str:
-    """Return an explanation of the driver's error."""
+    """Return an explanation of an error that the driver reports."""
     if _driver() is None:
         return (
             "no NVIDIA driver is installed (libcuda.so.1 is not found): install the driver from "

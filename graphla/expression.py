@@ -1,11 +1,11 @@
 """Operations that have not run yet (`Expression`), and the targets of `<<` (`Updater`).
 
-An expression keeps the storage that its operands had when it was written, so a later change of an
-operand does not affect it. It computes itself once, when its value is read or it is used as an
-operand. In `C(mask) << expression` it is computed under the mask.
+An expression keeps the storage that its operands had when it was created, so later changes of the
+operands do not affect it. It is computed once, when its value is read or it is used as an operand.
+In `C(mask) << expression`, it is computed under the mask.
 
-This module does not import Matrix, Vector and Scalar; `graphla.sparse` registers them here, by
-their number of dimensions.
+This module does not import Matrix, Vector and Scalar; `graphla.sparse` registers them here,
+indexed by their number of dimensions.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Operand:
     __array_ufunc__ = None  # makes np.int64(3) + A call A.__radd__
 
     def _read(self) -> Any:
-        """Return the storage, which never changes: a change of the operand replaces its storage."""
+        """Return the storage. It never changes: changing an operand replaces its storage."""
         return self._store
 
     @property
@@ -97,7 +97,7 @@ class Expression(Operand, Generic[Noun]):
         args: the storage of the operands, and the typed operator.
         shape: the shape of the result.
         dtype: the dtype of the result.
-        region: in `C[I, J]`, the target C and the selected axes, so that it can be assigned to.
+        region: for `C[I, J]`, the target C and the selected axes, which an assignment needs.
         device: the device of the result; by default the device of the operands.
 
     Raises:
@@ -172,9 +172,9 @@ class Expression(Operand, Generic[Noun]):
 
         Args:
             dtype: the dtype of the result; by default the dtype of the expression.
-            mask: a mask of the shape of the result; only the elements that it selects are computed.
-            input_mask: for T = A[I, J] only, a mask of the shape of A that selects the entries that
-                may be read.
+            mask: a mask with the shape of the result; only the elements it selects are computed.
+            input_mask: for T = A[I, J] only, a mask with the shape of A that selects the entries
+                that may be read.
             name: the name of the result.
 
         Returns:
@@ -205,8 +205,8 @@ class Expression(Operand, Generic[Noun]):
 
         Args:
             dtype: the dtype of the result; by default the dtype of the expression.
-            clear: True returns an empty result of the same shape, without computing anything.
-            mask: a mask of the shape of the result; only the elements that it selects are computed.
+            clear: if True, return an empty result of the same shape without computing anything.
+            mask: a mask with the shape of the result; only the elements it selects are computed.
             name: the name of the result.
 
         Returns:
@@ -277,7 +277,7 @@ class Expression(Operand, Generic[Noun]):
 
         Args:
             *args: a mask, an accumulator and `replace`, in any order.
-            **options: the same by keyword: `mask`, `accum` and `replace`.
+            **options: the same as keyword arguments: `mask`, `accum` and `replace`.
 
         Raises:
             TypeError: this expression is not of the form C[I, J].
@@ -293,7 +293,7 @@ class Expression(Operand, Generic[Noun]):
         Assign to a region.
 
         Args:
-            x: a Matrix, Vector, Scalar or expression of the shape of the region, an array, or a
+            x: a Matrix, Vector, Scalar or expression with the shape of the region, an array, or a
                 number.
 
         Raises:
@@ -339,7 +339,7 @@ def expression(
     dtype: DataType,
     region: tuple[Any, tuple[Axis, ...]] | None = None,
 ) -> Any:
-    """Return the expression of an operation whose result has this shape."""
+    """Return an expression for an operation; its class follows from the shape of the result."""
     return classes[len(shape)](operation, args, shape, dtype, region)
 
 
@@ -461,7 +461,7 @@ class Assigner:
         Write `x` to the region.
 
         Args:
-            x: a Matrix, Vector, Scalar or expression of the shape of the region, an array, or a
+            x: a Matrix, Vector, Scalar or expression with the shape of the region, an array, or a
                 number.
 
         Raises:
@@ -493,7 +493,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
-    pending: Any = x  # may be an expression that is not computed yet
+    pending: Any = x  # x may be an expression that is not computed yet
     if ndim:
         forms: Any = x._store
         shape = pending._shape if forms is None else forms.shape
@@ -512,7 +512,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
-        if operation is not None and not ndim:  # operands may be on another device
+        if operation is not None and not ndim:  # the operands of a scalar may be on another device
             device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:

@@ -138,7 +138,7 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    # For at least half of the possible edges, permute all of them (at most about 4 m).
+    # If m is at least half of the possible edges, permute all of them (at most about 4 m).
     if m >= possible // 2:
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
@@ -499,7 +499,7 @@ def _rng(seed: Any) -> np.random.Generator:
 def _draw_bits(
     rng: np.random.Generator, scale: int, odds: tuple[float, float, float], u: Any, v: Any
 ) -> None:
-    """Draw the bits of u and v, the highest first, and write them to both arrays."""
+    """Draw the bits of u and v, from the highest to the lowest, and write them to both arrays."""
     A, B, C = (np.float32(odd) for odd in np.cumsum(odds))
     u[:] = v[:] = 0
     draw = np.empty(u.size, np.float32)
@@ -544,7 +544,7 @@ def _keys(u: Any, v: Any, n: int, symmetric: bool) -> Any:
 
 
 def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
-    """Return the key u * n + v of each edge; in a symmetric graph u is the larger end."""
+    """Return the key u * n + v of each edge; in a symmetric graph, u is the larger vertex."""
     if symmetric:
         u, v = np.maximum(u, v), np.minimum(u, v)
     keys = u.astype(np.int64)

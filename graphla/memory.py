@@ -1,7 +1,7 @@
-"""Measure the memory available on the host, and refuse work that needs more.
+"""Measure the memory available on the host, and raise an error for work that needs more.
 
 Linux kills a process that touches more memory than is available, instead of raising an error. So
-the size of a large array that follows from a file or an argument is checked before the allocation.
+large arrays whose size depends on a file or an argument are checked before they are allocated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from semirings.exceptions import OutOfMemory
 
 SMALL = 1 << 26
-"""Number of bytes below which the check is skipped: a check can take 0.4 ms."""
+"""The check is skipped for fewer bytes than this, because a check can take 0.4 ms."""
 
 
 def require(needed: int, what: str) -> None:
@@ -59,7 +59,7 @@ def _system() -> int | None:
 
 
 def _address_space() -> int | None:
-    """Return the bytes still unused below RLIMIT_AS (`ulimit -v`), or None without a limit."""
+    """Return the bytes still available below RLIMIT_AS (`ulimit -v`), or None without a limit."""
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -72,7 +72,7 @@ def _address_space() -> int | None:
 
 
 def _control_groups() -> list[int]:
-    """Return the bytes still unused in each control group of this process, as in a container."""
+    """Return the bytes still available in each control group of this process (in containers)."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
@@ -98,9 +98,8 @@ def _left_by(folder: Path, limit: str, usage: str) -> list[int]:
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         inactive = next(line for line in lines if line.startswith("inactive_file "))
-        return [
-            max(most - used + int(inactive.split()[1]), 0)
-        ]  # the kernel can drop the file cache
+        # Inactive file cache counts as available, because the kernel can drop it.
+        return [max(most - used + int(inactive.split()[1]), 0)]
     return []
 
 

@@ -75,8 +75,8 @@ def register_anonymous(
         func: a function of (x, y). It is traced once per dtype, so it may use Python's
             operators and the functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
-        parameterized: whether `func` takes parameters and returns the function to trace. If so,
-            the result must be called with these parameters first.
+        parameterized: whether `func` takes parameters and returns the function to trace. To set
+            the parameters, call the operator without operands.
         is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
@@ -189,7 +189,7 @@ def _bshift(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
 
 
 def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> _Callable[..., _Any]:
-    """Return the test |x - y| <= max(rel_tol max(|x|, |y|), abs_tol) or x = y."""
+    """Return the test |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) or x = y."""
 
     def isclose(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
         if not x.dtype.is_float:
@@ -249,7 +249,7 @@ remainder = _BinaryOp("remainder", _floating(_t.ieee_remainder))
 pow = _BinaryOp("pow", _on_bool(lambda x, y: x | ~y, lambda x, y: x**y), commutes_to="rpow", ulps=4)
 rpow = _BinaryOp("rpow", lambda x, y: y**x, commutes_to="pow", ulps=4)
 
-# Functions of two numbers
+# Mathematical functions of two numbers
 hypot = _BinaryOp("hypot", _t.hypot, commutes_to="hypot", ulps=4)
 atan2 = _BinaryOp("atan2", _t.arctan2, ulps=4)
 copysign = _BinaryOp("copysign", _t.copysign)
@@ -309,7 +309,8 @@ def _log_of_sum(exp: _Any, log1p: _Any, of_two: float) -> _Callable[..., _Any]:
         dtype = _float_of(x.dtype)
         x, y = x.astype("FP64"), y.astype("FP64")
         larger = _t.maximum(x, y) + log1p(exp(-_t.absolute(x - y)))
-        return _t.where(x == y, x + of_two, larger).astype(dtype)  # also correct for infinities
+        # x + of_two is also correct for equal infinities.
+        return _t.where(x == y, x + of_two, larger).astype(dtype)
 
     return log_of_sum
 

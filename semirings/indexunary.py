@@ -143,7 +143,7 @@ def _place(x: _Symbol, index: _Symbol) -> _Symbol:
 rowindex = _IndexUnaryOp("rowindex", lambda x, i, j, k: _place(x, i + k), thunk=_INT64)
 colindex = _IndexUnaryOp("colindex", lambda x, i, j, k: _place(x, j + k), thunk=_INT64)
 index = _IndexUnaryOp("index", lambda x, i, j, k: _place(x, i + k), thunk=_INT64)
-# As in the GraphBLAS C API 2.1, the thunk is added; SuiteSparse subtracts it.
+# The thunk is added, as the GraphBLAS C API 2.1 requires; SuiteSparse subtracts it.
 diagindex = _IndexUnaryOp("diagindex", lambda x, i, j, k: _place(x, j - i + k), thunk=_INT64)
 
 tril = _IndexUnaryOp("tril", lambda x, i, j, k: j <= i + k, thunk=_INT64)

@@ -1,4 +1,4 @@
-"""Lookup of operators by name, and registration of new names."""
+"""Look up operators by name, and register new names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semirings.exceptions import InvalidValue, NotImplementedException
 
 
 def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
-    """Return the operator that a text names: `plus`, `PLUS`, `+`, or typed, `plus[INT64]`."""
+    """Return the operator with a name such as `plus`, `PLUS`, `+` or (typed) `plus[INT64]`."""
     if not isinstance(text, str):
         raise TypeError(f"the name of a {kind} operator should be a string, but it is {text!r}")
     base, dtypes = split(text)
@@ -35,7 +35,7 @@ def _look_up(names: Mapping[str, Any], name: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def split(text: str) -> tuple[str, Any]:
-    """Return the name and the dtypes in `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
+    """Split a text such as `plus` or `first[INT64, FP64]` into the name and the dtypes."""
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
     if match is None:
         raise InvalidValue(f"{text!r} should be a name, as 'plus', or typed, as 'plus[INT64]'")

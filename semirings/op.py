@@ -38,7 +38,7 @@ def from_string(name: str) -> _Any:
 
 
 class _NumPy:
-    """The binary operators, unary operators and semirings with NumPy's names."""
+    """The binary operators, unary operators and semirings that are named as in NumPy."""
 
     def __getattr__(self, name: str) -> _Any:
         for module in (_binary, _unary, _semiring):

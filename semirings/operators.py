@@ -1,4 +1,4 @@
-"""Operators: functions of one or two entries, of an entry and its position, and predicates.
+"""Operators: functions of one or two entries or of an entry and its position, and predicates.
 
 An untyped operator (`binary.plus`) is a name and a Python function. A typed operator
 (`plus["INT64"]`) is an expression that can be printed as NumPy, Numba and CUDA C++ code. Typed
@@ -31,7 +31,7 @@ Result = (
 
 
 class Operator:
-    """The base of untyped operators: their name, typing, calls, and pickling by name."""
+    """The base class of untyped operators: handles names, typing, calls, and pickling by name."""
 
     opclass: ClassVar[str]
     kind: ClassVar[str]
@@ -50,7 +50,7 @@ class Operator:
             return self._lookup(key)
 
     def typed_for(self, left: DataType, right: DataType) -> Any:
-        """Return self[left, right], faster because no dtype is hashed."""
+        """Return self[left, right]. This is faster because no dtype is hashed."""
         key = left.number, right.number
         typed = self._numbered.get(key)
         if typed is None:
@@ -138,7 +138,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator with the given kind and name, to which a pickle refers."""
+    """Return the operator with the given kind and name; pickles refer to this function."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)
@@ -150,7 +150,7 @@ def _types(args: tuple[Any, ...]) -> str:
 
 
 class Typed:
-    """The base of typed operators, monoids and semirings: calls, names and pickling."""
+    """The base class of typed operators, monoids and semirings: handles calls and pickling."""
 
     opclass: ClassVar[str]
     is_positional: bool = False
@@ -190,7 +190,7 @@ def _typed(op: Any, key: Any) -> Any:
 
 
 class TypedOperator(Typed):
-    """The base of typed operators made from a Python function, with its expression."""
+    """The base class of typed operators that are traced from a Python function."""
 
     def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
         super().__init__(op, dtypes)
@@ -219,11 +219,11 @@ class TypedOperator(Typed):
         return printing.numpy_function(self.expression, tuple(self.parameters), self.name)
 
     def source_numba(self, name: str) -> str | None:
-        """Return the source of a Python function for numba.njit, after `trace.numba_prelude`."""
+        """Return a Python function for numba.njit as source; `numba_prelude` must precede it."""
         return printing.numba_source(self.expression, self.parameters, name)
 
     def source_cuda(self, name: str) -> str:
-        """Return the source of a C++ function, after `trace.cuda_prelude`."""
+        """Return a C++ function as source; `trace.cuda_prelude` must precede it."""
         return printing.cuda_source(self.expression, self.parameters, name)
 
     @cached_property
@@ -272,7 +272,7 @@ def dtype_of(x: Any) -> tuple[DataType, bool]:
 
 
 class FunctionOperator(Operator):
-    """The base of operators made from a Python function, which is traced once per dtype."""
+    """The base class of operators made from a Python function, which is traced once per dtype."""
 
     _typed_class: type[TypedOperator]
 
@@ -307,7 +307,7 @@ class FunctionOperator(Operator):
         operands: tuple[DataType, ...],
         asked: tuple[DataType, ...],
     ) -> Any:
-        """Return the cached operator typed with `dtypes`.
+        """Return the operator typed with `dtypes`, which is created once and cached.
 
         Raise DomainMismatch if a dtype in `operands` is not supported. The error message names
         `asked`, the dtypes that the caller requested.
@@ -476,7 +476,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # the monoid of the same name sets this
+        self.monoid: Any = None  # set by the monoid of the same name
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})
@@ -551,7 +551,7 @@ def _with_parameters(op: BinaryOp, parameters: dict[str, Any]) -> BinaryOp:
 
 
 class TypedIndexUnaryOp(TypedOperator):
-    """z = f(x, i, j, thunk), of an entry, its row, its column (0 in a vector) and a scalar."""
+    """z = f(x, i, j, thunk) of an entry x, its row i, its column j (0 in a vector) and a scalar."""
 
     opclass = "IndexUnaryOp"
 
@@ -638,7 +638,7 @@ class IndexUnaryOp(FunctionOperator):
 
 
 class SelectOp(IndexUnaryOp):
-    """f(x, i, j, thunk) of type BOOL: which entries select keeps."""
+    """f(x, i, j, thunk) of type BOOL: whether select keeps an entry, for each supported dtype."""
 
     opclass = "SelectOp"
     kind = "select"

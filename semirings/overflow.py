@@ -1,4 +1,4 @@
-"""Derive, from the expression of an integer operator, a predicate for overflow."""
+"""Derive a predicate that detects overflow from the expression of an integer operator."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from semirings.trace import Symbol, as_symbol, where
 def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
     """f(x, y) = whether an intermediate integer of op(x, y) does not fit its dtype.
 
-    The predicate checks sums, differences, products, negations and casts between integers, in the
-    branch of a `where` that is taken. It ignores steps that wrap on purpose (shifts, powers, raw
-    C++). The result is None if nothing can overflow.
+    The predicate checks sums, differences, products, negations and casts between integers; of a
+    `where`, it checks only the branch that is taken. It ignores operations that wrap on purpose
+    (shifts, powers, raw C++). `overflowing` returns None if nothing can overflow.
 
     >>> from semirings import binary
     >>> fits_not = overflowing(binary.plus["INT8"])

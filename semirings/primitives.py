@@ -53,7 +53,7 @@ class Primitive:
 
 
 class Node:
-    """A node of an expression: an argument, a constant, a cast, or an applied primitive."""
+    """A node of an expression: an argument, a constant, a cast, or a primitive with arguments."""
 
     __slots__ = ("_hash", "arguments", "dtype", "operation", "value")
 
@@ -104,8 +104,8 @@ def _define(name: str, numpy: Text, numba: Text, cuda: Text, is_quiet: str = "bi
 def _infix(name: str, ufunc: str, symbol: str) -> None:
     """Define an arithmetic operation that wraps around on integers.
 
-    Signed overflow is undefined in Numba as well (LLVM's nsw), so signed operands are converted to
-    unsigned ones.
+    Signed overflow is undefined not only in C++ but also in Numba (LLVM's nsw), so signed operands
+    are converted to unsigned ones.
     """
     numba, cuda = f"({{0}} {symbol} {{1}})", f"({{T}})(({{U}}){{0}} {symbol} ({{U}}){{1}})"
     wrapping = f"{{T}}(np.uint64({{0}}) {symbol} np.uint64({{1}}))"
@@ -330,7 +330,7 @@ def limits(dtype: DataType) -> tuple[int, int]:
 
 
 def to_integer(x: Any, np_type: Any) -> Any:
-    """Truncate to integers, limited to the range of the type; NaN becomes 0."""
+    """Truncate to integers and clip to the range of the integer type; NaN becomes 0."""
     info = np.iinfo(np_type)
     x = np.asarray(x)
     is_high = x >= float(info.max)
@@ -355,7 +355,7 @@ def _truncdiv(x: Any, y: Any) -> Any:
 
 
 def _ieee_remainder(x: Any, y: Any) -> Any:
-    """Return x - n y, exactly, where n is the integer nearest to x / y, ties to even (fdlibm)."""
+    """Return x - n * y exactly, where n is x / y rounded to nearest, ties to even (fdlibm)."""
     dtype = np.result_type(x, y).type
     divisor = np.abs(y)
     half, two = dtype(0.5), dtype(2)
@@ -415,7 +415,7 @@ def _lgamma_of(x: float) -> float:
 
 
 def _lgamma_near_2(x: float) -> float:
-    """Return lgamma(2 + x) by its series, because math.lgamma is inexact near its zeros."""
+    """Return lgamma(2 + x) from its series, because math.lgamma is inaccurate near its zeros."""
     total = 0.0
     for term in reversed(LGAMMA_SERIES):
         total = total * x + term

@@ -17,7 +17,7 @@ _POSITIONS = frozenset(("i", "j", "ix", "jx", "iy", "jy"))
 
 
 def numpy_function(root: Node, parameters: tuple[str, ...], name: str) -> Callable[..., Any]:
-    """Return a function of arrays that computes the expression without warnings, keeping dtypes."""
+    """Return a NumPy function that computes the expression without warnings in its own dtypes."""
     used = root.uses()
     direct = _ufunc(root, parameters)
     if direct is not None and _is_quiet(root):
@@ -49,7 +49,7 @@ def _compile(
 
 
 def numba_source(root: Node, parameters: dict[str, DataType], name: str) -> str | None:
-    """Return the source of a function for numba.njit, or None if a step has no text for Numba."""
+    """Return a function for numba.njit as source, or None if a primitive has no Numba template."""
     if _lacks_numba(root):
         return None
     used = root.uses()
@@ -71,7 +71,7 @@ def _numba_cast(name: str, dtype: DataType) -> str:
 
 
 def cuda_source(root: Node, parameters: dict[str, DataType], name: str) -> str:
-    """Return the source of a C++ function; `cuda_prelude` must precede it."""
+    """Return a C++ function as source; `cuda_prelude` must precede it."""
     writer = _Writer("cuda", {})
     result = writer.write(root)
     lines = [*writer.lines, f"return {result};"]
@@ -116,7 +116,7 @@ def _lacks_numba(node: Node) -> bool:
 
 
 def _is_quiet(node: Node) -> bool:
-    """Return whether NumPy raises no floating-point flag for the expression."""
+    """Return whether NumPy computes the expression without setting floating-point flags."""
     if not all(_is_quiet(argument) for argument in node.arguments):
         return False
     if isinstance(node.operation, Primitive):

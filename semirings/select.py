@@ -1,4 +1,4 @@
-"""The select operators: f(x, i, j, thunk) of type BOOL, true for entries that select keeps.
+"""The select operators: functions f(x, i, j, thunk) that are true for entries that select keeps.
 
 `register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
@@ -125,13 +125,14 @@ def value(comparison: _Any) -> _Any:
     """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`.
 
     Args:
-        comparison: A compared with a scalar by <, <=, > or >=, == or !=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, >, >=, == or !=, not yet
+            computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
     """
     return _select_by("value", comparison)
 
@@ -140,13 +141,13 @@ def row(comparison: _Any) -> _Any:
     """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`.
 
     Args:
-        comparison: A compared with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, > or >=, not yet computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("row", comparison)
@@ -156,13 +157,13 @@ def column(comparison: _Any) -> _Any:
     """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`.
 
     Args:
-        comparison: A compared with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, > or >=, not yet computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("column", comparison)
@@ -172,13 +173,13 @@ def index(comparison: _Any) -> _Any:
     """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`.
 
     Args:
-        comparison: v compared with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares v with a scalar by <, <=, > or >=, not yet computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("index", comparison)

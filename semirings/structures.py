@@ -60,11 +60,11 @@ class Monoid(Operator):
         name: the name.
         binaryop: ⊕.
         identity: a number, a mapping from dtype to number, or a function of the `DataType`. The
-            monoid is not defined on a dtype for which the identity has no value.
+            monoid is not defined for a dtype that has no identity.
         terminal: a value z with x ⊕ z = z for all x, given like `identity`, or None.
         is_idempotent: whether x ⊕ x = x for every x.
         is_any: whether ⊕ may return either operand.
-        on: the one dtype to which operands of any dtype are cast; None keeps their dtype.
+        on: the dtype to which all operands are cast; if None, they keep their dtype.
         is_anonymous: whether the monoid is not registered in a module; pickle then stores its
             constructor arguments instead of its name.
 
@@ -109,12 +109,12 @@ class Monoid(Operator):
 
     @property
     def is_commutative(self) -> bool:
-        """Whether x ⊕ y = y ⊕ x: always True, and the kernels rely on it."""
+        """Whether x ⊕ y = y ⊕ x. This is always True; the kernels rely on it."""
         return True
 
     @property
     def commutes_to(self) -> Monoid:
-        """The monoid itself, because monoids commute."""
+        """The monoid itself, because ⊕ is commutative."""
         return self
 
     def _typed(self, *dtypes: DataType) -> TypedMonoid:
@@ -194,7 +194,7 @@ class TypedSemiring(Typed):
 
     @property
     def is_commutative(self) -> bool:
-        """Whether both ⊕ and ⊗ commute."""
+        """Whether both ⊕ and ⊗ are commutative."""
         return self.semiring.is_commutative
 
     @property
@@ -242,7 +242,7 @@ class Semiring(Operator):
 
     @property
     def is_commutative(self) -> bool:
-        """Whether both ⊕ and ⊗ commute."""
+        """Whether both ⊕ and ⊗ are commutative."""
         return self.monoid.is_commutative and self.binaryop.is_commutative
 
     @property

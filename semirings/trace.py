@@ -100,7 +100,7 @@ __all__ = [
 
 
 class Symbol:
-    """A typed placeholder for a value; operations on symbols build an expression."""
+    """A typed placeholder for a value. Operations on symbols build an expression."""
 
     __slots__ = ("node",)
     __array_priority__ = 1000
@@ -284,7 +284,7 @@ class Symbol:
 
 
 def argument(name: str, dtype: DataType) -> Symbol:
-    """Return the symbol of one parameter."""
+    """Return the symbol for a parameter of the traced function."""
     return Symbol(Node("argument", (), dtype, name))
 
 
@@ -295,7 +295,7 @@ def trace(function: Callable[..., Any], parameters: dict[str, DataType]) -> Node
 
 
 def as_symbol(x: Any) -> Symbol:
-    """Return a symbol unchanged, and a number as a constant of its own dtype."""
+    """Return a symbol unchanged; convert a number to a constant with the number's own dtype."""
     if isinstance(x, Symbol):
         return x
     if isinstance(x, np.ndarray) and x.ndim == 0:
@@ -331,7 +331,7 @@ def _is_weak(x: Any) -> bool:
 
 
 def _common(values: tuple[Any, ...]) -> tuple[Symbol, ...]:
-    """Return the values as symbols of a common dtype."""
+    """Convert the values to symbols of a common dtype."""
     strong = [x if _is_weak(x) else as_symbol(x) for x in values]
     dtypes = [x.dtype for x in strong if isinstance(x, Symbol)]
     weak = [_weak_dtype(x) for x in strong if not isinstance(x, Symbol)]
@@ -492,7 +492,7 @@ def evaluate(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """Return x where the condition holds, otherwise y; both are computed."""
+    """Return x where the condition holds, otherwise y; both x and y are computed."""
     if not _has_symbol(condition, x, y):
         return np.where(condition, x, y)
     test = cast(condition, BOOL)
@@ -558,7 +558,7 @@ def truncate_divide(x: Any, y: Any) -> Any:
 
 
 def ldexp(x: Any, exponent: Any) -> Any:
-    """Return x times 2 to the exponent."""
+    """Return x times 2^exponent."""
     if not _has_symbol(x, exponent):
         return np.ldexp(x, exponent)
     x, exponent = as_symbol(x), as_symbol(exponent)
@@ -571,7 +571,7 @@ def ldexp(x: Any, exponent: Any) -> Any:
 
 
 def binom(n: Any, k: Any) -> Any:
-    """Return n choose k as INT64; 0 if it is undefined or overflows."""
+    """Return n choose k as INT64, or 0 if the result is undefined or overflows."""
     if not _has_symbol(n, k):
         return evaluate(binom, (n, k))
     return _apply("binom", (cast(n, INT64), cast(k, INT64)), INT64)

@@ -1,4 +1,4 @@
-"""Check the laws of an operator, a monoid or a semiring: search for the smallest counterexample."""
+"""Check the laws of an operator, monoid or semiring by searching for a smallest counterexample."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from semirings.laws.statement import (
 from semirings.operators import BinaryOp, TypedBinaryOp
 from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
-# The domains on which a law is tried if none is declared, the widest first.
+# The domains on which a law is tested if no domain is declared, from the widest to the narrowest.
 _DOMAINS = {
     "f": (
         EVERYWHERE,
@@ -62,7 +62,7 @@ _DOMAINS = {
 class Finding:
     """The result of checking one law on one dtype.
 
-    It lists the cases in which the law holds, and the smallest operands that violate the law.
+    It states on which domain the law holds, and the smallest operands that violate the law.
     """
 
     thing: str
@@ -108,7 +108,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every claimed law holds."""
+        """Whether every required law holds."""
         return all(finding.ok for finding in self.findings)
 
     @property
@@ -290,7 +290,7 @@ class _Law:
         return Finding(thing, self.name, claimed, domain, tried, smallest, sides)
 
     def search(self, domain: Domain) -> tuple[tuple[Any, ...] | None, int]:
-        """Return the smallest operands that break the law, or None, and how many were tried."""
+        """Return the smallest operands that break the law (or None) and the number of tests."""
         arity = STATEMENTS[self.name].arity
         dtype = self.algebra.dtype
         simple = _within(domain, dtype, _simple_values(dtype))
@@ -307,7 +307,7 @@ class _Law:
     def shrink(
         self, operands: tuple[Any, ...], simple: np.ndarray, domain: Domain
     ) -> tuple[Any, ...]:
-        """Replace operands with simpler ones, one at a time, as long as the law stays broken."""
+        """Replace operands one at a time with simpler values that still break the law."""
         while True:
             for place, value in enumerate(operands):
                 simpler = _simpler(value, simple, domain, self.algebra.dtype)
@@ -357,7 +357,7 @@ def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
 def _random(
     rng: np.random.Generator, domain: Domain, simple: np.ndarray, dtype: DataType, arity: int
 ) -> tuple[np.ndarray, ...]:
-    """Return random values of every magnitude in the domain, mixed with simple ones."""
+    """Return random values of every magnitude in the domain, mixed with simple values."""
     size = 2000
     columns = []
     for _ in range(arity):

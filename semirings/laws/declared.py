@@ -1,4 +1,4 @@
-"""The declared laws of the built-in operators, monoids and semirings, as a table of rules."""
+"""Tables of the laws that are declared for the built-in operators, monoids and semirings."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Law:
 
 
 class Rule(NamedTuple):
-    """A row of the tables below; the name `*` means every operator."""
+    """A row of the tables below; the operator name `*` stands for every operator."""
 
     laws: str
     add: str
@@ -110,7 +110,7 @@ _SEMIRINGS = (
     Rule("left_distributive", "*", "second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max band bor", "first second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max times", "pair", "iuf", EVERYWHERE),
-    # Lattices and rings.
+    # The distributive laws of lattices and rings.
     Rule(_DISTRIBUTIVE, "min max", "min max", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "band bor", "band bor", "iu", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "bxor", "band", "iu", EVERYWHERE),

@@ -27,10 +27,10 @@ class Domain:
     limits: Callable[[np.dtype[Any]], tuple[float, float]]
     nan: bool = False
     agreement: Agreement = "exact"
-    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # smallest absolute value except 0
+    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # the smallest nonzero absolute value
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:
-        """Return the smallest and the largest operand of a dtype; low > high if there is none."""
+        """Return the smallest and the largest operand of a dtype; if none exists, low > high."""
         low, high = self.limits(dtype.np_type)
         least, greatest = extremes(dtype.np_type)
         low, high = max(low, least), min(high, greatest)
