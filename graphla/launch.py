@@ -1,4 +1,4 @@
-"""Handle Ctrl-C while the `graphla` command imports its modules: print one line, exit with 130.
+"""Handle Ctrl-C while the `graphla` command imports modules: print one line and exit with 130.
 
 The package imports this module before all slow modules. Only the command installs the handler: a
 program that imports graphla keeps its own signal handlers.

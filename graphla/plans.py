@@ -112,7 +112,7 @@ _full: WeakSet[Plans] = WeakSet()
 
 
 def drop_full_plans(device: str) -> bool:
-    """Free the memory of all full plans on a device; return whether there were any."""
+    """Free all full plans on a device, and return whether there were any."""
     dropped = [plans for plans in list(_full) if plans.device == device]
     for plans in dropped:
         plans.drop_full()

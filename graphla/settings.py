@@ -28,7 +28,7 @@ Direction = Literal["push", "pull", "auto"]
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """One value of every setting."""
+    """The values of all settings."""
 
     device: str | None = None
     compiled: bool | Literal["auto"] = "auto"
@@ -75,7 +75,7 @@ _named = re.compile(r"cpu|cuda(:[0-9]{1,4})?").fullmatch
 
 
 def check_device(name: str, value: Any) -> None:
-    """Refuse a value that is not the name of a device."""
+    """Raise an error if a value is not the name of a device."""
     if not isinstance(value, str) or not _named(value):
         raise InvalidValue(f'{name} must be "cpu", "cuda" or one like "cuda:0", not {value!r}')
 
@@ -137,8 +137,8 @@ class Config:
 
     Attributes:
         device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current GPU at the
-            time), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a GPU and CuPy
-            is installed, otherwise "cpu".
+            time of use), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a GPU and
+            CuPy is installed, otherwise "cpu".
         compiled: whether Numba compiles the hot loops on the CPU: "auto" (if Numba is installed and
             the operands have at least `compile_threshold` entries), True or False.
         compile_threshold: the minimum number of entries for which "auto" compiles; 10,000 by
@@ -259,7 +259,7 @@ def direction(towards: Direction) -> Iterator[None]:
         None.
 
     Raises:
-        InvalidValue: `towards` is another value.
+        InvalidValue: `towards` has another value.
 
     Examples:
         >>> from graphla import Matrix, Recorder, Vector, direction
@@ -313,8 +313,8 @@ recorders: Callable[[], tuple[Recorder, ...]] = _recorders.get
 class Recorder:
     """Record the operations that run in a block: `with Recorder() as recorder: ...`.
 
-    A recorder records the thread or task in which it was started. Nested recorders each record
-    every operation.
+    A recorder records the operations of the thread or task in which it was started. If recorders
+    are nested, each of them records every operation.
 
     Args:
         start: whether recording begins now; if False, it begins with `start()` or `with`.
@@ -360,7 +360,7 @@ class Recorder:
         return iter(self.events)
 
     def start(self) -> None:
-        """Start recording; nothing changes if the recorder already records."""
+        """Start recording, or do nothing if the recorder is already recording."""
         if self not in _recorders.get():
             _recorders.set((*_recorders.get(), self))
 

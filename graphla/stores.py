@@ -12,7 +12,7 @@ before the stamps.
 from __future__ import annotations
 
 import sys
-from _thread import RLock  # `threading.RLock` is a Python function around this class
+from _thread import RLock  # `threading.RLock` is a slower Python wrapper of this class
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
-"""A vector of at least this size is not made dense if it has only a few entries."""
+"""A vector larger than this is not made dense if it has few entries."""
 
 
 class VectorStore:
-    """Holds a sparse form, a bitmap, or both, which have the same entries; or only a full form."""
+    """Holds a sparse form, a bitmap or both (with the same entries), or only a full form."""
 
     __slots__ = (
         "_abroad",
@@ -75,7 +75,7 @@ class VectorStore:
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
-        self._counted = True  # False after a write in place: the bitmap's nvals is outdated
+        self._counted = True  # False after a write in place, when the bitmap's nvals is outdated
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
         self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
@@ -98,7 +98,7 @@ class VectorStore:
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes of memory that all forms take."""
+        """Memory of all forms, in bytes."""
         v, w, u = self._sparse, self._bitmap, self._full
         parts = [part for form in (v, w, u) if form is not None for part in (form.values,)]
         return bytes_of(*parts, v and v.indices, w and w.present)
@@ -183,7 +183,7 @@ class VectorStore:
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
             with self._lock:
-                # Drop the other forms: they can be made cheaply from this one, sharing its values.
+                # Drop the other forms. They can be remade cheaply and share the values.
                 self._full = FullVector(values.size, values)
                 self._bitmap = self._sparse = None
         return self._full and self._ready(self._full)
@@ -227,7 +227,8 @@ class VectorStore:
                 return VectorMask(v.size, v.present, None, complement, True, v.count)
             listed = self._ready(w).indices
             return VectorMask(v.size, v.present, listed, complement, w.is_sorted, v.count)
-        true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy flushes subnormals
+        # The backend casts the values, because CuPy's own cast treats subnormals as zero.
+        true = backend(self.device).cast(v, BOOL.np_type).values
         if isinstance(v, SparseVector):
             indices = v.indices[true]
             return VectorMask(v.size, None, indices, complement, v.is_sorted, indices.size)
@@ -236,13 +237,13 @@ class VectorStore:
         return VectorMask(v.size, true, None, complement)
 
     def base_for_write(self, entries: int) -> AnyVector:
-        """Return the form into which to merge `entries` new entries.
+        """Return the form into which `entries` new entries are to be merged.
 
-        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; after that
-        a write in place (`take_in_place`) costs O(entries). So we make the vector dense when the
-        merges so far have rewritten a quarter of its size in entries (the ski rental rule). This
-        happens earlier on a device on which each merge has a fixed cost. Huge, nearly empty vectors
-        stay sparse.
+        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; after that,
+        a write in place (`take_in_place`) costs O(entries). So, as in the ski rental problem, we
+        make the vector dense when the merges so far have rewritten a quarter of `size` entries.
+        This happens earlier on a device where each merge has a fixed cost. Huge vectors with few
+        entries stay sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -279,7 +280,7 @@ class VectorStore:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorStore:
-        """Return a new store of the same vector with `storage` as its storage."""
+        """Return a store that replaces this one and holds `storage`."""
         forms = VectorStore(self.device, self.dtype, storage)
         forms._merged = self._merged
         return forms
@@ -351,8 +352,8 @@ class MatrixStore:
     def patterns(self) -> tuple[Csr, Csr | None]:
         """Return CSR and CSC, for callers that read only the pattern.
 
-        Both are one object if the pattern is known to be symmetric. Otherwise the second is None if
-        CSC has not been made.
+        If the pattern is known to be symmetric, both are the same object. Otherwise the second is
+        None if CSC has not been made.
         """
         pair = self._pair
         if pair.has_symmetric_pattern:
@@ -400,13 +401,13 @@ class MatrixStore:
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes of memory that both forms take."""
+        """Memory of both forms, in bytes."""
         forms = [form for form in (self._pair.by_rows, self._pair.by_columns) if form is not None]
         return bytes_of(*(part for f in forms for part in (f.indptr, f.indices, f.values)))
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether the matrix is known to equal its transpose; its forms are then one object."""
+        """Whether the matrix is known to equal its transpose; CSR and CSC are then one object."""
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
@@ -450,8 +451,8 @@ class MatrixStore:
         """Return the plan for a traversal that is about to begin.
 
         The plan is light at first, and full once earlier traversals have taken enough time to
-        justify its cost. A pull needs both forms, and this method makes none. So it returns None if
-        a form is missing and the pattern is not symmetric.
+        justify its cost. A pull needs both CSR and CSC, but this method makes neither of them. So
+        it returns None if one is missing and the pattern is not symmetric.
         """
         pair, way = self._pair, int(self._flipped)
         is_symmetric = self.find_symmetry()
@@ -483,7 +484,7 @@ class MatrixStore:
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
-        """Return the seconds that making a full plan would take; infinity if it cannot pay off."""
+        """Return the cost of making a full plan in seconds, or infinity if it cannot pay off."""
         return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
     def _wait_for_plan(self, plan: Plan) -> Plan:
@@ -503,7 +504,7 @@ class MatrixStore:
 
 
 class ScalarStore:
-    """Holds one value, or none if the scalar is empty."""
+    """Holds the value of a scalar, or None if the scalar is empty."""
 
     __slots__ = ("device", "dtype", "value")
     shape = ()
@@ -511,7 +512,7 @@ class ScalarStore:
     def __init__(self, device: str, dtype: DataType, value: Any = None) -> None:
         self.device = device
         self.dtype = dtype
-        self.value = value  # on the host, whatever the device
+        self.value = value  # always on the host, even if `device` is a GPU
 
     stamps: tuple[Any, ...] = ()
 
@@ -558,7 +559,7 @@ class _Pair(Remembering):
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def keep(self, form: Any) -> None:
-        """Keep a form that another stream made for as long as the matrix exists.
+        """Keep a form made by another stream in memory for as long as the matrix exists.
 
         If a replaced form were freed, the stream that made it could reuse its memory before the
         current stream has read it.
@@ -658,12 +659,12 @@ class Owner(Protocol):
 
 
 def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
-    """Return the dense storage of `owner` to be written in place, or None if it is shared.
+    """Return the dense storage of `owner` for writing in place, or None if it is shared.
 
     A vector may be written in place only if no other object refers to its store, its storage or its
     arrays, and each array owns its memory. CPython counts references, so this can be checked: a
     second vector (`dup`), an expression, a mask, an exported array or a view of it, an imported
-    array that its source still holds, and a local variable of another thread each add a reference.
+    array that its owner still uses, and a local variable of another thread each add a reference.
     The expected counts are measured once, on a store without other references, because Python
     versions differ in how they count local variables. Where Python has no such counts (a build
     without the GIL, or another implementation), the result is always None. See
@@ -689,7 +690,7 @@ def _is_alone(owner: Owner) -> bool:
 
 
 def _is_of_other_streams(owner: Owner) -> bool:
-    """Return whether a form was made on another stream, which may still use its memory."""
+    """Return whether a form was made on another stream, which may still be using its memory."""
     device = owner._store.device
     return device != "cpu" and bool(streams(device).foreign_stamps((owner._store,)))
 

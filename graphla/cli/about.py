@@ -34,7 +34,7 @@ def own_version() -> str:
 
 
 def installation() -> list[tuple[str, str]]:
-    """Return versions, cards, settings, the folders of compiled code, and the datasets."""
+    """Return facts about versions, cards, settings, folders of compiled code, and datasets."""
     facts = [
         ("graphla", own_version()),
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
@@ -145,7 +145,7 @@ def _card(runtime: Any, k: int) -> str:
 
 
 def _driver() -> str:
-    """Return the driver's version, or nothing if the system does not report it."""
+    """Return the version of the driver, or an empty text if the system does not report it."""
     with suppress(OSError, IndexError, StopIteration):
         first = Path("/proc/driver/nvidia/version").read_text().splitlines()[0]
         return f"{next(word for word in first.split() if word[:1].isdigit() and '.' in word)}, "

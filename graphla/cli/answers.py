@@ -43,7 +43,7 @@ class Answer:
     total: tuple[str, Any] | None = None
     pairs: tuple[str, Matrix] | None = None  # a value for each edge or pair of vertices
     listed: tuple[str, list[Any]] | None = None  # labels of vertices, in order
-    edges: int | None = None  # number of traversed edges, from which the speed is computed
+    edges: int | None = None  # number of traversed edges, for computing the speed
 
 
 def number(value: Any, noun: str = "") -> str:
@@ -93,7 +93,7 @@ def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> Non
 
 
 def check_output(path: str) -> None:
-    """Refuse a file name without a known extension, before any work is done."""
+    """Raise an error for an unknown file extension, before any work is done."""
     if path != "-" and not path.lower().endswith(OUTPUTS):
         raise InvalidValue(f"--output is {path!r}, but should end in one of {', '.join(OUTPUTS)}")
 
@@ -162,7 +162,7 @@ def _save_text(table: dict[str, Any], out: IO[bytes], separator: str) -> None:
 
 
 def _quote(column: Any, separator: str) -> Any:
-    """Return texts as in CSV: quoted if they contain a separator or a quote."""
+    """Return the texts as CSV fields, in quotes if they contain a separator or a quote."""
     if column.dtype.kind != "U":
         return column
     special = (separator, '"')

@@ -33,14 +33,14 @@ from graphla.io.files import replacing
 from graphla.settings import config
 from semirings.exceptions import GraphblasException, InvalidValue
 
-_WIDTH = 88  # columns of the result in a line of the table
+_WIDTH = 88  # maximum length of a result in the table, in characters
 _PROBLEMS = (GraphblasException, OverflowError, MemoryError, ValueError)
 _BYTES_PER_PAIR = 16
 Row = tuple[str, float | None, str]
 
 
 def run(options: Namespace, settings: dict[str, Any]) -> None:
-    """Time the algorithms, print a table, and write it to `options.output` if that is given."""
+    """Time the algorithms, print a table, and write it to `options.output` if it is given."""
     chosen = _choose(options.only)
     if options.output is not None and not options.output.lower().endswith(".csv"):
         raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
@@ -90,7 +90,7 @@ class _Worker:
         self._pipe: Any = None
 
     def start(self) -> str:
-        """Start the process and let it read the graph; return the size of the graph."""
+        """Start the process, which reads the graph, and return the size of the graph."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         arguments = (self._options, self._settings, theirs)
@@ -151,7 +151,7 @@ def _no_main() -> Iterator[None]:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Block interrupts while a process starts; the process inherits the block."""
+    """Block interrupts while a process starts; the new process inherits the blocked signal."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -163,7 +163,7 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
-    """Read the graph, then time each algorithm whose name arrives; runs in the child process."""
+    """Run in the child process: read the graph, then time each algorithm that the parent names."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     with config.set(**settings):
         try:
@@ -181,7 +181,7 @@ def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
                     pipe.send(_time_algorithm(algorithm, given, options))
                 except _PROBLEMS as error:
                     pipe.send((None, " ".join(str(error).split())))
-                except Exception as error:  # a bug in graphla must not stop the others
+                except Exception as error:  # a bug in one algorithm must not stop the others
                     pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
@@ -227,7 +227,7 @@ def _needs(algorithm: Algorithm, graph: Graph) -> float:
 
 
 def _memory() -> float:
-    """Return the bytes of memory of this machine, or 8 GB if it does not report them."""
+    """Return the memory of this machine in bytes, or 8 GB if the system does not report it."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
@@ -260,7 +260,7 @@ class _Given:
         return arguments
 
     def _far_apart(self) -> tuple[Any, Any]:
-        """Return a vertex with the most out-edges, and one of the farthest vertices from it."""
+        """Return a vertex with the most out-edges, and a vertex that is farthest from it."""
         if self._ends is None:
             labels = self.graph.labels
             source = labels[int(np.argmax(self.graph.out_degrees.to_dense()))]

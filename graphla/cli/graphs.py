@@ -16,7 +16,7 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
-_BYTES_PER_VERTEX = 32  # a lower bound: row and column offsets, and a few vectors
+_BYTES_PER_VERTEX = 32  # lower bound: row and column offsets and a few vectors
 _TABLE_OPTIONS = ("labels", "base", "columns")
 _OPTIONS = {
     "edgelist": (*_TABLE_OPTIONS, "separator", "header"),
@@ -27,7 +27,7 @@ _OPTIONS = {
 
 
 def read(options: Namespace) -> Graph:
-    """Return the graph `options.graph`, made undirected or unweighted if the options say so."""
+    """Return the graph `options.graph`, made undirected or unweighted if the options request it."""
     A, labels = read_matrix(options)
     if not isinstance(A, Matrix):
         raise InvalidValue(f"{options.graph} holds a vector, but a graph is a square matrix")

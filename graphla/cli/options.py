@@ -88,7 +88,7 @@ def add(group: Any, algorithm: Algorithm) -> None:
 
 
 def example(algorithm: Algorithm) -> str:
-    """Return the shortest valid command: the graph and the required options."""
+    """Return the shortest valid command, with a graph and the required options."""
     words = [f"graphla {algorithm.name} friends.txt"]
     for name, parameter in algorithm.parameters.items():
         if _is_required(name, parameter):
@@ -149,7 +149,7 @@ def _number(text: str) -> float:
 
 
 def _vertices(graph: Graph, name: str, text: str) -> Any:
-    """Return one vertex, or u,v,... as a list."""
+    """Convert the text of an option to a vertex, or `u,v,...` to a list of vertices."""
     if text in graph:
         return text
     if "," in text:
@@ -165,7 +165,7 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
 
 
 def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
-    """Return {vertex: number} from a=1,b=2 or from a file in the format that --output writes."""
+    """Read {vertex: number} from a=1,b=2 or from a file in the format that --output writes."""
     if not text:
         raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
     if "=" in text:
@@ -179,7 +179,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
 
 
 def _value(graph: Graph, name: str, text: str) -> float:
-    """Return a number, or the number of a vertex given by its label."""
+    """Convert a text to a number; if the text is a vertex label, return the vertex number."""
     try:
         return _number(text)
     except ValueError:

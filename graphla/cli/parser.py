@@ -142,7 +142,7 @@ def _no_command(word: str, commands: tuple[str, ...]) -> str:
 
 
 def parser() -> _Parser:
-    """Return the parser, with a subcommand per algorithm, `bench`, `ladder`, `info`, `convert`."""
+    """Return the parser with all subcommands: algorithms, `bench`, `ladder`, `info`, `convert`."""
     top = _Parser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),

@@ -17,7 +17,7 @@ class Dataset:
     """The description of a graph, which `info` returns without loading it.
 
     Attributes:
-        name: the name that `load` takes.
+        name: the name that `load` accepts.
         kind: what the vertices, edges and weights represent.
         vertices: the number of vertices.
         edges: the number of edges; each undirected edge is counted once.
@@ -102,7 +102,7 @@ _BY_NAME = {dataset.name: dataset for dataset in _ALL}
 
 
 def names() -> list[str]:
-    """Return the names of all graphs, which `load` and `info` take.
+    """Return the names of all graphs, which `load` and `info` accept.
 
     Returns:
         A list of names.

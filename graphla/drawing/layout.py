@@ -26,9 +26,9 @@ GAP = 1.0
 
 
 def place(adjacency: Any) -> np.ndarray:
-    """Return an array of positions, of shape (n, 2), for a square SciPy CSR matrix.
+    """Return an array of shape (n, 2) with the vertex positions for a square SciPy CSR matrix.
 
-    Only its pattern is used, and directions are ignored.
+    Only the pattern of the matrix is used, and edge directions are ignored.
     """
     from scipy.sparse import csgraph
 
@@ -102,7 +102,7 @@ def _separate(points: np.ndarray) -> np.ndarray:
 
 
 def _scale_classically(distances: np.ndarray) -> np.ndarray:
-    """Return positions by classical scaling, with a little noise to keep all points distinct."""
+    """Return positions from classical scaling, with a little noise to keep all points distinct."""
     n = len(distances)
     squares = distances**2
     means = squares.mean(0)

@@ -32,10 +32,10 @@ COLORS = (
     "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1",
     "#edc948", "#76b7b2", "#ff9da7", "#9c755f", "#86bcb6",
 )  # fmt: skip
-"""The colors of categories; more than ten categories take colors from a color wheel."""
+"""The colors of categories; if there are more than ten, colors come from a color wheel."""
 
 LEGEND = 12
-"""Up to this many categories, a legend lists them."""
+"""A legend lists the categories if there are at most this many."""
 
 
 def draw(
@@ -137,7 +137,7 @@ def _graph(G: Any) -> Graph:
 
 
 def _points(graph: Graph, positions: Any) -> np.ndarray:
-    """Return the position of each vertex, of shape (n, 2)."""
+    """Return an array of shape (n, 2) with the position of each vertex."""
     n = graph.nvertices
     if positions is None:
         return place(to_scipy_sparse(graph._matrix)) if n else np.zeros((0, 2))
@@ -320,7 +320,7 @@ def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
 def _draw_weights(
     ax: Axes, points: np.ndarray, rows: Any, columns: Any, values: Any, directed: bool
 ) -> None:
-    share = 0.4 if directed else 0.5  # opposite edges show their values at different points
+    share = 0.4 if directed else 0.5  # offset, so that the values of opposite edges do not overlap
     for u, v, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
         x, y = points[u] + share * (points[v] - points[u])
         if u == v:
@@ -342,8 +342,8 @@ def _draw_weights(
 def _below(points: np.ndarray, rows: Any, columns: Any) -> np.ndarray:
     """Return, for each vertex, whether its label must go below it.
 
-    A label above would hide the end of an edge that leads steeply up. So the label goes below if
-    there is such an edge, and there is no loop and no edge that leads steeply down.
+    A label above the vertex would hide the end of an edge that leads steeply up. So the label goes
+    below the vertex if there is such an edge, but no self-loop and no edge that leads steeply down.
     """
     tail, head = np.concatenate([rows, columns]), np.concatenate([columns, rows])
     across, up = np.abs(points[head, 0] - points[tail, 0]), points[head, 1] - points[tail, 1]

@@ -1,4 +1,4 @@
-"""Read and write files in the format given by name or by the extension of the path."""
+"""Read and write files in a format that is given by name or by the file extension."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Format:
     """
 
     extensions: tuple[str, ...]
-    read: Callable[..., Any] | None = None  # None if files of this format always have labels
+    read: Callable[..., Any] | None = None  # reader; None if the files always have labels
     read_labelled: Callable[..., tuple[Matrix, Sequence[Any]]] | None = None
     write: Callable[..., None] | None = None
-    is_text: bool = True  # text files may be compressed
+    is_text: bool = True  # files of text formats may be compressed
 
 
 def _networkx(format: str) -> Format:
@@ -165,7 +165,7 @@ def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options
 
 
 def format_of(path: Any, format: str | None = None) -> str:
-    """Return the key in FORMATS of a format, or of the extension of a path.
+    """Return the key in FORMATS for a format, or for the extension of a path.
 
     Args:
         path: the path of a file, or a file object.

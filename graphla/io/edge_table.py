@@ -56,7 +56,7 @@ def read_edge_table(
         columns: names or positions of the source column, the target column and, optionally, the
             weight column. By default the columns with known titles, such as source, target and
             weight; if no titles are known, all columns, provided there are two or three.
-        base: the number of the first vertex in the file, 0 or 1; it becomes 0.
+        base: the number of the first vertex in the file, 0 or 1; this vertex becomes vertex 0.
         n: the number of vertices; by default as in `read_edgelist`.
         dtype: the dtype of the values; by default the dtype of the weight column, or BOOL without
             weights.
@@ -68,7 +68,7 @@ def read_edge_table(
         A square Matrix.
 
     Raises:
-        NotIndices: the vertices are texts, or numbers far larger than the number of edges.
+        NotIndices: the vertices are strings, or numbers far larger than the number of edges.
         ParseError: the file cannot be read as a table of edges.
         PackageMissing: pyarrow is not installed.
 
@@ -123,7 +123,7 @@ def read_labelled_edge_table(
         name: the name of the matrix.
 
     Returns:
-        A square Matrix, and its labels: texts or integers, in order of first appearance.
+        A square Matrix, and its labels: strings or integers, in order of first appearance.
 
     Raises:
         ParseError: the file cannot be read as a table of edges.
@@ -194,7 +194,7 @@ def _read_columns(
                 table = feather.read_table(held)
                 names = _choose(table.column_names, columns, file)
             found = [table.column(name) for name in names]
-            for column in found:  # reading offsets out of range would end the process
+            for column in found:  # reading offsets out of range would crash the process
                 column.validate(full=True)
         except (pa.ArrowException, OSError, KeyError, UnicodeError) as error:
             if is_of_system(error):
@@ -208,7 +208,7 @@ def _read_columns(
 
 
 def _choose(names: list[str], columns: Sequence[int | str] | None, file: str) -> list[str]:
-    """Return the names of the columns for source, target and, if there are weights, weight."""
+    """Return the names of the source column, the target column and, if any, the weight column."""
     if columns is not None:
         if isinstance(columns, str) or len(columns) not in (2, 3):
             raise InvalidValue(

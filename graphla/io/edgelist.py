@@ -31,7 +31,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
-MOST = 2**31 - 1  # the maximum number of vertices, since a dimension is below 2^31
+MOST = 2**31 - 1  # the maximum number of vertices; dimensions are less than 2^31
 
 HEADERS = {
     ("source", "target"),
@@ -96,7 +96,7 @@ def read_edgelist(
         header: whether the first line names the columns; by default this is detected.
         columns: positions of source, target and, optionally, weight in a line. By default a line
             has two or three fields, in this order.
-        base: the number of the first vertex in the file, 0 or 1; it becomes 0.
+        base: the number of the first vertex in the file, 0 or 1; this vertex becomes vertex 0.
         n: the number of vertices; by default one more than the largest vertex number in the file,
             which must not exceed the larger of SPARSE_FROM and VERTICES_PER_EDGE times the number
             of edges.
@@ -131,7 +131,7 @@ def read_edgelist(
 
 
 def check_vertices(base: Any, n: Any) -> None:
-    """Refuse an invalid `base` or `n`."""
+    """Raise an error if `base` or `n` is invalid."""
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
     if n is not None and not (isinstance(n, Integral) and 0 <= int(n) <= MOST):
@@ -150,7 +150,7 @@ def read_numbers(
     dup_op: Any,
     name: Any,
 ) -> Matrix:
-    """Return the matrix of the lines after line `form.skip`, which are edges between numbers."""
+    """Read the edges between numbered vertices in the lines after line `form.skip`."""
     wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
     limit = MOST if n is None else n
     try:
@@ -251,11 +251,11 @@ def write_edgelist(
         target: a path (compressed if it ends in .gz, .bz2 or .xz), which is replaced only after
             everything is written, or a file object.
         A: a square Matrix.
-        directed: False writes each edge of a symmetric A once.
+        directed: if False, each edge of a symmetric A is written once.
         separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
             for .tsv, and otherwise a space.
         header: whether to write a line of column names. By default it is written if the separator
-            is a comma or a tab, or if the first line of labels would be misread without it.
+            is a comma or a tab, or if the first line of labels would otherwise be misread.
         weights: whether to write values. By default they are written unless all values are 1,
             stored as a single element.
         base: the number of the first vertex in the file, 0 or 1.
@@ -299,11 +299,11 @@ def write_edgelist(
 class Form:
     """The layout of an edge list, which is detected from its first line."""
 
-    separator: str | None  # None: any white space
-    columns: tuple[int, ...] | None  # positions of the columns; None for all `width` of them
+    separator: str | None  # None means any white space
+    columns: tuple[int, ...] | None  # positions of the columns; None means all `width` columns
     width: int
     weighted: bool
-    skip: int  # lines above the first edge
+    skip: int  # number of lines before the first edge
     doubtful: tuple[str, ...] = ()  # titles in the first line that may be vertices
 
 
@@ -415,7 +415,7 @@ def _read_columns(
 
 
 def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., ParseError]:
-    """Return the error for a vertex out of range, as a function of the file and the line."""
+    """Return a function that makes the error for a vertex out of range from file and line."""
     problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
     if vertex == 0:
         return partial(CountsFromZero, problem)
@@ -425,7 +425,7 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """Yield the rows; raise NotIndices if a vertex is a name or a huge number."""
+    """Yield the rows of edges; raise NotIndices if a vertex is a name or a huge number."""
     try:
         yield from rows
     except ParseError as error:
@@ -449,7 +449,7 @@ def _count_vertices(
 
 
 def is_too_sparse(largest: int, edges: int) -> bool:
-    """Return whether a vertex number is too large, for this number of edges, to be an index."""
+    """Return whether a vertex number is too large to be an index, given the number of edges."""
     return largest > max(SPARSE_FROM, VERTICES_PER_EDGE * edges)
 
 
@@ -488,7 +488,7 @@ def _build(
 def _read_labels(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> tuple[dict[str, int], list[int], list[int], list[tuple[str, int]]]:
-    """Return the number of each label, the ends of each edge, and each weight with its line."""
+    """Return the labels with their numbers, both ends of each edge, and its weight and line."""
     numbers: dict[str, int] = {}
     u, v, weights = [], [], []
     _skip(text, form.skip)
@@ -503,7 +503,7 @@ def _read_labels(
 def _records(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each line: source, target and, if present, weight."""
+    """Yield the line number and the fields (source, target, optional weight) of each line."""
     comment = comment_lines(comments)
     needed = form.width if form.columns is None else max(form.columns) + 1
     while block := text.block():
@@ -567,7 +567,7 @@ def _separator_to_write(separator: str | None, target: Any) -> str:
 
 
 def _is_read_back(labels: Sequence[Any], fields: list[str], separator: str) -> bool:
-    """Return whether a file with this first line, and no header, is read back correctly."""
+    """Return whether a file without a header and with this first line is read back correctly."""
     seen = None if separator in " \t,;" else separator
     with TextReader(io.BytesIO((separator.join(fields) + "\n").encode())) as text:
         try:

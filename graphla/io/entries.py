@@ -1,6 +1,6 @@
 """Convert between the entries listed in a file and a matrix.
 
-A listed entry may also stand for its mirror image.
+In a symmetric file, an entry (i, j) also stands for (j, i).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Rows:
     columns: Any
     values: Any
     shape: tuple[int, int]
-    is_symmetric: bool  # whether it is known to be symmetric; False means unknown
+    is_symmetric: bool  # True if the matrix is known to be symmetric; False means unknown
 
     def numbers(self, part: slice) -> Any:
         """Return the row number of each entry in a slice of the entries."""

@@ -1,4 +1,4 @@
-"""Read files as numbered lines, and write files completely or not at all."""
+"""Read files line by line with line numbers, and write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class ParseError(InvalidValue):
         line: the number of the line, or None.
     """
 
-    advice = ""  # advice for users of Python, which `str` appends
-    option = ""  # the same advice for users of the command line
+    advice = ""  # advice for Python users, which `str` appends to the message
+    option = ""  # the same advice for command-line users
 
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
@@ -111,14 +111,14 @@ class TextReader:
         self._close()
 
     def again(self) -> Self:
-        """Restart at the first line, and return this reader."""
+        """Go back to the first line, and return this reader."""
         self._close()
         self._open()
         self.line = 0
         return self
 
     def readline(self) -> bytes:
-        """Return the next line with its line end, or b"" after the last one."""
+        """Return the next line with its line end, or b"" after the last line."""
         with self._name_damage():
             line = self._stream.readline()
         if self.line == 0:
@@ -127,7 +127,7 @@ class TextReader:
         return line
 
     def block(self) -> bytes:
-        """Return the next whole lines, about BLOCK bytes, or b"" after the last one."""
+        """Return the next complete lines, about BLOCK bytes, or b"" after the last line."""
         with self._name_damage():
             block = self._stream.read(BLOCK)
             if len(block) == BLOCK and not block.endswith(b"\n"):
@@ -172,9 +172,9 @@ class TextReader:
 
 
 def is_of_system(error: BaseException) -> bool:
-    """Return whether the disk, and not the data in the file, caused an error.
+    """Return whether the system (such as the disk) caused an error, rather than the file's data.
 
-    A damaged offset, which leads before the start of the file, raises EINVAL.
+    EINVAL comes from the data: a damaged offset may point before the start of the file.
     """
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
@@ -188,7 +188,7 @@ def name_of(source: Any) -> str:
 
 
 def is_file_object(thing: Any) -> bool:
-    """Return whether this is a file object and not a path."""
+    """Return whether `source` is a file object rather than a path."""
     return hasattr(thing, "read") or hasattr(thing, "write")
 
 

@@ -23,7 +23,7 @@ from graphla.sparse import Matrix
 from semirings.dtypes import ALL, BOOL, FP64, INT64, UINT64, DataType
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
-LIMIT = 2**31  # a dimension is below this
+LIMIT = 2**31  # dimensions must be less than this
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("pattern", "integer", "unsigned-integer", "real")
@@ -143,8 +143,8 @@ class _Header:
     is_declared: bool  # whether a %%GraphBLAS line gave the dtype
     nrows: int
     ncols: int
-    nvals: int  # entries in the file
-    lines: int  # lines up to and including the size line
+    nvals: int  # number of entries in the file
+    lines: int  # number of lines up to and including the size line
 
 
 def _read_header(text: TextReader) -> _Header:
@@ -181,7 +181,7 @@ def _read_header(text: TextReader) -> _Header:
 
 
 def _next_line(text: TextReader) -> str:
-    """Return the next line that is not blank, stripped; "" at the end of the text."""
+    """Return the next nonblank line, stripped, or "" at the end of the text."""
     while line := text.readline():
         if stripped := line.decode("latin-1").strip():
             return stripped
@@ -217,7 +217,7 @@ def _one_of(what: str, word: str, known: tuple[str, ...], text: TextReader) -> N
 
 
 def _type_line(text: TextReader, field: str, symmetry: str) -> tuple[DataType | None, str]:
-    """Return the dtype that a comment declares, or None, and the first line below the comments."""
+    """Return the dtype declared in a comment (or None) and the first line after the comments."""
     declared = None
     while True:
         line = _next_line(text)
@@ -383,7 +383,7 @@ def _symmetry_to_write(symmetry: str | None, dtype: DataType, A: Rows) -> str:
 
 
 def _count_stored(A: Rows, symmetry: str) -> int:
-    """Return the number of entries to write: all, or those on and below the diagonal."""
+    """Return the number of entries to write: all, or only those on and below the diagonal."""
     if symmetry == "general":
         return A.columns.size
     return int(np.count_nonzero(A.numbers(slice(0, A.columns.size)) >= A.columns))

@@ -34,19 +34,19 @@ def from_networkx(
     Args:
         G: a NetworkX graph, directed or undirected, with or without parallel edges.
         nodelist: the node of each row; by default all nodes, in the order of G.
-        dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
+        dtype: the dtype of the values; by default, NumPy chooses it from the weights.
         weight: the edge attribute that becomes the value. The value is 1 if an edge lacks the
             attribute, or if `weight` is None. A name other than "weight" raises an error if no
             edge has this attribute.
         name: the name of the matrix.
         multigraph_weight: how to combine the weights of parallel edges: "sum", "min" or "max". Use
-            "min" for shortest paths: a sum is not the length of any edge.
+            "min" for shortest paths, because a sum is not the length of any edge.
 
     Returns:
         A square Matrix, symmetric if G is undirected.
 
     Raises:
-        InvalidValue: G is not a NetworkX graph, `nodelist` repeats a node or has an unknown one, no
+        InvalidValue: G is not a NetworkX graph, `nodelist` contains duplicate or unknown nodes, no
             edge has the attribute `weight`, or `multigraph_weight` is unknown.
         DomainMismatch: a weight is not a number of the dtype.
     """
@@ -134,7 +134,8 @@ def to_networkx(
     Args:
         m: a square Matrix, or an expression of one; each row becomes a node.
         edge_attribute: the edge attribute that holds m(i, j); if None, values are omitted.
-        directed: True gives an `nx.DiGraph`, False an `nx.Graph`, for a symmetric matrix only.
+        directed: if True, return an `nx.DiGraph`; if False, an `nx.Graph`, for which the matrix
+            must be symmetric.
         nodelist: the node of each row; by default 0, 1, 2, ...
 
     Returns:

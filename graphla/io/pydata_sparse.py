@@ -41,7 +41,7 @@ def to_pydata_sparse(A: Any, format: str = "coo") -> Any:
 
 
 def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -> Any:
-    """Return the Matrix, or for a one-dimensional array the Vector, of the entries that s stores.
+    """Return a Matrix (or a Vector, if s is one-dimensional) with the entries that s stores.
 
     Args:
         s: a `sparse.COO`, `sparse.DOK` or `sparse.GCXS` with one or two dimensions and fill value

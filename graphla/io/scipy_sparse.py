@@ -31,7 +31,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """Return the Matrix or Vector with the entries that a SciPy sparse array stores.
 
     Explicit zeros are entries. CSR and CSC arrays that are sorted and have no duplicates are used
-    without a copy if their indices are int32; they must not be written afterwards.
+    without a copy if their indices are int32; do not modify them afterwards.
 
     Args:
         A: an array or matrix of `scipy.sparse` or `cupyx.scipy.sparse`; the Matrix of a cupyx
@@ -67,7 +67,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     sizes: dict[str, Any] = {"nrows": A.shape[0], "ncols": A.shape[1]}
     if A.format in ("csr", "csc"):
         if not A.has_sorted_indices:
-            A = A.sorted_indices()  # a copy, so that the caller's A stays unchanged
+            A = A.sorted_indices()  # a copy, because the caller's A must not change
         if A.has_canonical_format:
             build = Matrix.from_csr if A.format == "csr" else Matrix.from_csc
             data = held_once(A.data)
@@ -138,7 +138,7 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     """Return an array of `scipy.sparse` with the entries of A.
 
     Args:
-        A: a Matrix or Vector, or an expression of one. A Vector becomes a row, in CSC a column.
+        A: a Matrix or Vector, or an expression of one. A Vector becomes a row (a column in CSC).
         format: "csr", "csc", "coo", "bsr", "lil", "dia" or "dok".
         copy: if False, a CSR or CSC array shares the memory of A if the layouts agree and A is on
             the CPU; the array is then read-only.

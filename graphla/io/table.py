@@ -13,14 +13,14 @@ import numpy as np
 
 from graphla.io.files import NumberOutOfRange, ParseError, TextReader
 
-NumberRows = Any  # a NumPy structured array with a field per column
+NumberRows = Any  # a NumPy structured array with one field per column
 LineOf = Callable[[int], int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
     dtype: np.dtype[Any]
-    separator: str | None = None  # None: any white space
+    separator: str | None = None  # None means any white space
     columns: tuple[int, ...] | None = None
 
     def fields(self, line: str) -> list[str]:
@@ -29,7 +29,7 @@ class _Layout:
         return found if self.columns is None else [found[column] for column in self.columns]
 
     def lacks_fields(self, line: str) -> str:
-        """Return a message if the line has a wrong number of fields, otherwise an empty text."""
+        """Return an error message if the line has the wrong number of fields, otherwise ""."""
         count, names = len(line.split(self.separator)), self.dtype.names or ()
         needed = len(names) if self.columns is None else max(self.columns) + 1
         if count == needed or (self.columns is not None and count > needed):
@@ -47,10 +47,9 @@ def number_rows(
 ) -> Iterator[tuple[NumberRows, LineOf]]:
     """Yield blocks of rows of `dtype`, each with a function that maps a row to its line number.
 
-    Each line holds exactly the fields of `dtype`. If `columns` is given, the fields are at these
-    positions, and other fields are ignored. Blank lines and lines that start with one of `comments`
-    are skipped. NumPy's `loadtxt` parses the numbers; it rejects a field that is not entirely a
-    number.
+    Each line consists of exactly the fields of `dtype`. If `columns` is given, the fields are at
+    these positions, and other fields are ignored. Blank lines and lines that start with one of
+    `comments` are skipped. NumPy's `loadtxt` parses the numbers; it rejects fields with other text.
     """
     layout = _Layout(dtype, separator, columns)
     comment = comment_lines(comments)
@@ -110,7 +109,8 @@ def _parse(block: bytes, layout: _Layout) -> NumberRows:
     if not block or block.isspace():
         return np.empty(0, layout.dtype)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # older NumPy only warns if an integer has a decimal point
+        # Older NumPy versions only warn if an integer has a decimal point.
+        warnings.simplefilter("error")
         try:
             return np.loadtxt(
                 io.BytesIO(block),
@@ -168,7 +168,7 @@ def _is_number(field: str, kind: np.dtype[Any]) -> bool:
 
 
 def shorten(text: str) -> str:
-    """Return the text in quotes, shortened if it is long."""
+    """Return the text in quotes, shortened if necessary."""
     text = text.strip()
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
