@@ -43,7 +43,7 @@ Noun = TypeVar("Noun")
 
 
 class Replace:
-    """The class of `replace`, which in `C(mask, replace) << x` deletes entries outside the mask."""
+    """The class of the flag `replace`: `C(mask, replace) << x` deletes entries outside the mask."""
 
     __slots__ = ()
 
@@ -344,7 +344,7 @@ def expression(
 
 
 class Updater:
-    """The value of `C(mask, accum, replace)`, whose `<<` or `[I, J] =` writes with these options.
+    """The result of `C(mask, accum, replace)`; its `<<` and `[I, J] =` write to C accordingly.
 
     Args:
         target: C.
@@ -399,7 +399,7 @@ class Updater:
 
 
 class InputMasked:
-    """The value of `C(input_mask=M, ...)`, whose `<<` assigns A[I, J] under a mask M of A.
+    """The result of `C(input_mask=M, ...)`; its `<<` assigns A[I, J], where M is a mask for A.
 
     Args:
         target: C.
@@ -440,7 +440,7 @@ class InputMasked:
 
 
 class Assigner:
-    """The value of `C(mask)[I, J]` or `C[I, J](mask)`, whose `<<` writes a region of C.
+    """The result of `C(mask)[I, J]` or `C[I, J](mask)`; its `<<` writes to a region of C.
 
     Args:
         updater: C(mask, accum, replace).

@@ -187,7 +187,7 @@ class FullVector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorMask:
-    """Where a vector may be written: at the listed indices, or everywhere else if `complement`.
+    """Selects where a vector may be written: at the listed indices or, if `complement`, elsewhere.
 
     The indices are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted`
     is False), or by both, which must agree. `nvals` is the number of these indices, if known.
@@ -203,7 +203,7 @@ class VectorMask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixMask:
-    """Where a matrix may be written: at the entries of `pattern`, or only outside them.
+    """Selects where a matrix may be written: at the entries of `pattern` or, optionally, elsewhere.
 
     The values of `pattern` are not read.
     """

@@ -299,7 +299,7 @@ def complete(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a complete graph: an edge joins every two vertices.
+    """Return a complete graph: an edge joins each pair of vertices.
 
     Args:
         n: the number of vertices.
@@ -367,8 +367,9 @@ def caterpillar(
     """Return a caterpillar tree: a path whose vertices each have `leaves` neighbors with degree 1.
 
     The vertices of the path are 0, 1, ..., spine - 1 in order. The leaves of vertex v are the
-    `leaves` vertices from spine + v * leaves on. If `symmetric` is False, each edge of the path
-    leads to the larger number, and the other edges lead from the path to the leaves.
+    vertices from spine + v * leaves to spine + (v + 1) * leaves - 1. If `symmetric` is False, each
+    edge of the path leads to the vertex with the larger number, and the other edges lead from the
+    path to the leaves.
 
     Args:
         spine: the number of vertices of the path.
@@ -383,7 +384,7 @@ def caterpillar(
         A Matrix with spine * (1 + leaves) rows and columns.
 
     Raises:
-        InvalidValue: a size is not a whole number of at least 0, or there are too many vertices.
+        InvalidValue: a size is negative or not a whole number, or there are too many vertices.
 
     Examples:
         >>> from graphla import generators
@@ -411,15 +412,15 @@ def watts_strogatz(
 ) -> Matrix:
     """Return a small-world graph: a ring of n vertices with k neighbors each, partly rewired.
 
-    Edges connect vertex u with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p` the
-    far end of each such edge is replaced by a vertex drawn uniformly from those that are not
-    neighbors of u in the ring or through an earlier draw. If 64 draws find no such vertex, the edge
-    stays unchanged. The graph has exactly n * k / 2 different edges. If `symmetric` is False, each
-    edge leads away from u.
+    Edges connect vertex u with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p`, the
+    other endpoint of such an edge is replaced by a random vertex. This vertex is neither a neighbor
+    of u in the original ring nor already connected to u by rewiring. If 64 draws find no such
+    vertex, the edge stays unchanged. The graph has exactly n * k / 2 distinct edges. If `symmetric`
+    is False, each edge leads away from u.
 
     Args:
         n: the number of vertices.
-        k: the number of neighbors of each vertex in the ring, an even number below n.
+        k: the number of neighbors of each vertex in the ring, an even number less than n.
         p: the probability that an edge is rewired.
         seed: the seed of the random numbers.
         symmetric: whether each edge is stored in both directions.
@@ -431,7 +432,7 @@ def watts_strogatz(
         A Matrix with n rows and columns.
 
     Raises:
-        InvalidValue: k is odd or not below n, or p is not a probability.
+        InvalidValue: k is odd or not less than n, or p is not a probability.
 
     Examples:
         >>> from graphla import generators

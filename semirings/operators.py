@@ -111,7 +111,7 @@ class Operator:
         raise TypeError(f"{self!r} computes on operands of graphla, not on {_types(args)}")
 
     def trace(self, *args: Any) -> Symbol:
-        """Apply the operator to symbols, as a part of another operator."""
+        """Apply the operator to symbols while another operator is traced."""
         raise UdfParseError(f"{self!r} cannot be a part of another operator's function")
 
     def __repr__(self) -> str:
@@ -387,7 +387,7 @@ class UnaryOp(FunctionOperator):
         return self[dtype_of(args[0])[0]]._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """Apply the operator to symbols, as a part of another operator."""
+        """Apply the operator to symbols while another operator is traced."""
         return self[as_symbol(args[0]).dtype].trace(*args)
 
     def _recipe(self) -> dict[str, Any]:
@@ -646,7 +646,7 @@ class SelectOp(IndexUnaryOp):
 
     @classmethod
     def of(cls, op: IndexUnaryOp) -> SelectOp:
-        """Return the select operator of an index-unary operator that returns BOOL."""
+        """Convert an index-unary operator that returns BOOL to a select operator."""
         recipe = op._recipe()
         recipe["is_anonymous"] = op.is_anonymous
         return cls(**recipe)

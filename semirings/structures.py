@@ -104,7 +104,7 @@ class Monoid(Operator):
 
     @property
     def identities(self) -> dict[DataType, Any]:
-        """The identity on each dtype."""
+        """A dictionary that maps each supported dtype to the identity."""
         return {dtype: self[dtype].identity for dtype in self.types}
 
     @property

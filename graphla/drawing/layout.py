@@ -38,7 +38,7 @@ def place(adjacency: Any) -> np.ndarray:
     adjacency = type(adjacency)((ones, adjacency.indices, adjacency.indptr), adjacency.shape)
     count, component = csgraph.connected_components(adjacency, directed=False)
     positions = np.zeros((n, 2))
-    boxes: list[np.ndarray] = []  # the vertices of each component, the largest first
+    boxes: list[np.ndarray] = []  # the vertices of each component, largest component first
     sizes = np.bincount(component, minlength=count)
     for k in np.argsort(-sizes, kind="stable"):
         vertices = np.flatnonzero(component == k)

@@ -84,7 +84,8 @@ def from_awkward(A: Any, *, name: str | None = None) -> Matrix | Vector:
         raise InvalidValue(
             f"A has format {format!r} and shape {shape}, which do not fit each other"
         )
-    fields = A.data if "data" in A.fields else A  # python-graphblas nests the hyper formats
+    # In the hyper formats, python-graphblas nests the fields in `data`.
+    fields = A.data if "data" in A.fields else A
     for field, of in (("indices", fields), ("values", fields), ("offset_labels", A)):
         if field not in of.fields and (field != "offset_labels" or format.startswith("hyper")):
             raise InvalidValue(f"A has no field {field!r}, which {format} needs")

@@ -2,9 +2,9 @@
 
 A file for shortest paths has a line `p sp N ARCS`, followed by directed arcs `a FROM TO LENGTH`. A
 file for coloring has a line `p edge N EDGES` or `p col N EDGES`, followed by undirected edges
-`e U V`; its lines `n VERTEX VALUE` are skipped. Lines `c ...` are comments. Vertices are numbered
-from 1. The file must contain exactly ARCS arcs. The number of edges is not checked, because many
-published files count an edge twice.
+`e U V`; lines `n VERTEX VALUE` are skipped. Lines `c ...` are comments. Vertices are numbered from
+1. The file must contain exactly ARCS arcs. The number of edges is not checked, because many
+published files count each edge twice.
 """
 
 from __future__ import annotations
