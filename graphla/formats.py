@@ -203,7 +203,7 @@ class VectorMask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixMask:
-    """Selects where a matrix may be written: at the entries of `pattern` or, optionally, elsewhere.
+    """Selects where a matrix may be written: at entries of `pattern` or, if `complement`, outside.
 
     The values of `pattern` are not read.
     """

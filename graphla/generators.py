@@ -413,9 +413,9 @@ def watts_strogatz(
     """Return a small-world graph: a ring of n vertices with k neighbors each, partly rewired.
 
     Edges connect vertex u with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p`, the
-    other endpoint of such an edge is replaced by a random vertex. This vertex is neither a neighbor
-    of u in the original ring nor already connected to u by rewiring. If 64 draws find no such
-    vertex, the edge stays unchanged. The graph has exactly n * k / 2 distinct edges. If `symmetric`
+    other endpoint of such an edge is replaced by a vertex drawn uniformly from those that are
+    neither neighbors of u in the original ring nor connected to u by an earlier rewiring. If 64
+    draws find no such vertex, the edge stays unchanged. The graph has exactly n * k / 2 distinct edges. If `symmetric`
     is False, each edge leads away from u.
 
     Args:
@@ -583,7 +583,7 @@ def _matrix(
 def _weights(
     weights: tuple[float, float] | None, m: int, dtype: Any, rng: np.random.Generator
 ) -> tuple[Any, Any]:
-    """Return the weights of the m edges (a scalar if all are equal) and their dtype."""
+    """Return the weights of the m edges (a scalar if all weights are 1) and their dtype."""
     if weights is None:
         dtype = BOOL if dtype is None else lookup_dtype(dtype)
         return dtype.np_type.type(1), dtype

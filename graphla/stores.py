@@ -12,7 +12,7 @@ before the stamps.
 from __future__ import annotations
 
 import sys
-from _thread import RLock  # `threading.RLock` is a slower Python wrapper of this class
+from _thread import RLock  # `threading.RLock` is a Python function that calls this class
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol

@@ -1,4 +1,4 @@
-"""The monoids: associative, commutative operators with an identity and maybe a terminal value.
+"""The monoids: associative, commutative operators with an identity and, for some, a terminal value.
 
 `register_new` adds a monoid to this module; `register_anonymous` makes one without a name.
 """

@@ -55,7 +55,7 @@ def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 
 
 def of_set(graph: Graph, found: Vector, name: str) -> Answer:
-    """Return the answer for a set of vertices, which are the vertices whose value is true."""
+    """Return the answer for a set of vertices: the vertices whose value is true."""
     members = found.select("==", True).new()
     part = share(members.nvals, graph.nvertices)
     text = f"{number(members.nvals, 'vertex')} ({part} of all)"

@@ -71,7 +71,7 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
         if before - stress < CHANGE * stress:
             break
         before = stress
-        pulls = wanted / np.maximum(apart, 1e-12)  # the diagonal is 0 so far
+        pulls = wanted / np.maximum(apart, 1e-12)  # its diagonal is 0 until the next line
         pulls[np.diag_indices(n)] = -pulls.sum(1)
         points = cho_solve(factor, pulls @ points)
     return points

@@ -1,4 +1,4 @@
-"""Check the laws of an operator, monoid or semiring by searching for a smallest counterexample."""
+"""Check the laws of an operator, monoid or semiring by searching for counterexamples."""
 
 from __future__ import annotations
 

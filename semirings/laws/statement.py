@@ -166,7 +166,7 @@ def law_names(typed: TypedThing) -> tuple[LawName, ...]:
 def broken(
     a: Algebra, name: LawName, operands: tuple[np.ndarray, ...], agreement: Agreement = "exact"
 ) -> np.ndarray:
-    """Return a boolean for each set of operands: whether it breaks the law, given `agreement`."""
+    """Return, for each combination of operands, whether it breaks the law, given `agreement`."""
     statement = STATEMENTS[name]
     left, right = statement.sides(a, *operands)
     if agreement == "rounding":
