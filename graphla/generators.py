@@ -415,8 +415,8 @@ def watts_strogatz(
     Edges connect vertex u with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p`, the
     other endpoint of such an edge is replaced by a vertex drawn uniformly from those that are
     neither neighbors of u in the original ring nor connected to u by an earlier rewiring. If 64
-    draws find no such vertex, the edge stays unchanged. The graph has exactly n * k / 2 distinct edges. If `symmetric`
-    is False, each edge leads away from u.
+    draws find no such vertex, the edge stays unchanged. The graph has exactly n * k / 2 distinct
+    edges. If `symmetric` is False, each edge leads away from u.
 
     Args:
         n: the number of vertices.
