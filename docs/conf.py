@@ -21,7 +21,7 @@ extensions = [
 exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
 
-# Docstrings follow the Google style. A name in single backquotes becomes a link to its documentation.
+# Docstrings follow the Google style. A name in single backquotes links to its documentation.
 default_role = "py:obj"
 suppress_warnings = ["ref.python"]  # a docstring may say `.new()`, which several classes define
 autosummary_generate = True
