@@ -1,4 +1,4 @@
-"""Configuration of the documentation site: `make docs` builds it into out/site."""
+"""Configure the documentation site, which `make docs` builds into out/site."""
 
 from __future__ import annotations
 
@@ -111,6 +111,6 @@ def skip_field(app, what, name, obj, skip, options) -> bool | None:
 
 
 def setup(app) -> None:
-    """Register `mark_up` so that it runs before napoleon, and `skip_field`."""
+    """Register `skip_field`, and `mark_up` so that it runs before napoleon."""
     app.connect("autodoc-process-docstring", mark_up, priority=400)
     app.connect("autodoc-skip-member", skip_field)
