@@ -36,8 +36,8 @@ def batches(
 
     A batch has at most `size` sources. By default the size is chosen so that a batch takes about a
     second, if a source costs `cost` times as much as a search. The last batch then also includes
-    the remaining sources, so that no batch is too small for a compiled loop to pay off. If there
-    are no sources, there is one empty batch.
+    the remaining sources, so that no batch is too small for a compiled loop to pay off. Without
+    sources, there is one empty batch.
     """
     if size is not None:
         ends = list(range(size, count, size))
