@@ -1,16 +1,17 @@
-// Finds a spanning forest by Borůvka's rounds. Each round finds the smallest edge that leaves each
-// tree (all keys are distinct), hooks trees along these edges, and shortens the paths to the roots.
-// Between rounds the host drops the edges inside a tree.
+// Finds a spanning forest by Borůvka's algorithm. Each round finds the smallest edge that leaves
+// each tree (all keys are distinct), hooks trees along these edges, and shortens the paths to the
+// roots. Between rounds the host drops the edges inside a tree.
 //
-// Edges are entries of an upper triangle, given by row and position; the position determines the
-// column and the weight. Among edges of equal weight, the one with the first position is the
-// smallest. label[v] is the root of v's tree; best[r] is the smallest key at root r, or ~0 if there
-// is none.
+// The edges are the entries of an upper triangular matrix. Each edge is stored as its row and its
+// position among the entries, which determines the column and the weight. Among edges of equal
+// weight, the one with the first position is the smallest. label[v] is the root of v's tree.
+// best[r] is the smallest key at root r, or ~0 if there is none.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// Returns a number that orders values: ascending or, if `greatest`, descending.
+/// Maps a value to an unsigned key. Keys have the same order as the values, or the reverse order if
+/// `greatest`.
 template <class T> DEVICE u64 key_of(T x, bool greatest) {
   constexpr int bits = 8 * sizeof(T);
   u64 key;
@@ -68,9 +69,9 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Each root hooks onto the tree at the other end of its edge, and flags the edge. If two roots
-/// have the same edge, the smaller root does not hook. The bits of `first` under the mask `bits`
-/// are the position of the edge.
+/// Each root hooks onto the tree at the other end of its smallest edge, and flags the edge. If two
+/// roots have the same edge, the smaller root does not hook. `first[r] & bits` is the position of
+/// r's edge.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,
