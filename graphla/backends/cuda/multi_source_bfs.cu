@@ -320,7 +320,7 @@ template <class Offset> struct Course {
     if (level <= 4 || !opens_plane(level)) return;
     clear_plane(graph, words, level);
     if (level >= searches.limit)
-      grid.meet();  // no later barrier orders this before another block writes levels
+      grid.meet();  // no barrier follows before other blocks read this plane
   }
 
   /// Adds the bits of the next level. Returns whether the host asks the kernel to stop.

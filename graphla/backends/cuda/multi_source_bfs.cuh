@@ -40,8 +40,7 @@ struct Searches {
   i32 limit;    // the maximum level
   i32 towards;  // one of `Towards`
   float favor;  // A search pulls if `favor` times the number of edges out of its frontier exceeds
-                // the number of edges
-  out of its unreached vertices.
+                // the number of edges out of its unreached vertices.
 };
 
 /// The state of the vertices. A word has one bit per search; a group has 32 vertices.
@@ -50,9 +49,8 @@ struct Words {
   u64 *next;  // one word per vertex with edges, initially zero
   u64 *fresh;
   u32 *open;  // per group: a bit for each vertex that a pull may still reach. It has in-edges, the
-              // mask allows it,
-  and some search has not reached it.u8 *
-      touched;  // per group: whether any word of `next` has new bits; initially zero
+              // mask allows it, and some search has not reached it.
+  u8 *touched;  // per group: whether any word of `next` has new bits; initially zero
   u64 *had;  // per group: searches that reached one of its vertices at this level; if 0, `fresh` is
              // stale
   u64 *planes;  // levels, see multi_source_bfs_levels.cuh
