@@ -11,8 +11,8 @@ namespace graphla {
 
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
-/// Writes the keys and terms of each listed row, from position starts[row] - starts[0] on. Each
-/// block expands one row at a time.
+/// Writes the keys and terms of each listed row, beginning at position starts[row] - starts[0].
+/// Each block expands one row at a time.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
 __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
@@ -64,7 +64,7 @@ __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restri
 }
 
 /// Writes the key of each run, and the sum of its terms[order[t]]. ends[t] is the running sum of
-/// `is_first`, including is_first[t]. Adds 1 to sizes[listed[row]] for each run.
+/// `is_first` up to and including t. Adds 1 to sizes[listed[row]] for each run.
 template <class Op, bool HAS_VALUES>
 __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
                          const typename Op::Z *__restrict__ terms, i64 count,
