@@ -25,8 +25,7 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""Compiled loops pay off from SIMPLE times `config.compile_threshold` entries on, because NumPy is
-fast at these operations."""
+"""Factor on `config.compile_threshold` for operations at which NumPy is fast."""
 SHORT = 1 << 15
 """If two vectors have at most this many entries in total, the result arrays have room for all of
 them, because counting the result first would take longer than the loop."""

@@ -87,7 +87,7 @@ __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ o
   }
 }
 
-/// Writes the column and the sum of each run into its row of C.
+/// Writes each run's column and sum to the run's row of C.
 template <class Op, class Z, class OffsetC, bool HAS_VALUES>
 __global__ void place_runs(const i64 *__restrict__ keys, const Z *__restrict__ sums, i64 count,
                            const i32 *__restrict__ listed, int column_bits, Made<OffsetC, Z> c) {

@@ -1,4 +1,7 @@
-"""Strong components, in one launch. Kernel: strong_components.cu. Waits: for the launch."""
+"""Strong components, in one launch.
+
+Kernel: strong_components.cu. The host waits for the launch.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ class StrongComponentsTuning:
     """The shape of the launch."""
 
     block: int = WIDEST_BLOCK  # threads of a block
-    alone_edges: int = 4096  # a round with at most this many entries is done by one block
+    alone_edges: int = 4096  # one block alone runs rounds of up to this number of entries
 
 
 TUNING = StrongComponentsTuning()
