@@ -12,10 +12,9 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
-"""Maximum size without the following limit.
+"""If the size exceeds this, a compiled loop is used only for at least size / 16 entries.
 
-Above it, a compiled loop is used only for at least size / 16 entries, because its scratch memory
-grows with the size.
+The scratch memory of a loop grows with the size.
 """
 
 ready: set[tuple] = set()

@@ -1,4 +1,4 @@
-"""Look-ups of indices and entries in a mask."""
+"""Look up indices and entries in a mask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphla.backends.cpu.layout import keys_of
 from graphla.formats import Array, Csr, MatrixMask, VectorMask
 
 LOOKUPS = 8
-"""With at least size / LOOKUPS look-ups, the list of a mask is expanded to one flag per index."""
+"""For at least size / LOOKUPS lookups, a list of indices is expanded to one flag per index."""
 
 
 def presence(mask: VectorMask) -> Array:
@@ -50,7 +50,7 @@ def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
 
 
 def _is_among(listed: Any, keys: Array) -> Array:
-    """Return one flag per key: whether the increasing list contains the key."""
+    """Return, for each key, whether the increasing list contains it."""
     if not listed.size:
         return np.zeros(keys.size, bool)
     return listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys

@@ -1,4 +1,4 @@
-"""Data for the choice between pull and push: costs of products, and lengths of rows."""
+"""Estimates for the choice between pull and push: costs of products, and lengths of rows."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def nonempty_rows(a: Csr) -> int:
 def longest_row(a: Csr) -> int:
     """Return the number of entries, as an upper bound of the length of the longest row.
 
-    The CPU needs no better bound, because it counts the edges of u at almost no cost.
+    The CPU backend needs no better bound, because it can count the edges of u at almost no cost.
     """
     return a.nvals
