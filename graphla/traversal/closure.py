@@ -1,4 +1,4 @@
-"""The public function `closure`, and the checks of its arguments."""
+"""The public function `closure`, which checks its arguments."""
 
 from __future__ import annotations
 
@@ -153,11 +153,11 @@ def solve(
     target: int | None = None,
     most: Any = None,
 ) -> Fixpoint[Any, Any]:
-    """Compute `closure`, with options of the evaluation that its users do not see.
+    """Compute `closure`, with additional options for internal callers.
 
-    Values within `delta` of the best one are near; by default the backend chooses it. If only the
-    value at `target`, or only values that are no worse than `most`, are needed, the evaluation may
-    end early; other values may then be missing, or not be the best.
+    Values within `delta` of the best one count as near; by default the backend chooses `delta`. The
+    evaluation may end early if the caller needs only the value at `target`, or only values that are
+    no worse than `most`. Other values may then be missing, or may not be the best.
     """
     x, A = _noun("x", x), _noun("A", A)
     if A.ndim != 2:

@@ -23,9 +23,7 @@ class PartsTuning:
 
     parallel: int = 1 << 15  # number of entries above which a loop uses another thread
     parts: int = 8  # parts per thread, if the work of each part is unknown
-    grain: int = (
-        1 << 22
-    )  # maximum number of entries in a part (of at least one row); Ctrl-C takes effect between parts
+    grain: int = 1 << 22  # maximum entries per part (or one row); Ctrl-C takes effect between parts
 
 
 TUNING = PartsTuning()

@@ -34,7 +34,7 @@ def _transpose_numpy(a: Csr) -> Csr:
 
 
 def _transpose_scipy(a: Csr) -> Csr:
-    """Return the same entries by columns, by SciPy."""
+    """Return the same entries in column order, using SciPy."""
     from scipy.sparse import csr_array
 
     rows = csr_array((_to_scipy_values(a.values), a.indices, a.indptr), shape=(a.nrows, a.ncols))
@@ -44,7 +44,7 @@ def _transpose_scipy(a: Csr) -> Csr:
 
 
 def _to_scipy_values(values: Array) -> Array:
-    """Return what SciPy moves with the indices: the values, or one byte each if they are iso."""
+    """Return what SciPy moves with the indices: the values, or a byte per entry if they are iso."""
     return np.zeros(values.size, np.int8) if is_iso(values) else values
 
 
