@@ -1,5 +1,4 @@
-"""Choose an evaluation according to the laws that are declared for a semiring on the range of its
-operands.
+"""Choose an evaluation by the laws declared for a semiring on the range of its operands.
 
 Let x ⊕ y always be x or y. Then
 

@@ -40,7 +40,7 @@ class Paths(NamedTuple):
     Before and after each search, `place` is -1 everywhere, and `sigma` and `share` are 0.
     """
 
-    place: Any  # the level; with weights, the position in the heap, or -2 minus the position in the queue
+    place: Any  # level; with weights: heap position, or -2 minus the queue position
     sigma: Any  # the number of shortest paths to each vertex
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first

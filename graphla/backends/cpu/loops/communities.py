@@ -28,7 +28,7 @@ class Moves(NamedTuple):
     totals: Any  # shape (n, 2): the sums of the degrees in each community
     rates: Any  # `factor` and `margin` of the request
     sums: Any  # for each community: the weight between it and the current vertex
-    met: Any  # the communities of the current vertex's neighbors; at least as long as the longest row
+    met: Any  # communities of the current vertex's neighbors; at least as long as any row
     queue: Any  # a ring buffer of n vertices; initially it holds all vertices
     waits: Any  # whether a vertex is in the queue; initially True
     stop: Any

@@ -1,5 +1,6 @@
-"""Core numbers: vertices are removed in order of their remaining degree (V. Batagelj and M. Zaversnik,
-*An O(m) Algorithm for Cores Decomposition of Networks*, 2003).
+"""Core numbers: vertices are removed in order of their remaining degree.
+
+See V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003.
 
 `order` lists the vertices sorted by degree. Vertex v is at position place(v), and the vertices with
 degree d begin at position bins(d).

@@ -39,7 +39,7 @@ class Words(NamedTuple):
     seen: Any  # searches that reached v so far; all bits are set if v is masked out
     now: Any  # searches that reached v at this level
     next: Any  # searches that reach v at the next level
-    queue: Any  # two halves, used alternately: vertices with a bit in `now`, and those with a bit in `next`
+    queue: Any  # two alternating halves: vertices with bits in `now`, and in `next`
     stop: Any
 
 
