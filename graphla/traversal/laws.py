@@ -73,9 +73,8 @@ def _unit(op: TypedSemiring) -> Any:
 @lru_cache(maxsize=1024)
 def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
     """Return the domain on which the semiring is declared to be distributive, or None."""
-    alike = op.semiring[
-        op.return_type
-    ]  # values that are not read, or only passed on, may have any type
+    # Values that are not read, or only passed on, may have any type.
+    alike = op.semiring[op.return_type]
     declared = laws.law(alike, side)
     if declared is None or declared.domain.agreement != "exact":
         return None

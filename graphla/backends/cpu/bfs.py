@@ -48,9 +48,8 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 class BfsTuning:
     """Parameters of a search, measured on two cores (docs/performance/findings.md)."""
 
-    apart: int = (
-        1 << 20
-    )  # number of vertices plus entries from which the search runs in another thread
+    # Number of vertices plus entries from which the search runs in another thread.
+    apart: int = 1 << 20
     wide: int = 1 << 17  # number of unreached vertices above which a pull uses a second thread
     # Costs in NumPy; the unit is the cost of one entry that a pull reads.
     stopping: float = 0.6  # factor on the cost of a pull, because rows often end early

@@ -129,9 +129,8 @@ def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
         return a
     first = flag_run_starts(a.indices)
     starts = a.indptr[:-1]
-    first[starts[starts < size]] = (
-        True  # an entry with the same column in the next row is not a duplicate
-    )
+    # An entry with the same column in the next row is not a duplicate.
+    first[starts[starts < size]] = True
     kept = int(first.sum())
     if kept == size:
         return a

@@ -36,9 +36,8 @@ from semirings.structures import TypedSemiring
 class ClosureTuning:
     """Parameters of closures, measured on two cores."""
 
-    small: int = (
-        1 << 14
-    )  # below this number of entries plus vertices, the closure runs in the calling thread
+    # Below this number of entries plus vertices, the closure runs in the calling thread.
+    small: int = 1 << 14
     # The first delta is the mean weight times max(edges_ahead / mean degree, least_ahead).
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
@@ -149,9 +148,8 @@ class _Numba:
                 state[loops.MADE] = 0
                 self.most *= 2
             elif status == loops.PAUSED and self._is_enough():
-                state[loops.OVERFLOWED] = (
-                    0  # the wanted values are final; overflows elsewhere do not matter
-                )
+                # The wanted values are final; overflows elsewhere do not matter.
+                state[loops.OVERFLOWED] = 0
                 return True
             elif status != loops.PAUSED:
                 return status == loops.FINISHED

@@ -251,9 +251,8 @@ class _Words:
 
     def __init__(self) -> None:
         self.free: deque[Word] = deque()
-        self.late: deque[Word] = (
-            deque()
-        )  # words that the host has discarded, but a launch may still write to
+        # Words that the host no longer reads, but to which a launch may still write.
+        self.late: deque[Word] = deque()
 
     def more(self) -> Word:
         """Return a word to which no launch can still write. Call this when `free` is empty."""

@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   const i64 groups = threads_in_grid() / threads;
   for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
     const i32 v = list[k], before = wanted[v];
-    if (before >= 0 && mates[before] == FREE)
-      continue;  // true for all threads of the group or for none
+    // The condition is the same for all threads of the group.
+    if (before >= 0 && mates[before] == FREE) continue;
     Edge<Stored> best = {Stored(0), 0, NONE};
     const u64 word = words[v];
     const i64 end = a.end(v);

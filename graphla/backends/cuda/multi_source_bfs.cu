@@ -156,8 +156,7 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
     const i32 start = searches.starts[s],
               v = searches.renumbered ? searches.renumbered[start] : start;
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
-    else
-      atomicOr(&words.seen[v], u64(1) << s);  // the start has no edges, so only `seen` records it
+    else atomicOr(&words.seen[v], u64(1) << s);  // the start has no edges
   }
   const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
   for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
@@ -319,8 +318,8 @@ template <class Offset> struct Course {
     if (planes_for(level) > words.room) status = TOO_DEEP;
     if (level <= 4 || !opens_plane(level)) return;
     clear_plane(graph, words, level);
-    if (level >= searches.limit)
-      grid.meet();  // no barrier follows before other blocks read this plane
+    // At the last level, no other barrier separates this from the blocks that read the plane.
+    if (level >= searches.limit) grid.meet();
   }
 
   /// Adds the bits of the next level. Returns whether the host asks the kernel to stop.

@@ -195,10 +195,8 @@ class _Searches:
 def _results(tallies: Array, totals: Array, table: Array | None) -> Packed:
     if table is None:
         return RESULTS(tallies=tallies, totals=totals, levels=None, pitch=0, width=0)
-    at, pitch = (
-        table.data.ptr,
-        table.strides[0] // table.itemsize,
-    )  # the table is a range of columns of a wider one
+    # The table is a range of columns of a wider table, so rows are not adjacent.
+    at, pitch = table.data.ptr, table.strides[0] // table.itemsize
     return RESULTS(tallies=tallies, totals=totals, levels=at, pitch=pitch, width=table.shape[1])
 
 

@@ -303,8 +303,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     const i32 v = i32(u32(item));
     const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
     if (item & PULLS) {
-      const u64 missing =
-          shuffle(pulling & ~load_relaxed(&words.next[v]), 0);  // other warps may have added bits
+      // All lanes use lane 0's value, because other warps may add bits between the lanes' loads.
+      const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);
       if (!missing) continue;
       const i64 begin = i64(graph.into_ends[v]) + skip;
       pull_part(graph, words, v, begin, least(begin + graph.part, i64(graph.into_ends[v + 1])),
@@ -315,8 +315,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
       push_part(graph, words, begin, end, words.fresh[v] & pushing, care);
     }
   }
-  const i64 each = greatest(
-      i64(1), least(rows / warps, i64(WARP)));  // a warp takes fewer rows per step if there are few
+  // If there are few rows, a warp takes fewer of them per step.
+  const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
     push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, care);

@@ -45,9 +45,8 @@ struct alignas(16) Quad {
 template <class Level>
 DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
   Quad quad = {{0, 0, 0, 0}};
-  constexpr u32
-      SPREAD = 0x00204081,
-      ONES = 0x01010101;  // multiplication by SPREAD copies bits 0..3 to the low bits of 4 bytes
+  // Multiplication by SPREAD copies bits 0..3 to the low bits of 4 bytes; ONES selects these bits.
+  constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
   u32 run = 0;
   for (int b = used - 1; b >= 0; --b) {
     run ^= u32(planes[b * stride + v] >> first) ^ (CENTER >> b & 1 ? ~0u : 0u);

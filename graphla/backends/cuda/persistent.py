@@ -76,9 +76,7 @@ class _Words:
         tickets = current(TUNING).tickets
         if tickets:
             self.zeros[self.left, 0] = tickets << 32
-        return np.uint64(
-            self.first + 8 * CONTROL * self.left
-        )  # slicing the array would take longer
+        return np.uint64(self.first + 8 * CONTROL * self.left)  # faster than a slice
 
 
 class _Kept(local):

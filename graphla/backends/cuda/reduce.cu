@@ -12,11 +12,11 @@ enum FoldShape {
   STRIP = 512,      // entries that one warp folds
   FOLD_BLOCK = 256  // threads of a block that folds one part
 };
-constexpr int AHEAD =
-    4;  // number of values that a thread loads at the same time, if a value has at least 4 bytes
+// Number of values that a thread loads at the same time, if a value has at least 4 bytes.
+constexpr int AHEAD = 4;
 constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
-constexpr int SHORT =
-    32;  // maximum length of a part of a row that one lane folds, in a strip of many rows
+// In a strip of many rows, one lane folds the part of a row up to this length.
+constexpr int SHORT = 32;
 constexpr int ROOM = STRIP + STRIP / WARP;  // elements in shared memory for the values of a strip
 
 /// Folds the values of the lanes of a warp. Only lane 0 gets the result.

@@ -49,8 +49,8 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   sort_held<Op>(key, at, heads);
 #pragma unroll
   for (int n = 0; n < ITEMS; n++) {
-    if (mine + n >= size)
-      continue;  // no barrier needed: only this thread uses these elements until the next one
+    // No barrier is needed: until the next barrier, only this thread uses these elements.
+    if (mine + n >= size) continue;
     keys[mine + n] = key[n];
     order[mine + n] = u16(at[n]);
   }

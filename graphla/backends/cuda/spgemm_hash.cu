@@ -14,8 +14,8 @@
 namespace graphla {
 
 constexpr int FEW_PLACES = SpgemmTuning::places;  // total number of slots in the tables of a block
-constexpr int RANKED_BITS =
-    7;  // with up to 2^7 slots, columns are sorted by counting the smaller columns of each
+// Up to 2^RANKED_BITS slots, a column's position is found by counting the smaller columns.
+constexpr int RANKED_BITS = 7;
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
 template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;

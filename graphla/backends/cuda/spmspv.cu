@@ -12,14 +12,12 @@
 namespace graphla {
 
 enum Way {
-  CLAIM = 0,  // list each output once; its value is the first term to claim it
-  CLAIM_ALONE =
-      1,  // list each output once, without values, because all values are known to be equal
-  CLAIM_IDENTITY =
-      2,           // list each output once, and initialize its value to the identity; FOLD follows
-  FOLD = 3,        // fold terms into the outputs that an earlier launch has claimed
-  FOLD_DENSE = 4,  // claim and fold in one launch; every output already holds the identity
-  EXPAND = 5,      // store the output and the term of each edge, in order, without a fold
+  CLAIM = 0,           // list each output once; its value is the first term to claim it
+  CLAIM_ALONE = 1,     // list each output once, without values, which are all known to be equal
+  CLAIM_IDENTITY = 2,  // list each output once, and set its value to the identity, before FOLD
+  FOLD = 3,            // fold terms into the outputs that an earlier launch has claimed
+  FOLD_DENSE = 4,      // claim and fold in one launch; every output already holds the identity
+  EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
 
 /// The entries of u, which are the frontier.

@@ -16,8 +16,8 @@ namespace graphla {
 
 constexpr int FEW = 8;    // number of entries that one thread reads
 constexpr int SOME = 32;  // maximum number of entries of a row that a group of lanes reads
-constexpr int CROWD = 4;  // if more rows of a warp than this are longer than SpmvTuning::middle,
-                          // all of them are queued
+// If more than CROWD rows of a warp are longer than SpmvTuning::middle, all of these are queued.
+constexpr int CROWD = 4;
 
 /// Number of entries in a chunk. If folds may end early, a row with more than strip + wide_chunk
 /// entries is long, and only the entries after its strip are cut into chunks. Otherwise a row with
@@ -210,10 +210,8 @@ __global__ void __launch_bounds__(THREADS<HELD>,
                                   BLOCKS<Offset, A, typename Op::Z, HELD, MASK, ENDS>)
     pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wanted wants,
               Result<typename Op::Z> result, Queue queue) {
-  constexpr int SPAN = MASK == MASK_FLAGS ? SpmvTuning::span
-                       : HELD == WITH_HUBS
-                           ? 2
-                           : 1;  // number of rows per lane that a warp takes per step
+  // Number of rows per lane that a warp takes per step.
+  constexpr int SPAN = MASK == MASK_FLAGS ? SpmvTuning::span : HELD == WITH_HUBS ? 2 : 1;
   SHARED(u8, lists, MASK == MASK_FLAGS ? BLOCK_THREADS * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
   const bool *__restrict__ flags = wants.flags;

@@ -30,8 +30,8 @@ namespace graphla {
 constexpr int AHEAD = 4;  // number of entries that a lane reads per step of a walk
 constexpr int STEPS = 4;  // number of vertices that a lane reads per step of a pass
 constexpr i64 TILE = STEPS * WARP;
-constexpr u32 OF_COLUMNS =
-    u32(1) << 31;  // flag in a queue item: visit the column of the vertex, not its row
+// Flag in a queue item: visit the column of the vertex, not its row.
+constexpr u32 OF_COLUMNS = u32(1) << 31;
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 

@@ -54,9 +54,9 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
   SHARED(i64, span, 2);
-  SHARED(i32, stop,
-         2);  // one flag for even and one for odd tiles, so that all threads read a flag before it
-              // is overwritten
+  // One flag for even and one for odd tiles, so that all threads read a flag before it is
+  // overwritten.
+  SHARED(i32, stop, 2);
   const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
   const i64 from = tiles * blockIdx.x / gridDim.x * tile,
             to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);
