@@ -97,13 +97,13 @@ def closure(
     land on BOOL.
 
     Args:
-        x: a Vector of starting values, of size n; or a Matrix with n columns, of which each row is
-            a start of its own.
+        x: a Vector of starting values, of size n; or a Matrix with n columns, each row of which is
+            a separate vector of starting values.
         A: the Matrix to multiply by, of shape (n, n), or an expression that computes one. An edge
             u -> v is the entry A(u, v).
         semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
-        mask: a mask of size n. Vertices off the mask are neither reached nor expanded, but entries
-            of x are kept and expanded even there.
+        mask: a mask of size n. Vertices that it forbids are neither reached nor expanded, except
+            that entries of x are kept and expanded everywhere.
         cutoff: the maximum number of products, so that only paths of at most `cutoff` edges count.
             None sets no bound.
         parents: whether to find parents as well.

@@ -1,8 +1,8 @@
 """Compute the least solution of x = x ⊕ xA in the fastest way that the laws of ⊕ and ⊗ allow.
 
-1. If all starting values are equal, A is iso-valued and ⊗ never improves a value, then a value is
-   better the fewer edges its path has. A breadth-first search computes levels, and a table maps
-   levels to values.
+1. If all starting values are equal, A is iso-valued and ⊗ never improves a value, then paths with
+   fewer edges give better values. A breadth-first search computes levels, and a table maps levels
+   to values.
 2. If ⊗ never improves a value and ⊕ is min or max, near entries are multiplied before far ones. If
    ⊗ only distributes over ⊕, improved entries are multiplied in any order.
 3. Otherwise, and if there is a limit, rounds run from one buffer into another.
@@ -227,7 +227,7 @@ def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
 
 
 def _by_products(task: Task, turns: int) -> ClosureResult:
-    """Run the loop of products: a direction is forced, or no loop supports the operators."""
+    """Run the definition: a direction is forced, or no other loop supports the operators."""
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)
     with config.set(autocompute=True):
@@ -256,7 +256,7 @@ def _refuse_endless(task: Task, closed: ClosureResult) -> None:
 
 
 def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
-    """Raise an error if parents form a cycle, around which rounded sums improve."""
+    """Raise an error if the parents form a cycle, because then rounded sums around it improve."""
     cycle = rounded_cycle(closed, task.op, task.a.device)
     if cycle is not None:
         _refuse_endless(task, closed)

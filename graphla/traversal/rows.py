@@ -1,7 +1,7 @@
 """The closure of a Matrix: the closure of each of its rows.
 
-If each row has one start, and a value is better the fewer edges its path has (see `evaluation`),
-the searches of all rows run together, and a table maps levels to values. Otherwise the rows are
+If each row has one start, and paths with fewer edges give better values (see `evaluation`), the
+searches of all rows run together, and a table maps levels to values. Otherwise the rows are
 processed one after another.
 """
 

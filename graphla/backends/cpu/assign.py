@@ -255,7 +255,7 @@ def _accumulate(
 
 
 def _apply_at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
-    """Return op(x, y) for pairs of values; `places` holds the index at which each pair is."""
+    """Return op(x, y) for pairs of values; `places` holds the index of each pair."""
     if not op.is_positional:
         return op.numpy(x, y)
     i, j = places.astype(np.int64), np.zeros(places.size, np.int64)
@@ -309,7 +309,7 @@ def _write_numba(
 def _fill(
     c: BitmapVector, t: BitmapVector, dtype: Any, in_place: bool, threads: int
 ) -> BitmapVector:
-    """Write all entries of t into w, which keeps all of its own entries."""
+    """Write all entries of t into w, without removing entries of w."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=lookup_dtype(dtype))
     whole = t.size // 8

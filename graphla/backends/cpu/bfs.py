@@ -35,9 +35,9 @@ BYTE_LEVELS = 255
 EDGES = 2 * int(loops.ROOM)
 """Length of the array of a push's edges: ROOM targets, then ROOM sources."""
 FEW = 64
-"""Up to this many starts are marked one by one."""
+"""Maximum number of starts that are marked one by one."""
 PULLS = 32
-"""Number of parts into which a pull is cut for the threads."""
+"""Number of parts into which a pull is divided among threads."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -174,7 +174,7 @@ def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsRe
 
 
 class _Search:
-    """The state of a compiled search. The loop runs all levels per call, or one if traced."""
+    """The state of a compiled search. A call of the loop runs all levels, or one if traced."""
 
     def __init__(self, request: Search, threads: int, stop: Array) -> None:
         self.request, self.threads = request, threads

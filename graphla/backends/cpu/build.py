@@ -1,4 +1,4 @@
-"""Build a vector or a matrix from entries in any order; duplicates are combined or refused."""
+"""Build a vector or a matrix from entries in any order; duplicates are combined or are an error."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""Factor on `config.compile_threshold` for operations at which NumPy is fast."""
+"""Factor on `config.compile_threshold` for operations that are fast in NumPy."""
 SHORT = 1 << 15
 """Maximum total number of entries of two vectors whose result is not counted first.
 
@@ -38,7 +38,7 @@ V = TypeVar("V", SparseVector, Csr)
 
 
 def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-    """Return op(x, y) where both have an entry, and the only entry where one has none.
+    """Return op(x, y) where both have an entry, and the single entry where only one has.
 
     If `left` and `right` are given, they replace missing entries: an entry that only a has becomes
     op(x, right), and an entry that only b has becomes op(left, y).

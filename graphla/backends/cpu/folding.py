@@ -166,5 +166,5 @@ def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
 
 
 def ignore_overflow(values: Array) -> AbstractContextManager[Any]:
-    """Return a context without overflow warnings. For integers, which never warn, it is empty."""
+    """Return a context manager that suppresses overflow warnings; integers never warn."""
     return np.errstate(all="ignore") if values.dtype.kind == "f" else _quiet

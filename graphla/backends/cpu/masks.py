@@ -29,7 +29,7 @@ def flag_allowed(mask: VectorMask) -> Array:
 
 
 def look_up_indices(mask: VectorMask, indices: Array) -> Array:
-    """Return one flag for each of `indices`: whether the mask allows it."""
+    """Return, for each of `indices`, whether the mask allows it."""
     listed = mask.indices
     if mask.present is None and mask.is_sorted and indices.size * LOOKUPS < mask.size:
         inside = _is_among(listed, indices)
@@ -39,7 +39,7 @@ def look_up_indices(mask: VectorMask, indices: Array) -> Array:
 
 
 def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
-    """Return one flag for each entry of a: whether the mask allows it."""
+    """Return, for each entry of a, whether the mask allows it."""
     pattern = mask.pattern
     if pattern.indices is a.indices and pattern.indptr is a.indptr:
         return np.full(a.nvals, not mask.complement)

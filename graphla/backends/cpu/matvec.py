@@ -27,7 +27,7 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def nonempty_rows(a: Csr) -> int:
-    """Return the number of rows, as an upper bound of the number of nonempty rows.
+    """Return the number of rows, as an upper bound on the number of nonempty rows.
 
     An exact count would cost as much as a product.
     """
@@ -35,7 +35,7 @@ def nonempty_rows(a: Csr) -> int:
 
 
 def longest_row(a: Csr) -> int:
-    """Return the number of entries, as an upper bound of the length of the longest row.
+    """Return the number of entries, as an upper bound on the length of the longest row.
 
     The CPU backend needs no better bound, because it can count the edges of u at almost no cost.
     """

@@ -101,7 +101,7 @@ def _reach_of(tree: BfsResult) -> tuple[int, int, int]:
 
 
 def _fill_unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
-    """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt."""
+    """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt it."""
     table = np.empty((rows, columns), levels)
     step = max(1, current(operands.TUNING).grain // max(columns, 1))
     for first in range(0, rows, step):

@@ -1,8 +1,8 @@
 """Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
-With NumPy, a product expands all terms, sorts them, and sums them, for one chunk of rows after the
-other. If the mask allows few positions, it computes the dot product of a row and a column for each
-of them.
+With NumPy, a product expands all terms, sorts them, and sums them, one chunk of rows after another.
+If the mask allows few positions, it computes the dot product of a row and a column for each of
+them.
 
 With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
 or under a complemented mask, a first pass finds the pattern of the result, and a second pass

@@ -112,7 +112,7 @@ def _dense_if_many(
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
     """Return the allowed outputs in order, and the start and the number of entries of each row.
 
-    Outputs with an empty row may be left out.
+    Outputs with an empty row may be omitted.
     """
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
@@ -304,7 +304,7 @@ def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Arr
 
 @lru_cache(maxsize=4096)
 def may_be_constant(semiring: TypedSemiring) -> bool:
-    """Return whether all results are equal if both operands are iso, because all terms are."""
+    """Return whether iso operands imply that all results are equal."""
     monoid = semiring.monoid
     is_idempotent = monoid.is_any or monoid.is_idempotent
     return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional

@@ -24,7 +24,7 @@ enum MergeShape {
 };
 constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
 constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
-constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
+constexpr u32 NO_INDEX = ~0u;  // marks the end of a row
 
 /// The result of the first pass over a merge. Each word describes 32 items: one bit per item says
 /// whether the item is from a (`of_a`), and another whether it is dropped (`dropped`). `within` has
@@ -266,7 +266,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
     i64 place[MOVES];
     bool has_x[MOVES], has_y[MOVES];
 #pragma unroll
-    for (int step = 0; step < MOVES; step++) {  // all loads before the first store
+    for (int step = 0; step < MOVES; step++) {  // All loads are issued before the first store.
       const i64 d = begin + i64(step) * blockDim.x + threadIdx.x;
       x[step] = A(0), y[step] = B(0), index[step] = 0, place[step] = 0;
       has_x[step] = has_y[step] = false;

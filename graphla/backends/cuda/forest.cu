@@ -38,7 +38,7 @@ DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   else return key << 32 | u64(place);
 }
 
-/// best[r] = the smallest key of the edges that leave r's tree.
+/// Sets best[r] to the smallest key of the edges that leave r's tree.
 template <class Op, class Offset, class T, bool WIDE>
 __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -53,7 +53,7 @@ __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// first[r] = the first position of an edge that leaves r's tree with the key best[r].
+/// Sets first[r] to the first position of an edge that leaves r's tree with the key best[r].
 template <class Op, class Offset, class T>
 __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -88,7 +88,7 @@ __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
   }
 }
 
-/// parent[v] = the root of v, for all vertices at once.
+/// Sets parent[v] to the root of v for all vertices at the same time.
 template <class Op> __global__ void climb(i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     i32 above = load_relaxed(&parent[v]);

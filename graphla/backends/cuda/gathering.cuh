@@ -28,7 +28,7 @@ template <class U> struct Hubs {
                      int log_slots) {
     U *to = (U *)room;
     u16 *names = (u16 *)(to + (1 << log_slots));
-    constexpr int AT_ONCE = 8;  // loads in flight
+    constexpr int AT_ONCE = 8;  // number of loads in flight
     const int slots = 1 << log_slots, step = int(blockDim.x);
 #pragma unroll 1
     for (int first = int(threadIdx.x); first < slots; first += AT_ONCE * step) {
@@ -107,7 +107,7 @@ template <class A, class U> struct Operands {
 /// segment of a row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 struct Rows {
-  static constexpr int BATCH = 4;  // loads in flight
+  static constexpr int BATCH = 4;  // number of loads in flight
   static constexpr bool MAY_SETTLE = ENDS != AT_LAST || Op::HAS_TERMINAL;
   static constexpr bool HAS_HUBS = HELD == WITH_HUBS;
   const i32 *__restrict__ columns;

@@ -34,7 +34,7 @@ class HotColumnsTuning:
     samples: int = 1 << 21
     """Number of entries of A in the sample."""
     share: float = 1 / 8
-    """Minimum fraction of entries in hot columns; below it, testing each entry costs more time."""
+    """Minimum fraction of entries in hot columns. Below it, testing each entry costs too much."""
 
 
 TUNING = HotColumnsTuning()

@@ -80,8 +80,8 @@ def repeat_value(value: Array, size: int) -> Array:
 def blocks(items: int, block: int = BLOCK) -> int:
     """Return the number of blocks for one thread per item, limited to a few waves of the GPU.
 
-    If there are more items than threads, each thread of the kernel takes several items: `for (i64 k
-    = thread_in_grid(); k < n; k += threads_in_grid())`.
+    If there are more items than threads, each thread of the kernel takes several items:
+    `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
     """
     return min(-(-items // block), 16 * card().multiprocessors * (2048 // block))
 

@@ -24,7 +24,7 @@ class MatchingTuning:
     """The row length from which a block reads a row, and the size of blocks."""
 
     wide: int = 1 << 11  # maximum number of entries in a row that one warp reads
-    block: int = 256  # threads of a block
+    block: int = 256  # number of threads per block
 
 
 TUNING = MatchingTuning()

@@ -67,8 +67,8 @@ template <class Op> __global__ void join_parts(i64 count, i64 length, i64 *ends)
     ends[i] += ends[count + i / length];
 }
 
-/// facts[0] = the number of entries in the longest row of A; facts[1] = the number of nonempty
-/// rows.
+/// Sets facts[0] to the number of entries in the longest row of A, and facts[1] to the number of
+/// nonempty rows.
 template <class Op, class Offset>
 __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *facts) {
   u64 widest = 0, filled = 0;
@@ -92,13 +92,13 @@ __global__ void constant_term(const A *a_values, const U *u_values, typename Op:
   if (thread_in_grid() == 0) z[0] = Op::term(a[0], u[0], 0, 0);
 }
 
-/// flags[indices[i]] = true.
+/// Sets flags[indices[i]] = true for all i.
 template <class Op>
 __global__ void flag_listed(const i32 *__restrict__ indices, i64 count, bool *__restrict__ flags) {
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) flags[indices[i]] = true;
 }
 
-/// values[i] = w[indices[i]].
+/// Sets values[i] = w[indices[i]] for all i.
 template <class Op, class Z>
 __global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices, i64 count,
                         Z *__restrict__ values) {

@@ -5,12 +5,12 @@
 // has reached v by level d. In `fresh[v]`: the search reached v at level d. In `next[v]`, a
 // superset of seen[v]: the search will reach v by level d + 1. A level has two phases, with a
 // barrier after each:
-//   expand  next[v] |= seen[u] for searches that pull, where u runs over v's in-neighbors until v
-//   has
-//           all searches; next[w] |= fresh[v] for searches that push, where w runs over v's
-//           out-neighbors.
-//   merge   fresh = next & ~seen, then seen = next. Stores the levels, and counts the vertices and
-//           edges of each search.
+// - expand: next[v] |= seen[u] for searches that pull, where u runs over v's in-neighbors until v
+//   has all searches; next[w] |= fresh[v] for searches that push, where w runs over v's
+//   out-neighbors.
+// - merge: fresh = next & ~seen, then seen = next. Stores the levels, and counts the vertices and
+//   edges of each search.
+//
 // A pull may read `seen` instead of `fresh`: if a search had reached a neighbor of v before this
 // level, it would already have reached v.
 //

@@ -27,7 +27,7 @@ from graphla.settings import forced_direction
 class MultiSearchTuning:
     """Constants measured on an H200; the first three are compiled into the kernel."""
 
-    block: int = 256  # threads
+    block: int = 256  # number of threads per block
     searches: int = 64  # number of searches per launch, which is the number of bits in a word
     tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
     longest: int = 64  # maximum number of entries in a row that one warp reads; longer rows are cut
@@ -107,9 +107,8 @@ class _Searches:
             into_ends=None if into is None else into.indptr,
             into=None if into is None else into.indices,
             first=None if into is None else first,
-            leads=bool(
-                relabeled
-            ),  # a plan without relabeling takes `first` from any position of the row
+            # Without relabeling, `first` may be any entry of the row.
+            leads=bool(relabeled),
             allowed=allowed,
             longest=tuning.longest,
             part=tuning.part,

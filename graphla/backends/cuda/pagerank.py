@@ -28,7 +28,7 @@ WALK, TURNS = Struct("pagerank.cu", "Walk"), enumeration("pagerank.cu", "Turn")
 class PageRankTuning:
     """The launch shape, and a limit for keeping hot values in shared memory."""
 
-    block: int = 256  # threads of a block
+    block: int = 256  # number of threads per block
     most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums
     cached: int = 32 << 20
     """If the values take at most this many bytes and hubs come first, the L2 cache is fast enough.

@@ -3,8 +3,9 @@
 //
 // The launch is cooperative: every block of the grid is resident, so a block may wait for all
 // others. The first parameter of each persistent kernel is a `Launch`. When a block ends, it calls
-// `is_last_block`, and the last block calls `tell_host`. Invariant: all blocks execute the same
-// barriers, and leave at the same one.
+// `is_last_block`, and the last block calls `tell_host`.
+//
+// Invariant: all blocks execute the same barriers, and leave at the same one.
 #ifndef GRAPHLA_PERSISTENT
 #define GRAPHLA_PERSISTENT
 #include "collectives.cuh"
@@ -76,7 +77,7 @@ DEVICE u64 load_acquired(const u64 *at) {
 /// whose votes are in the other field.
 struct Grid {
   u64 *word;
-  u32 due;  // the value of the ticket counter when the next turn ends
+  u32 due;  // the value of the ticket counter at the end of the next barrier
   u32 turn;
 
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}

@@ -45,7 +45,7 @@ class PersistentTuning:
     launches: int = 128  # number of launches whose counters are zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
     nap: float = 20e-6  # seconds between two polls after `spin` seconds
-    check: float = 1e-3  # seconds between two checks whether the card has failed
+    check: float = 1e-3  # seconds between two checks for a failure of the card
 
 
 TUNING = PersistentTuning()
@@ -163,7 +163,7 @@ def run(
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1
-        stream.synchronize()  # a card that has failed raises here, too
+        stream.synchronize()  # raises an error if the card has failed
         raise
     return [view[k] & 0xFFFFFFFF for k in told]
 

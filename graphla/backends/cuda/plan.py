@@ -70,7 +70,7 @@ def plan_cost(out: Csr, into: Csr) -> float:
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
     forms = 1 if out is into else 2
-    # Twice, because the plan of the transpose has its own `first`.
+    # `first` counts twice, because the plan of the transpose has its own.
     held = numbers + n // 8 + forms * (pattern + 2 * first)
     if not entries or held > current(TUNING).most * forms * pattern:
         return inf

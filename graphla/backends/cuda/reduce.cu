@@ -9,8 +9,8 @@
 namespace graphla {
 
 enum FoldShape {
-  STRIP = 512,      // entries that one warp folds
-  FOLD_BLOCK = 256  // threads of a block that folds one part
+  STRIP = 512,      // number of entries that one warp folds
+  FOLD_BLOCK = 256  // number of threads per block in a fold of one part
 };
 // Number of values that a thread loads at the same time, if a value has at least 4 bytes.
 constexpr int AHEAD = 4;

@@ -10,7 +10,7 @@
 
 namespace graphla {
 
-/// Stores one given flag per entry as a bit.
+/// Packs the given flags, one per entry, into bits.
 template <class Op, class Stored, int KEPT>
 __global__ void flag_given(const Stored *flags, u32 *bits, i64 *counts, i64 words, i64 count) {
   const Values<bool, Stored, KEPT> flag(flags);
@@ -92,7 +92,7 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
   put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-enum FewShape { FEW_WORDS = 128 };  // number of flag words above which one block is too slow
+enum FewShape { FEW_WORDS = 128 };  // one block selects if there are fewer flag words than this
 
 /// Selects the entries of a vector for which Op::call(x, i, 0, thunk) holds, with one block. Stores
 /// their number in *answer. There must be fewer than FEW_WORDS * WARP entries.

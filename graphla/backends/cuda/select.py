@@ -139,7 +139,7 @@ def _scan(ends: Array, answer: Any, narrow: Any) -> None:
 
 
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
-    """Return the entries whose flags are in `bits`; `ends` has the counts of flags per word."""
+    """Return the entries whose flags are in `bits`; `ends` has their running counts per word."""
     count = scan_and_count(ends)
     if count == a.nvals:
         return a

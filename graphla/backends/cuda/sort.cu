@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    __syncthreads();  // all threads have read shared memory for the other row
+    __syncthreads();  // all threads are done with the other row's data in shared memory
     const int warp = warp_in_block();
     if (warp < 2) {
       const i64 split =

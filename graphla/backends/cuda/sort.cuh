@@ -32,8 +32,8 @@ template <int TILE, int STRIDE> struct Row {
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// The row at each seam of a matrix: `indptr` is the matrix's, and rows[k] is the row at seam k.
-/// Both are null for a vector.
+/// The row at each seam of a matrix with the given `indptr`: rows[k] is the row at seam k. Both
+/// arrays are null for a vector.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;
@@ -125,7 +125,7 @@ DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
   }
 }
 
-/// A barrier of at least the 2 * width threads that merge two runs.
+/// A barrier for at least the 2 * width threads that merge two runs.
 DEVICE void sync_pairs(int width) {
   if (2 * width <= WARP) __syncwarp();
   else __syncthreads();

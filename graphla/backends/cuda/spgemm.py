@@ -90,7 +90,7 @@ def mxm(
 ) -> Csr | None:
     """C⟨mask⟩ = A ⊕.⊗ B.
 
-    Return None if B is stored by columns only, and the product needs it by rows.
+    Return None if the product reads the rows of B, but only the columns of B are stored.
     """
     ncols = bt.nrows if b is None else b.ncols  # pyright: ignore[reportOptionalMemberAccess]
     dtype = semiring.monoid.type.np_type
@@ -197,8 +197,8 @@ class _Lists(NamedTuple):
 def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
     """Assign each row to a bin by its number of terms, and list the rows of each bin.
 
-    `of_rows` must be zero. It has room for the number of terms of each row, which the kernel stores
-    there, followed by 12 counts and a ticket counter.
+    `of_rows` must initially be zero. The kernel stores the number of terms of each row there,
+    followed by 12 counts and a ticket counter.
     """
     tuning, nrows = current(TUNING), a.nrows
     room, answer = min(nrows, a.nvals), next_answer()

@@ -56,7 +56,7 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
   }
 }
 
-/// is_first[t] = whether a run of keys other than NOWHERE begins at key t.
+/// Sets is_first[t] to whether a run of keys other than NOWHERE begins at position t.
 template <class Op>
 __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restrict__ is_first) {
   for (i64 t = thread_in_grid(); t < count; t += threads_in_grid())

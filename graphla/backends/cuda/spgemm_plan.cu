@@ -6,7 +6,7 @@
 
 namespace graphla {
 
-/// The bins of rows, by the number of terms and the way in which a row is computed.
+/// The bins of rows: they say how a row is computed and, for rows with few terms, how many it has.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
@@ -159,7 +159,7 @@ __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
     atomicAdd(counts + indices[entry], 1);
 }
 
-/// total[0] += the sum of x[k] y[k].
+/// Adds the sum of x[k] y[k] over all k to total[0].
 template <class Op>
 __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ y, i64 count,
                              u64 *__restrict__ total) {

@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 /// Sets the bits of the outputs that the mask forbids, so that no edge can claim them. The mask is
-/// a list of outputs. All bits must be zero at first.
+/// a list of outputs. All bits must initially be zero.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
 // --- tiles of edges ---------------------------------------------------------------------------
 
 constexpr int THREADS = BLOCK_THREADS;                     // number of threads of a block
-constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile per thread
+constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // number of edges per thread in a tile
 constexpr int TILE = SpmspvTuning::tile;
 
 /// A tile with the edges from `begin` to `end` - 1, and its block's shared memory.

@@ -107,7 +107,7 @@ FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Output
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), by the columns k at which u has an entry."""
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), along columns k at which u has an entry."""
     plan = plan_of(semiring, side)
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
@@ -186,7 +186,7 @@ def _seconds(monoid: TypedMonoid) -> TypedSemiring:
 
 
 class _Edges:
-    """The edges of a frontier: an upper bound of their number, and the kernels that push them."""
+    """The edges of a frontier: an upper bound on their number, and the kernels that push them."""
 
     def __init__(
         self,

@@ -239,8 +239,8 @@ __global__ void __launch_bounds__(THREADS<HELD>,
       }
       Fold<Op> fold;
       int few = int(least(end - begin, Offset(FEW)));
-      if (!rows.MAY_SETTLE && end - begin > Offset(FEW))
-        few = 0;  // the warp reads such a row at once
+      // If no fold can end early, a group or the warp reads a longer row from its start.
+      if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
       rows.fold_few(fold, begin, few, row);
       begin += Offset(few);
       const i32 place = wants.by_place ? i32(mine) : row;
@@ -296,7 +296,7 @@ template <class Op, int ENDS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk,
                 Result<typename Op::Z> result) {
-  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // loads in flight
+  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // number of loads in flight
   const Long *__restrict__ longs = queue.longs;
   const bool *__restrict__ has = folds.has;
   const typename Op::Z *__restrict__ sums = folds.sums;

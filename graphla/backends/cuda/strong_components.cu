@@ -62,8 +62,8 @@ template <class Offset> struct Strong {
                 // then their out-degrees
   u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
-  i32 *lists;   // two lists of n living vertices, for even and for odd passes
-  u64 *queue;   // two sides of 2n items
+  i32 *lists;   // two lists of up to n vertices that are alive, for even and for odd passes
+  u64 *queue;   // two halves with 2n items each
   i64 *labels;  // labels[v] becomes the smallest vertex of v's component
 
   /// Returns the index of a vertex in `ahead` and `stamps`. If `marked` has OF_COLUMNS, it is the

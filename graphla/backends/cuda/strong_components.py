@@ -25,7 +25,7 @@ STRONG = Struct("strong_components.cu", "Strong")
 class StrongComponentsTuning:
     """The shape of the launch."""
 
-    block: int = WIDEST_BLOCK  # threads of a block
+    block: int = WIDEST_BLOCK  # number of threads per block
     alone_edges: int = 4096  # one block alone runs rounds of up to this number of entries
 
 

@@ -16,7 +16,7 @@ namespace graphla {
 
 constexpr int ROUNDS = 10;
 
-/// Philox4x32-10 (J. Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*, 2011).
+/// Applies Philox4x32-10 (J. Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*, 2011).
 DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
 #pragma unroll
   for (int round = 0; round < ROUNDS; round++) {

@@ -122,7 +122,7 @@ def move(links: Links, out_community, kept_moves: Moves):
     """Move vertices one by one: first in the order of the queue, then neighbors of moved vertices.
 
     A vertex v moves to the community c with the largest gain. The gain is the weight between v and
-    c, minus factor times (out(v)·into(c) + into(v)·out(c)), where c is taken without v itself.
+    c, minus factor times (out(v)·into(c) + into(v)·out(c)), where the sums of c exclude v.
     """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = queue.size

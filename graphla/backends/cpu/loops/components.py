@@ -9,7 +9,7 @@ outside.
 import numpy as np
 
 SAMPLED = 2  # number of entries of each row that are used first
-SAMPLES = 1024  # vertices that are sampled to find the largest tree
+SAMPLES = 1024  # number of vertices that are sampled to find the largest tree
 BATCH = 1023
 FINISHED, STOPPED = range(2)
 

@@ -27,10 +27,8 @@ class Graph(NamedTuple):
 class Results(NamedTuple):
     """Two tables with one column per search; the loop writes only one of them."""
 
-    levels: Any  # (n, searches)
-    reach: (
-        Any  # shape (3, searches): number of vertices reached, sum of their levels, maximum level
-    )
+    levels: Any  # shape (n, searches)
+    reach: Any  # shape (3, searches): vertices reached, sum of levels, maximum level
 
 
 class Words(NamedTuple):

@@ -67,7 +67,7 @@ def overflows(a, u):
 
 
 def beyond(best, delta):
-    """Return the value that is worse than `best` by delta, or the worst value if none is."""
+    """Return the value worse than `best` by delta; if there is none, return the worst value."""
     return best + delta
 
 
