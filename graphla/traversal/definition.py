@@ -19,7 +19,7 @@ from semirings.semiring import any_second, min_secondi
 from semirings.structures import TypedSemiring
 
 _is_same = binary.register_anonymous(lambda x, y: (x == y) | ((x != x) & (y != y)), "is_same")
-"""Returns whether two values are equal, where NaN equals NaN."""
+"""Whether two values are equal, where NaN equals NaN."""
 
 
 class Fixpoint(NamedTuple):

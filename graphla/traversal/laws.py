@@ -63,7 +63,7 @@ def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _unit(op: TypedSemiring) -> Any:
-    """Return the value 1 for which 1 ⊗ a = a, if a monoid with the operator ⊗ defines it."""
+    """Return the unit 1 of ⊗ (1 ⊗ a = a), if there is a monoid with the operator ⊗."""
     of_multiply = op.binaryop.op.monoid
     if of_multiply is None or op.return_type not in of_multiply:
         return None

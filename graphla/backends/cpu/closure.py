@@ -41,9 +41,8 @@ class ClosureTuning:
     # The first delta is the mean weight times max(edges_ahead / mean degree, least_ahead).
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
-    relative: float = (
-        0.5  # if ⊗ multiplies floats: the first delta, as a fraction of the best value
-    )
+    # The first delta, as a fraction of the best value, if ⊗ multiplies floats.
+    relative: float = 0.5
     check: int = 1024  # number of entries between two tests of the stop flag and of delta
     # Delta in NumPy, in mean weights. It is large because a round takes at least 100 microseconds.
     numpy_ahead: float = 16.0

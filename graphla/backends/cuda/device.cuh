@@ -110,7 +110,7 @@ template <class To, class From, int KEPT> struct Values {
 /// indptr[i] to indptr[i + 1] - 1. Copy a pointer to a local `const T *__restrict__` so that the
 /// compiler uses ld.global.nc for its loads.
 template <class Offset, class Stored = i8> struct Csr {
-  const Offset *indptr;  // nrows + 1
+  const Offset *indptr;  // nrows + 1 offsets
   const i32 *indices;    // the column of each entry
   const Stored *values;  // one value per entry or one for all, see `Kept`; null if not read
   i64 nrows, ncols;

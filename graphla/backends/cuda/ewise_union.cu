@@ -135,7 +135,7 @@ DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 
                        int *scratch) {
   int all = 0;
   const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
-  constexpr int GROUP = WARP / ITEMS;  // threads per word
+  constexpr int GROUP = WARP / ITEMS;  // number of threads per word
   const int shift = int(threadIdx.x) % GROUP * ITEMS;
   mine <<= shift, equals <<= shift;
 #pragma unroll
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     });
     int j = first - i;
     const u32 start = u32(i);
-    u32 last = i > a_begin || row == 0 ? index(i) : NO_INDEX;  // of a
+    u32 last = i > a_begin || row == 0 ? index(i) : NO_INDEX;  // a's previous index
     u32 x = i < a_end ? index(1 + i) : NO_INDEX, y = j < b_end ? index(of_b + j) : NO_INDEX;
     u32 mine = 0, equals = 0;
 #pragma unroll(WHERE == BY_ROWS ? 1 : ITEMS)

@@ -16,7 +16,7 @@ template <class T> DEVICE u64 key_of(T x, bool greatest) {
   constexpr int bits = 8 * sizeof(T);
   u64 key;
   if constexpr (is_float<T>::value) {
-    x = x == T(0) ? T(0) : x;  // -0 equals 0
+    x = x == T(0) ? T(0) : x;  // map -0 to 0
     u64 held = 0;
     memcpy(&held, &x, sizeof(T));
     const u64 top = u64(1) << (bits - 1);

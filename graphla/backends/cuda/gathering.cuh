@@ -95,9 +95,9 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
 
 /// The arrays that a pull reads, except for indptr.
 template <class A, class U> struct Operands {
-  const i32 *indices;     // of A
+  const i32 *indices;     // column of each entry of A
   const A *a_values;      // one value per entry, or one for all entries; see `Kept`
-  const bool *u_present;  // null unless IN_BITMAP
+  const bool *u_present;  // presence flags; null unless IN_BITMAP
   const U *u_values;
   const u16 *hubs;  // tags of the hubs; null unless WITH_HUBS
   int hub_bits;     // slots == 1 << hub_bits

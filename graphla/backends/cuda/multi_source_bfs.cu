@@ -212,8 +212,8 @@ struct Plan {
 struct Shared {
   u32 *left;            // per lane, two words: the searches that have not reached the lane's vertex
   i32 *held;            // vertices that the warp is about to queue
-  u32 *block_vertices;  // SEARCHES
-  float *block_edges;   // SEARCHES + 1
+  u32 *block_vertices;  // one count per search
+  float *block_edges;   // one sum per search, and one for all searches
   float *unreached;     // edges out of the vertices that each search has not reached
   i64 *sums;            // block 0: the sums that become Results::totals
   u32 *votes;           // 4
@@ -226,7 +226,7 @@ template <class Offset> struct Course {
   const Graph<Offset> &graph;
   const Words &words;
   const Searches &searches;
-  const Queues &queues;  // without counts
+  const Queues &queues;  // its `counts` is not used
   const Shared &shared;
   u64 *control;
   u64 *tallies;

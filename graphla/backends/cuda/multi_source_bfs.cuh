@@ -53,8 +53,8 @@ struct Words {
   u8 *touched;  // per group: whether any word of `next` has new bits; initially zero
   u64 *had;  // per group: searches that reached one of its vertices at this level; if 0, `fresh` is
              // stale
-  u64 *planes;  // levels, see multi_source_bfs_levels.cuh
-  i64 stride;   // of planes
+  u64 *planes;  // the bits of the levels, see multi_source_bfs_levels.cuh
+  i64 stride;   // number of words per plane
   i32 room;     // number of planes, or 0 if levels are not stored
 };
 

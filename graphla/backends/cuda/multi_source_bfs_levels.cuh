@@ -64,7 +64,7 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   return quad;
 }
 
-constexpr int FEW_PLANES = 4;  // levels 0 to 15
+constexpr int FEW_PLANES = 4;  // enough for levels 0 to 15
 
 /// The bits of the levels of one vertex, one word per plane.
 struct Planes {

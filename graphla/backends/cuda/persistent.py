@@ -29,7 +29,7 @@ FINISHED, STOPPED, FAULT = enumeration("persistent.cuh", "Status")
 STOP, STATUS, RESULTS, WORDS = enumeration("persistent.cuh", "Host")
 LAUNCH = Struct("persistent.cuh", "Launch")
 
-NOT_READY = 600  # cudaErrorNotReady
+NOT_READY = 600  # the value of cudaErrorNotReady
 
 CONTROL = enumeration("persistent.cuh", "ControlShape").CONTROL_WORDS
 """Number of control words of a launch, which start at zero. The first one counts tickets."""

@@ -64,7 +64,7 @@ def keep(a: Any, flags: Array) -> Any:
 
 
 def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
-    """Return the entries for which op(x, i, j, thunk) holds."""
+    """Return the entries for which op(x, i, j, thunk) is true."""
     if not a.nvals:
         return a
     x, stored, kept = read(a.values, op.reads_x)

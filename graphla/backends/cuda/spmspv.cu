@@ -35,7 +35,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   const bool *flags;  // the mask
   bool complement;
   u32 *claimed;   // one bit per output: whether it is claimed
-  bool *present;  // FOLD_DENSE only
+  bool *present;  // presence flags of the result; FOLD_DENSE only
   i32 *indices;   // the listed outputs; with EXPAND, the output of each edge, or `size` if it is
                   // masked out
   Z *w;  // one value per listed output (CLAIM), per edge (EXPAND), or per output (all others)

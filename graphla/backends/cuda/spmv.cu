@@ -57,7 +57,7 @@ template <class Z> struct Chunks {
 struct Wanted {
   i64 outputs;        // number of rows of A, or length of the list
   const bool *flags;  // one flag per row
-  const i32 *list;    // rows
+  const i32 *list;    // the listed rows
   bool complement;    // whether the flags are complemented
   bool by_place;      // whether results are stored in the order of the list instead of by row
 };
@@ -66,7 +66,7 @@ struct Wanted {
 template <class Z> struct Result {
   bool *present;
   Z *w;        // values; null if all are equal (AT_PRESENCE)
-  u64 *count;  // number of entries
+  u64 *count;  // receives the number of entries
 };
 
 /// Queues the row of each lane with `is_long`. The row's entries from `begin` to `end` - 1 are cut
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(THREADS<HELD>,
   const i32 *__restrict__ list = wants.list;
   bool *__restrict__ present = result.present;
   typename Op::Z *__restrict__ w = result.w;
-  const u32 outputs = u32(wants.outputs);  // fewer than 2^31
+  const u32 outputs = u32(wants.outputs);  // always fewer than 2^31
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(of);
   u32 found = 0;
   for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < outputs; turn.step()) {

@@ -13,7 +13,7 @@ FINISHED, STOPPED = range(2)
 
 
 def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
-    """Decrement the degree of u by swapping u with the first vertex that has the same degree."""
+    """Decrement the degree of u, after swapping u with the first vertex of the same degree."""
     degree = kept_degrees[np.uint64(u)]
     p, q = kept_place[np.uint64(u)], np.int32(kept_bins[np.uint64(degree)])
     w = kept_order[np.uint64(q)]
