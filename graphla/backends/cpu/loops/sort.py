@@ -82,7 +82,8 @@ def segments(
 def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
     """Merge the pairs of adjacent runs with numbers start..stop - 1.
 
-    In pair s, the left run is bounds[2s]..bounds[2s + 1], and the right run is bounds[2s + 1]..bounds[2s + 2].
+    In pair s, the left run is bounds[2s]..bounds[2s + 1], and the right run is
+    bounds[2s + 1]..bounds[2s + 2].
     """
     for s in range(start, stop):
         begin, middle = np.uint64(bounds[2 * s]), np.uint64(bounds[2 * s + 1])
