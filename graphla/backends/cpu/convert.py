@@ -15,7 +15,7 @@ from graphla.compilers.numba import load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso
 
 MERGE_PRICE = 0
-"""Fixed cost of merging sparse vectors, in addition to the cost of each rewritten entry."""
+"""Fixed cost of merging sparse vectors, in units of the cost of rewriting one entry."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:

@@ -92,7 +92,7 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
   put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-enum FewShape { FEW_WORDS = 128 };  // one block selects if there are fewer flag words than this
+enum FewShape { FEW_WORDS = 128 };  // maximum number of flag words for one block
 
 /// Selects the entries of a vector for which Op::call(x, i, 0, thunk) holds, with one block. Stores
 /// their number in *answer. There must be fewer than FEW_WORDS * WARP entries.

@@ -37,8 +37,7 @@ struct Whole {
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
 __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
                           Csr<OffsetM> outside, i64 *__restrict__ sizes) {
-  constexpr int WORDS = few_words<BITS, GROUP>,
-                ROWS = WARP / GROUP;  // rows and table words per warp
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // ROWS: rows per warp
   SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
   i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
@@ -137,8 +136,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   typedef typename Op::Z Z;
   constexpr bool IS_RANKED = BITS <= RANKED_BITS;
   static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
-  constexpr int WORDS = few_words<BITS, GROUP>,
-                ROWS = WARP / GROUP;  // rows and table words per warp
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // ROWS: rows per warp
   SHARED(u64, tables, WORDS / 2);
   SHARED(Z, all_sums, HAS_VALUES ? WORDS : 1);
   constexpr int COLUMNS = apart_columns<BITS, GROUP>;

@@ -6,7 +6,8 @@
 
 namespace graphla {
 
-/// The bins of rows: they say how a row is computed and, for rows with few terms, how many it has.
+/// The bins of rows. FEW_n: rows with at most n terms, each bin without the rows of smaller bins.
+/// BY_TILES and BY_SORTING: rows with more terms, according to how they are computed.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
