@@ -45,7 +45,7 @@ class PersistentTuning:
     launches: int = 128  # number of launches whose counters are zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
     nap: float = 20e-6  # seconds between two polls after `spin` seconds
-    check: float = 1e-3  # seconds between two checks for a failure of the card
+    check: float = 1e-3  # seconds between two checks of whether the card has failed
 
 
 TUNING = PersistentTuning()

@@ -14,7 +14,7 @@
 namespace graphla {
 
 constexpr int FEW_PLACES = SpgemmTuning::places;  // total number of slots in the tables of a block
-// Up to 2^RANKED_BITS slots, a column's position is found by counting the smaller columns.
+// With up to 2^RANKED_BITS slots, a column's position is found by counting the smaller columns.
 constexpr int RANKED_BITS = 7;
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;

@@ -85,7 +85,7 @@ def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
     """Add a stamp for a format that the current stream has just stored; return all stamps."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
-        return stamps  # the event will be recorded at a later point, which includes this format
+        return stamps  # the event will be recorded later, so it covers this format
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())
 
