@@ -42,7 +42,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return the approximate seconds that a full plan takes, or infinity if NumPy runs."""
+    """Return the estimated seconds for a full plan, or infinity without a compiled loop."""
     return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
 
 

@@ -118,7 +118,9 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 def _look_at(out: Csr, into: Csr) -> Plan:
     """Return the light plan, which is computed in two passes over the vertices."""
     for name in ("class_vertices", "pick_neighbors"):
-        load("plan.cu", name, NOTHING, out.indptr.dtype)  # compile before the clock starts
+        load(
+            "plan.cu", name, NOTHING, out.indptr.dtype
+        )  # compile the kernels before measuring time
     start = perf_counter()
     classes, idle = _classes(out, into)
     first = _first(into, out.nrows, classes)

@@ -12,7 +12,7 @@ enum FoldShape {
   STRIP = 512,      // number of entries that one warp folds
   FOLD_BLOCK = 256  // number of threads per block in a fold of one part
 };
-// Number of values that a thread loads at the same time, if a value has at least 4 bytes.
+// Number of values that a thread loads at the same time; more if a value has less than 4 bytes.
 constexpr int AHEAD = 4;
 constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
 // In a strip of many rows, one lane folds the part of a row up to this length.

@@ -40,7 +40,7 @@ class SortTuning:
     """A matrix tile reserves tile / slack positions for the end of a row that would be cut."""
 
     def tile_shape(self, dtype: np.dtype[Any]) -> tuple[int, int]:
-        """Return the threads of a tile, and the keys of this dtype per thread."""
+        """Return the number of threads per tile, and of keys of this dtype per thread."""
         return self.threads, self.items if dtype.itemsize <= 4 else self.wide_items
 
 
