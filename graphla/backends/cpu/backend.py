@@ -1,4 +1,4 @@
-"""The CPU: NumPy, SciPy, and compiled loops where they pay."""
+"""The CPU backend: NumPy, SciPy, and compiled loops where they are faster."""
 
 # ruff: noqa: F401
 

@@ -15,7 +15,7 @@ from graphla.compilers.numba import load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso
 
 MERGE_PRICE = 0
-"""Cost of a merge of sparse vectors, in entries, in addition to the entries that it rewrites."""
+"""Fixed cost of merging sparse vectors, in units of the cost of rewriting one entry."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -24,7 +24,7 @@ def asarray(values: Any, dtype: Any = None) -> Array:
 
 
 def to_host(array: Array) -> np.ndarray:
-    """Return the array itself."""
+    """Return the array itself, which is already on the host."""
     return array
 
 
