@@ -1,7 +1,7 @@
-// Operations on one entry at a time: casts, and `apply` with or without a scalar and a position.
+// Element-wise operations: casts, and `apply` with or without a scalar and a position.
 //
-// z[k] = Op::call(x[k], i, j, thunk), where (i, j) is the position of entry k. Each thread strides
-// over the entries.
+// z[k] = Op::call(x[k], i, j, thunk), where (i, j) is the position of entry k. The kernels are
+// grid-stride loops over the entries.
 #include "rows.cuh"
 
 namespace graphla {

@@ -1,4 +1,4 @@
-"""Operations on one entry at a time: casts and the kinds of apply. Kernels: apply.cu.
+"""Element-wise operations: casts and the variants of apply. Kernels: apply.cu.
 
 Waits: none.
 """

@@ -19,8 +19,8 @@ enum Race {
   RACE_ANY = 8,   // plain stores; the element keeps one of the values
 };
 
-/// Atomically replaces *at by step(*at), for T of any size. Types smaller than 32 bits are replaced
-/// within their 32-bit word.
+/// Atomically replaces *at with step(*at), for T of any size. Types smaller than 32 bits are
+/// replaced within their 32-bit word.
 template <class T, class Step> DEVICE void atomic_replace(T *at, Step step) {
   if constexpr (sizeof(T) == 8) {
     u64 *word = (u64 *)at;

@@ -26,18 +26,20 @@ from semirings.semiring import min_plus
 
 @dataclass(frozen=True, slots=True)
 class BetweennessTuning:
-    """Measured on an H200; the first three are constants of the kernel."""
+    """Tuning parameters, measured on an H200. The first three are compiled into the kernel."""
 
     block: int = 512  # threads
-    part: int = 256  # maximum number of edges in a part of a row
+    part: int = 256  # a longer row is divided into parts of at most this many edges
     team_words: int = 16  # number of control words per team
     edges: int = 1 << 13  # number of edges in the graph for each block of a team
     # The first block of a team starts to work alone at a level with at most few_parts parts. It
-    # continues while each level has at most alone_parts parts and alone_edges edges.
+    # continues through levels with at most alone_parts parts and alone_edges edges.
     few_parts: int = 16
     alone_parts: int = 400
     alone_edges: int = 4096
-    most_bytes: int = 8 << 30  # maximum memory for teams; with less, half as many teams run
+    most_bytes: int = (
+        8 << 30
+    )  # memory limit for all teams; if they do not fit, half as many run
 
 
 TUNING = BetweennessTuning()
@@ -45,9 +47,9 @@ NETWORK, SOURCES, MEMORY, LIMITS, SUMS = (
     Struct("betweenness.cu", name) for name in ("Network", "Sources", "Memory", "Limits", "Sums")
 )
 Summed, Told = (enumeration("betweenness.cu", name) for name in ("Summed", "Told"))
-Structs = tuple[Packed, Packed, Packed]  # Network, Sources, Sums
+Structs = tuple[Packed, Packed, Packed]  # instances of Network, Sources and Sums
 ENDLESS = 1 << 62
-"""A limit on rounds that no closure reaches."""
+"""A limit on the number of rounds that is too large for any closure to reach."""
 
 
 def dependencies(request: Dependencies) -> DependenciesResult:
