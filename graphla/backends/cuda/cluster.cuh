@@ -16,8 +16,8 @@
 
 namespace graphla {
 
-/// Returns the address, in block `rank` of the cluster, that corresponds to `p` in this block's
-/// dynamic shared memory.
+/// Returns the address of the same variable in the shared memory of block `rank` of the cluster.
+/// `p` is its address in this block.
 template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #ifdef GRAPHLA_SIMULATOR
   return (T *)__cluster_map(p, rank, SIZE);
@@ -26,7 +26,7 @@ template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(far) : "l"(p), "r"(rank));
   return (T *)far;
 #else
-  return p;  // older cards have no clusters
+  return p;  // clusters are never launched on older cards
 #endif
 }
 

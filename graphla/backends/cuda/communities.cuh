@@ -13,7 +13,7 @@ namespace graphla {
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // stands for no label
-constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by label
+constexpr int AT_ONCE = 4;  // number of loads in flight per lane while weights are summed by label
 
 /// The inputs of GAINING. gain(c) is the weight that links v to c, minus `factor` times
 /// (out(v)·into(c) + into(v)·out(c)). All sums exclude v itself. If the matrix is symmetric, `into`
@@ -27,11 +27,11 @@ struct Gain {
 
 /// The parameters that change from round to round.
 struct Step {
-  i64 *differs;  // POPULAR: becomes 1 if a label differs from the label two rounds ago
-  double
-      *inside;  // GAINING: the kernels add the weight that links each vertex to its own community
-  u64 stream;   // GAINING: a vertex may move if the highest bit of its word in this hash stream is
-                // set
+  i64 *differs;    // POPULAR: becomes 1 if a label differs from the label two rounds ago
+  double *inside;  // GAINING: the kernels add to it the weights that link vertices to their own
+                   // communities
+  u64 stream;  // GAINING: a vertex may move if the highest bit of its word in this hash stream is
+               // set
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -40,7 +40,8 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // holds the labels of the previous round; receives those of the next round
+  i32 *next;  // contains the labels of the previous round, and is overwritten with those of the
+              // next round
   Gain gain;
 };
 
@@ -55,16 +56,16 @@ template <class Score> struct Choice {
       label = name;
     }
   }
-  /// Gives all lanes of the warp the best choice among all lanes.
+  /// Sets the choice of every lane to the best choice in the warp.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       const Score other = shuffle_xor(score, apart);
       meet(other, shuffle_xor(label, apart));
     }
   }
-  /// Gives thread 0 the best choice among all threads of the block; afterwards the arrays are free
-  /// again. Every thread must call this. `scores` and `labels` are shared memory with room for one
-  /// item per warp.
+  /// Sets the choice of thread 0 to the best choice in the block. Every thread must call this.
+  /// `scores` and `labels` are scratch arrays in shared memory with one element per warp. They may
+  /// be reused when the function returns.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
