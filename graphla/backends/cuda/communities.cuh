@@ -96,7 +96,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   bool may_move;  // if false, only the weight that links v to its own community is computed
   i64 begin, end;
   double out, into;
-  double stay;  // the gain of a move must exceed this; very low until `expect` sets it
+  double stay;  // a move must gain more than this; -1e300 until `expect` sets it
   Choice<Score> best;
 
   DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k)
@@ -114,8 +114,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       stay = may_move ? -1e300 : 1e300;
     }
   }
-  /// Loads the labels of entries `first`, `first` + `stride`, ...; NOBODY if an entry does not
-  /// count. All loads are in flight at once.
+  /// Loads the labels of the neighbors in entries `first`, `first` + `stride`, and so on. The label
+  /// is NOBODY after the end of the row and, under GAINING, for a self-loop. All loads are in
+  /// flight at the same time.
   template <int N> DEVICE void load_labels(i64 first, i64 stride, i32 (&labels)[N]) const {
     const i32 *__restrict__ indices = all.links.indices, *__restrict__ label_of = all.labels;
     i32 neighbors[N];
@@ -137,8 +138,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
-  /// Returns this lane's part of the weight that links v to its own community, from the entries
-  /// first + lane, first + lane + stride, ... of the row. N loads are in flight.
+  /// Returns this lane's part of the weight that links v to its own community. It is the sum over
+  /// the entries first + lane, first + lane + stride, and so on. N loads are in flight at a time.
   template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
     for (i64 base = first + lane(); base < end; base += N * stride) {
@@ -164,8 +165,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);
     }
   }
-  /// Considers a label and its sum. The gain is at most the weight that links v to the community.
-  /// If that weight does not exceed `stay`, the totals of the community are not read.
+  /// Considers a label, given the sum of its weights. A gain is at most the weight that links v to
+  /// the community. So if that weight does not exceed `stay`, the totals of the community are not
+  /// read.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
@@ -174,7 +176,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (linked > stay) best.meet(gain(name, linked), name);
     }
   }
-  /// Writes the choice for v. Returns the weight that links v to its own community. One thread
+  /// Writes the choice for v. Returns the weight that links v to its own community. Only one thread
   /// calls this.
   DEVICE double settle(Sum own_sum) const {
     const double linked = RULE == GAINING ? weight_of(own_sum) : 0;
@@ -241,7 +243,7 @@ template <class Sum> struct Table {
   DEVICE u32 first_slot(i32 label) const { return u32(label) * 0x9e3779b1u >> (32 - bits); }
 };
 
-/// Returns log2 of the number of slots of a table for this many entries.
+/// Returns log2 of the number of slots that a table needs for this many entries.
 DEVICE int bits_for(i64 entries) {
   int bits = 6;
   while (i64(1) << bits < 2 * entries) ++bits;

@@ -17,13 +17,13 @@ from graphla.formats import Array, Csr
 
 @dataclass(frozen=True, slots=True)
 class ComponentsTuning:
-    """How vertices are sampled, and how long rows are divided."""
+    """Tuning of how vertices are sampled, and how long rows are divided."""
 
-    samples: int = 1024  # number of vertices whose roots one block compares
-    longest: int = 256  # maximum number of entries in a row that one warp reads whole
-    part: int = 512  # number of entries in a part
-    few: int = 1 << 12  # number of vertices whose first two entries are joined first
-    more: int = 1 << 17  # the entries of vertices below this number are joined next, then the rest
+    samples: int = 1024  # number of sampled vertices, whose roots one block compares
+    longest: int = 256  # longer rows are divided into parts
+    part: int = 512  # number of entries in a part of a long row
+    few: int = 1 << 12  # the first two entries of vertices below this number are joined first
+    more: int = 1 << 17  # those of vertices below this number are joined next
 
 
 TUNING = ComponentsTuning()
@@ -42,9 +42,9 @@ def components(out: Csr, into: Csr | None) -> Array:
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
-    # # If all entries were joined at once, many threads would wait for the root of the largest
-    # component. So the entries of a few vertices are joined first, which hooks most trees onto that
-    # root.
+    # If the entries of all vertices were joined at once, many threads would wait for the root of
+    # the largest component. So the entries of a few vertices are joined first. This hooks most
+    # trees onto that root.
     cuts = (0, *(cut for cut in (tuning.few, tuning.more) if cut < n), n)
     join = _load("join_sampled", offset)
     for first, last in pairwise(cuts):
