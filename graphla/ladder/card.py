@@ -1,7 +1,7 @@
-"""State that rungs on a card share: levels, counters, and the number of launches.
+"""The common state of all rungs that run on a card: levels, counters, and the number of launches.
 
-As in the literature, the loop over levels runs on the host. Each level costs a launch, and a wait
-until a few words arrive in pinned memory, by which the host decides whether to continue.
+As in the literature, the loop over levels runs on the host. Each level costs a kernel launch and a
+wait: the host copies a few counters to pinned memory, and decides from them whether to continue.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Counters:
 
 
 class CardRung(Rung):
-    """A rung whose levels are on a card, and whose kernels use `each` counters per level."""
+    """A rung that runs on a card. Its kernels use `each` counters per level."""
 
     def __init__(self, a: MatrixStore, each: int = 1, dtype: Any = xp.int32) -> None:
         super().__init__(a)
@@ -68,17 +68,19 @@ class CardRung(Rung):
         runtime.memsetAsync(place + each * source, 0, each, stream)
 
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
-        """Launch `threads` threads; if fewer can run at once, each loops with a stride."""
+        """Launch about `threads` threads. If fewer can run at once, the kernel's grid-stride loop
+        covers the rest."""
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
 
     def found(self, depth: int) -> Search:
-        """Return the result of the search, which has ended."""
+        """Return the result of the finished search."""
         return Search(self.levels, depth, self.launches)
 
 
 def nbytes(*arrays: Array | Csr) -> int:
-    """Return the bytes of arrays and of the patterns of matrices; values are not counted."""
+    """Return the number of bytes in arrays and in the patterns of matrices, without their
+    values."""
     return sum(
         x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays
     )

@@ -1,9 +1,9 @@
 """Compare strategies on one graph: time them from the same sources, and compare their results.
 
-A search is timed by the host's clock, from the call of `Prepared.search`, which resets the state of
-the previous search, until its levels are complete. Preparation and compilation are not included:
-the first search of a strategy is not timed. Each strategy starts with its own matrix, which has
-only the form by rows, so that no strategy profits from a form that another one built.
+The host's clock times a search from the call of `Prepared.search` until all levels are complete.
+This includes resetting the state of the previous search, but neither preparation nor compilation:
+an untimed search comes first. Each strategy gets its own matrix, which exists only in CSR form, so
+that no strategy profits from data that another one has built.
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ from semirings.dtypes import BOOL
 from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 
 MOST = 1 << 20
-"""Maximum number of sources of a comparison."""
+"""Maximum number of sources in a comparison."""
 LIMIT = 0.4
-"""Seconds for the searches of a strategy, by default."""
+"""Default time limit for all searches of a strategy, in seconds."""
 AGAIN = 0.25
-"""If all searches take less than this many seconds, each runs again, and the better time counts."""
+"""If all searches together take less than this many seconds, they are repeated, and the better time
+counts."""
 
 
 def compare(
@@ -170,7 +171,8 @@ class Contest:
         )
 
     def of(self, rows: Sequence[Row | None]) -> Comparison:
-        """Return the rows together with the facts that they share."""
+        """Return a comparison that consists of the rows and a description of the graph and the
+        machine."""
         A, timed = self._A, [row for row in rows if row is not None]
         if not timed:
             raise InvalidValue(f"limit is too short: no search was done by {', '.join(self._slow)}")
@@ -185,7 +187,8 @@ class Contest:
         )
 
     def _weigh(self, _: MatrixStore) -> np.ndarray:
-        """Count the edge ends at each vertex, two per edge; return the out-degrees on the host."""
+        """Store the number of edge ends at each vertex, where each edge has two ends. Return the
+        out-degrees as a host array."""
         out = degrees(self._A)._store.dense().values
         self._out = out
         self._ends = out + loops(self._A)._store.bitmap().present if self._symmetric else 2 * out
@@ -193,7 +196,7 @@ class Contest:
 
     def _prepare(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
-        if ready.seconds < 10 * limit:  # prepare again, to measure without compilation
+        if ready.seconds < 10 * limit:  # prepare again; this time without compilation
             del ready
             ready = prepare(self._rows_alone(), name)
         return ready
@@ -207,7 +210,8 @@ class Contest:
         return Matrix._of(perform("ladder", alone, self._A._store))
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
-        """Search from one source after another, at least one, until the limit is reached."""
+        """Search from one source after another until the time limit is reached. At least one search
+        runs."""
         taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
             left = limit - (time.perf_counter() - begin) - taken[0][0]

@@ -1,4 +1,4 @@
-"""Shortest paths on a card, with one launch per round over edges in squares. See edge_paths.cu."""
+"""Shortest paths on a card. Each round is one launch over all edges. See edge_paths.cu."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ class EdgePaths:
         return self.edges.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """Set all distances to none, except that of the source, which is 0."""
+        """Set the distance of the source to 0, and all others to "no distance"."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return flags: distance improved, sum too low, sum too high."""
+        """Run one round. Return whether a distance improved, a sum was too small, a sum was too
+        large."""
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
         self._kernel(*self._shape, *args)

@@ -1,8 +1,8 @@
-"""The power that a card draws while it works, from the driver's library (NVML).
+"""Measure the power that a card draws while it works, with the driver's library (NVML).
 
 The library comes with the driver, so nothing needs to be installed. Recent cards count the joules
-that they have used since the driver was loaded. The counter advances in steps of up to 100 ms, so a
-thread samples it during the work. The power is computed between two steps of the counter.
+that they have used since the driver was loaded. The counter is updated only every 100 ms or so, so
+a thread samples it during the work. The power is computed from two updates of the counter.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from threading import Event, Thread
 from typing import Any
 
 REGION = 0.28
-"""Minimum seconds of work between the first and the last step of the counter."""
+"""Minimum time between the first and the last update of the counter, in seconds."""
 PATIENCE = 2.0
-"""Seconds after which the counter is assumed to be stuck."""
+"""If the work has taken this many seconds, stop waiting for updates of the counter."""
 _INTERVAL = 0.004
 
 Joules = Callable[[], float | None]
@@ -46,7 +46,7 @@ def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
 
 
 def between_steps(samples: list[tuple[float, float]]) -> float | None:
-    """Return the mean watts between the first and the last step of samples (seconds, joules)."""
+    """Return the mean power in watts between the first and the last update in the samples."""
     steps = _steps(samples)
     if len(steps) < 2:
         return None

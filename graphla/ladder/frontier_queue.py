@@ -36,7 +36,8 @@ class FrontierQueue(CardRung):
         return nbytes(self.rows, self.levels, self.frontier, self.following)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Per vertex: list entry (written, read), level, two offsets. Per edge: index and level."""
+        """Per vertex: a list entry, written and read; its level; two offsets. Per edge: an index
+        and a level."""
         return (12 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def begin(self, source: int) -> None:
@@ -57,9 +58,10 @@ class FrontierQueue(CardRung):
         return self.found(depth)
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """List in `following` the vertices found from the `count` vertices at level `depth`.
+        """Expand the `count` vertices of the frontier, at level `depth`; list the new ones in
+        `following`.
 
-        Return their number, and how many levels farther from the source they are.
+        Return the number of vertices listed, and the number of levels processed.
         """
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))
         args += (np.int32(depth + 1), self.levels, self.following, self.counters.next())

@@ -35,7 +35,7 @@ __global__ void privatised_queue(const Offset *__restrict__ indptr, const i32 *_
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached before, or claimed by another
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // w was already reached or claimed
       const u32 place = atomicAdd(asked, 1u);
       if (place < ROOM) queue[place] = w;
       else next[atomicAdd(next_count, u64(1))] = w;

@@ -49,7 +49,8 @@ __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__r
       const Offset end = indptr[v + 1];
       for (Offset e = indptr[v]; e < end; ++e) {
         const i32 w = indices[e];
-        if (atomicCAS(&levels[w], -1, depth + level) >= 0) continue;  // reached, or claimed
+        if (atomicCAS(&levels[w], -1, depth + level) >= 0)
+          continue;  // w was already reached or claimed
         const u32 place = atomicAdd(places, 1u);
         if (place < ROOM) after[place] = w;
         else next[place] = w;
