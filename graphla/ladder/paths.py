@@ -1,7 +1,7 @@
-"""Shortest paths from one source over a list of edges, in the rounds of Bellman and Ford.
+"""Shortest paths from one source over a list of edges, by the Bellman-Ford algorithm.
 
-The edge-centric rungs run these rounds. graphla.algorithms has faster functions (`sssp`), which
-return more.
+The edge-centric rungs run its rounds. The functions in graphla.algorithms, such as `sssp`, are
+faster and return more.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 PATIENCE = 1024
-"""Rounds before the first check for a negative cycle, if weights may be negative. With n vertices
-the check comes after round n at the latest: without such a cycle, round n changes nothing."""
+"""If weights may be negative, the number of rounds before the first check for a negative cycle. In
+a graph with n vertices, the check comes after round n at the latest, because without a negative
+cycle round n changes nothing."""
 
 
 class Rounds(Protocol):
-    """The distances of a running computation on a graph, which proceeds in rounds."""
+    """A shortest-path computation that proceeds in rounds, with its distances."""
 
     distances: Array
 
@@ -41,11 +42,12 @@ class Rounds(Protocol):
         ...
 
     def begin(self, source: int) -> None:
-        """Set all distances to none, except that of the source, which is 0."""
+        """Set the distance of the source to 0, and all others to "no distance"."""
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return flags: distance improved, sum too low, sum too high."""
+        """Run one round. Return whether a distance improved, a sum was too small, a sum was too
+        large."""
         ...
 
 
@@ -199,7 +201,8 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
 
 
 def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
-    """Return the dtype of the distances: INT64 or FP64, or the given one if the weights fit it."""
+    """Return the dtype of the distances: `wide`, or `given` if it is not None. All weights must fit
+    in it."""
     if given is None:
         given = wide
     names = ("FP32", "FP64") if wide == "FP64" else ("INT32", "INT64")

@@ -53,16 +53,16 @@ class Prepared:
         return self._rung.warms_up
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Return the minimum bytes that a search moves, or None if the strategy cannot tell.
+        """Return the minimum number of bytes that a search moves, or None if it is unknown.
 
         The search reached `vertices` vertices with `edges` entries in their rows in `depth` levels.
         """
         return self._rung.moves(vertices, edges, depth)
 
     def search(self, source: int, within: float = inf) -> Search:
-        """Run one search and return its result; its levels are valid until the next search.
+        """Run one search and return its result. Its levels are valid until the next search.
 
-        A rung on the CPU that checks the clock raises OutOfTime after `within` seconds.
+        A rung that checks the clock, as some CPU rungs do, raises OutOfTime after `within` seconds.
         """
         start = validation.vertex(source, self._store.nrows)
         self._rung.deadline = time.perf_counter() + within

@@ -12,8 +12,8 @@ from typing import Any
 class Row:
     """The measurements of a strategy, search by search.
 
-    Speeds are in TEPS, traversed edges per second. Each edge counts once, however often the
-    strategy reads it.
+    Speeds are in TEPS, traversed edges per second. Each edge counts once, even if the strategy
+    reads it several times.
 
     Attributes:
         strategy: the name of the strategy.
@@ -62,7 +62,8 @@ class Row:
 
     @property
     def harmonic_mean(self) -> float:
-        """TEPS: searches / sum(1 / teps), the appropriate mean of speeds for equal work."""
+        """TEPS: searches / sum(1 / teps). The harmonic mean is the right mean for speeds at equal
+        work."""
         return harmonic_mean(self.teps)
 
     @property
@@ -77,7 +78,7 @@ class Row:
 
     @property
     def teps_per_watt(self) -> float | None:
-        """Harmonic mean of TEPS over watts: edges per joule."""
+        """The harmonic mean of TEPS divided by watts, that is, edges per joule."""
         return None if not self.watts else self.harmonic_mean / self.watts
 
     def facts(self) -> dict[str, Any]:
@@ -103,7 +104,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Strategies side by side on one graph; all their searches found the same levels.
+    """A comparison of strategies on one graph. All their searches found the same levels.
 
     Attributes:
         machine: the machine on which the strategies ran: the name of a GPU, or the CPU.
@@ -135,12 +136,12 @@ class Comparison:
 
     @property
     def fastest(self) -> Row:
-        """The row with the greatest harmonic mean."""
+        """The row with the largest harmonic mean of TEPS."""
         return max(self.rows, key=lambda row: row.harmonic_mean)
 
     @property
     def counted(self) -> str:
-        """A description of the edges that TEPS count."""
+        """Describes which edges are counted in TEPS."""
         if self.symmetric:
             return "undirected edges of the source's component, each once"
         return "edges out of the vertices that the source reaches"

@@ -11,7 +11,7 @@ from graphla.stores import MatrixStore
 
 
 class VertexPull(CardRung):
-    """f⟨¬p⟩ = f A by columns; each column ends at its first neighbor in the frontier."""
+    """f⟨¬p⟩ = f A by columns; a thread stops at the first neighbor that is in the frontier."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

@@ -303,9 +303,10 @@ class _Preparation:
     # --- other graphs, searched by all blocks ----------------------------------------------------
 
     def cluster(self) -> int:
-        """Return the number of blocks that process small levels together. These blocks form a
-        cluster if the graph may be deep and each block can hold its part of the map. Otherwise the
-        number is 1.
+        """Return the number of blocks that process small levels together.
+
+        They form a cluster if the graph may be deep and each block can hold its part of the map.
+        Otherwise block 0 works alone, and the number is 1.
         """
         out, tuning = self.request.out, self.tuning
         words = -(-out.nrows // (32 * tuning.cluster)) + tuning.least_pool
