@@ -31,7 +31,7 @@ class Closure(Rung):
 
     @property
     def held(self) -> int:
-        """Bytes of the matrix (CSR and CSC), the plan, and the levels."""
+        """Size of the matrix (CSR and CSC), the plan, and the levels, in bytes."""
         forms = {id(form): form for form in (self.a.csr, self.a.csc)}.values()
         report = self.a.report
         plan = 0 if report is None else report.nbytes

@@ -36,7 +36,7 @@ class DirectionOptimised(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the columns and the levels."""
+        """Size of the rows, the columns and the levels, in bytes."""
         columns = 0 if self.columns is self.rows else nbytes(self.columns)
         return nbytes(self.rows, self.levels) + columns
 

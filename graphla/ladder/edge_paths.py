@@ -33,7 +33,7 @@ class EdgePaths:
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         return self.edges.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:

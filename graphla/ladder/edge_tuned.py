@@ -34,7 +34,7 @@ class EdgeTuned(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the edges, the one-byte levels, and the 32-bit levels if they were needed."""
+        """Size of the edges, the one-byte levels and, if needed, the 32-bit levels, in bytes."""
         wide = 0 if self.wide is None else self.wide.nbytes
         return self.edges.nbytes + self.narrow.nbytes + wide
 

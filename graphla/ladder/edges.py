@@ -46,7 +46,7 @@ class Edges:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
+        """Size of all arrays, in bytes."""
         weights = 0 if self.weights is None else self.weights.nbytes
         return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
 

@@ -1,5 +1,5 @@
 // Frontier queue: the frontier is a list, and each of its vertices has a thread. A thread that
-//          labels a vertex appends it to the next list.
+// labels a vertex appends it to the next list.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, a matrix times a sparse vector, by rows
 //          of A. The queue stores the vector. Vertices are claimed, so that each index occurs once.

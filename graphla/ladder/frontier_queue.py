@@ -32,7 +32,7 @@ class FrontierQueue(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the levels and both lists."""
+        """Size of the rows, the levels and both lists, in bytes."""
         return nbytes(self.rows, self.levels, self.frontier, self.following)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:

@@ -55,8 +55,7 @@ __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restr
                            const u64 *__restrict__ pieces, i64 piece_count, i32 depth, i32 *levels,
                            i32 *next, u64 *next_pieces, u64 *counts) {
   const Queues<HUB, PIECE> queues = {next, next_pieces, counts};
-  const i64 by_warps =
-      piece_count * WARP;  // number of threads that process pieces, one warp per piece
+  const i64 by_warps = piece_count * WARP;  // threads for pieces, one warp per piece
   for (i64 t = thread_in_grid(); t < by_warps + count; t += threads_in_grid()) {
     i64 e, end, step = 1;
     if (t < by_warps) {

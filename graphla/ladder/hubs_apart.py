@@ -37,7 +37,7 @@ class HubsApart(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the levels, and two queues of each kind."""
+        """Size of the rows, the levels, and two queues of each kind, in bytes."""
         return nbytes(self.rows, self.levels, *self.vertices, *self.pieces)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:

@@ -93,7 +93,7 @@ class VertexPush(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows and the levels."""
+        """Size of the rows and the levels, in bytes."""
         return _nbytes(self.rows) + 4 * self.n
 
     def step(self) -> bool:
@@ -111,7 +111,7 @@ class VertexPull(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the columns and the levels."""
+        """Size of the columns and the levels, in bytes."""
         return _nbytes(self.columns) + 4 * self.n
 
     def step(self) -> bool:
@@ -134,8 +134,7 @@ class DirectionOptimised(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the columns (if they are stored separately), the degrees and the
-        levels."""
+        """Size of the rows and columns, the degrees and the levels, in bytes."""
         forms = {id(form): form for form in (self.rows, self.columns)}.values()
         return sum(map(_nbytes, forms)) + self.degrees.nbytes + 4 * self.n
 
@@ -167,7 +166,7 @@ class EdgeCentric(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both ends of each edge, and of the levels."""
+        """Size of both ends of each edge, and of the levels, in bytes."""
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
@@ -202,7 +201,7 @@ class EdgeTuned(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both ends of each stored edge, and of the one-byte levels."""
+        """Size of both ends of each stored edge, and of the one-byte levels, in bytes."""
         return self.sources.nbytes + self.targets.nbytes + self.n
 
     def begin(self, source: int, dtype: Any = np.uint8) -> None:
@@ -242,7 +241,7 @@ class EdgePaths:
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         ends = self.sources.nbytes + self.targets.nbytes
         return ends + self.weights.nbytes + self.distances.nbytes
 

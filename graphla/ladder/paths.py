@@ -38,7 +38,7 @@ class Rounds(Protocol):
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         ...
 
     def begin(self, source: int) -> None:
@@ -86,7 +86,7 @@ class Paths:
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         return self._rounds.held
 
     def sssp(self, source: Any) -> Vector:

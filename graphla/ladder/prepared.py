@@ -44,7 +44,7 @@ class Prepared:
 
     @property
     def held(self) -> int:
-        """Bytes of the data that the strategy reads, and of its state."""
+        """Size of the data that the strategy reads, and of its state, in bytes."""
         return self._rung.held
 
     @property

@@ -62,8 +62,8 @@ class Row:
 
     @property
     def harmonic_mean(self) -> float:
-        """TEPS: searches / sum(1 / teps). The harmonic mean is the right mean for speeds at equal
-        work."""
+        """TEPS: searches / sum(1 / teps). The harmonic mean is the appropriate mean for equal
+        amounts of work."""
         return harmonic_mean(self.teps)
 
     @property

@@ -41,7 +41,7 @@ class Sequential(Rung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the levels and both queues."""
+        """Size of the rows, the levels and both queues, in bytes."""
         return sum(array.nbytes for array in self._arrays)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:

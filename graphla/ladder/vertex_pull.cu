@@ -13,7 +13,7 @@
 //          1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices are unreached and
 //          one of their first in-neighbors is in the frontier. While the frontier is small, nearly
-//          all edges are read without finding a neighbor, and that at every level.
+//          all edges are read at every level, most of them without a hit.
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC
 //          2012, section III; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel
 //          Processors, 4th edition, 2022, section 15.3.

@@ -20,7 +20,7 @@ class VertexPull(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the columns and the levels."""
+        """Size of the columns and the levels, in bytes."""
         return nbytes(self.columns, self.levels)
 
     def search(self, source: int) -> Search:

@@ -20,7 +20,7 @@ class VertexPush(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows and the levels."""
+        """Size of the rows and the levels, in bytes."""
         return nbytes(self.rows, self.levels)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:

@@ -127,7 +127,8 @@ def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) ->
 
 
 def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
-    """Return one flag per entry of v: true if the mask allows it or, if not `want`, forbids it."""
+    """Return one flag per entry of v: whether the mask allows it, or forbids it if `want` is
+    False."""
     flags = xp.empty(v.nvals, bool)
     if v.nvals:
         kind, *lookup = _as_arguments(mask)
@@ -138,7 +139,8 @@ def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
 
 
 def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
-    """Return one flag per entry of a: true if the mask allows it or, if not `want`, forbids it."""
+    """Return one flag per entry of a: whether the mask allows it, or forbids it if `want` is
+    False."""
     pattern, complement = mask.pattern, mask.complement == want
     if (pattern.indices is a.indices and pattern.indptr is a.indptr) or not pattern.nvals:
         return xp.full(a.nvals, complement == (not pattern.nvals))
@@ -214,8 +216,8 @@ def one_entry(length: int, i: int, value: Any) -> SparseVector:
 
 
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
-    """Set v(i) = value in v's own arrays; None deletes the entry. This is one launch without a
-    wait."""
+    """Set v(i) = value in v's own arrays; None deletes the entry. This takes one kernel launch, and
+    the host does not wait."""
     there = value is not None
     stored = value if there else v.values.dtype.type(0)
     present, sums, count = NULL, (NULL, NULL, ZERO), None
@@ -274,9 +276,9 @@ def _scatter_into(
 def _remove_flags(
     c: DenseVector, mask: VectorMask, replace: bool, in_place: bool
 ) -> tuple[Array, Any, Array | None]:
-    """Return C's presence flags, with the flags of all indices that the mask allows cleared.
+    """Return C's presence flags, cleared at all indices that the mask allows.
 
-    With `replace`, clear the flags of the indices that the mask forbids instead. Also return the
+    With `replace`, they are cleared at the indices that the mask forbids instead. Also return the
     number of remaining entries, and the device array that holds this number if the device counts
     it.
     """

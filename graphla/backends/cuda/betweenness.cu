@@ -360,8 +360,7 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
-        const u32 last =
-            least(mine.end, to);  // where this lane's part ends, limited to the current 32 edges
+        const u32 last = least(mine.end, to);  // end of this lane's part among these edges
         const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
         if (start < to && mine.end > from && mine.end > start) sum += found;
       }
@@ -496,7 +495,7 @@ DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *c
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// A team's forward and backward passes, which it makes for one source after another.
+/// The forward and backward passes of a team, which processes one source after another.
 template <class Offset, int TOLD, int SUMMED> struct Course {
   const Network<Offset> &network;
   const SmallLevel<Offset> &small;

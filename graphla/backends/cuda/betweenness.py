@@ -37,9 +37,7 @@ class BetweennessTuning:
     few_parts: int = 16
     alone_parts: int = 400
     alone_edges: int = 4096
-    most_bytes: int = (
-        8 << 30
-    )  # memory limit for all teams; if they do not fit, half as many run
+    most_bytes: int = 8 << 30  # memory limit for all teams; halved if the memory runs out
 
 
 TUNING = BetweennessTuning()

@@ -1,7 +1,9 @@
 // Breadth-first search in one launch: the parameters of the kernels, and the push step.
 //
 // Vertex numbers are those of the graph that the search walks: the user's numbers, or the new
-// numbers of a relabeled plan. Invariants between two levels:
+// numbers of a relabeled plan.
+//
+// Invariants between two levels:
 // - Bit v of the map is set if v's level is at most `level`.
 // - Each vertex of the frontier (a vertex whose level is `level`) is represented in one of two
 //   ways: it is in the queue, once, or its bits in the two maps differ.
@@ -29,20 +31,15 @@ constexpr int BFS_WARPS = BFS_THREADS / WARP;
 constexpr u32 DEEP = 254;  // levels from this one on do not fit in a byte and are stored in `deep`
 constexpr u32 UNREACHED = 255;
 
-enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };  // the direction that the caller requests
-enum Way {
-  BY_PUSH = 0,
-  BY_PULL = 1,
-  BY_PUSH_ALONE = 2
-};  // how a level is processed; also stored in records
-enum BfsStatus { TOO_DEEP = FAULT };  // a level does not fit its type
+enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller requests
+enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level is processed
+enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
 
 /// Index in `control` of the sums of a level. Three sets of sums are used round-robin: blocks add
 /// to the current set, may still read the previous set, and clear the next set.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  QUEUED =
-      1,  // upper half: number of queued vertices; lower half: number of units of their out-edges
+  QUEUED = 1,        // high half: queued vertices; low half: their out-edges, in units
   FOUND = 2,         // vertices found by pulls; FOUND to INTO_LEFT are the five sums in `totals`
   OUT_OF_FOUND = 3,  // edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
@@ -122,10 +119,9 @@ template <class Offset> struct Graph {
   i64 n;                     // vertices
   i64 active;                // only vertices 0..active - 1 have edges
   i64 several;               // vertices with this number or a higher one have at most one neighbor
-  const Offset *out_indptr;  // the out-edges of each vertex in CSR form
+  const Offset *out_indptr;  // the out-edges in CSR form
   const i32 *out_indices;
-  const Offset
-      *in_indptr;  // the in-edges of each vertex in CSR form; null if the search must not pull
+  const Offset *in_indptr;  // the in-edges in CSR form; null if the search must not pull
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
   const u32 *idle;        // bits of the vertices without edges, or null

@@ -216,9 +216,7 @@ template <class S, bool IN_SHARED> struct Alone {
       if (threadIdx.x == 0) {
         if (trace.room) began = nanoseconds();
         if (flag.is_up())
-          own.stops =
-              turn +
-              1;  // not `turn`, because slower threads may still be in the previous iteration
+          own.stops = turn + 1;  // not `turn`: slower threads may still compare with it
       }
       walk(level, now, count, next, mine);
       __syncthreads();

@@ -46,12 +46,11 @@ struct Walked {
 template <class S, int SIZE> struct Together {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;  // shared: bits of the owned vertices that are reached or must never be reached
-  Letter
-      *letters;  // dynamic shared: letters from all blocks, one set for even and one for odd levels
-  i32 *boxes;    // dynamic shared: one box per sender, for even and then for odd levels; then boxes
-                 // for the sources of the received ends
-  u32 *sent;     // shared: number of ends sent to each block; then see the indices below
+  u32 *map;         // shared: bits of the owned vertices that are reached or must never be reached
+  Letter *letters;  // dynamic shared: letters from all blocks, for even and for odd levels
+  i32 *boxes;  // dynamic shared: one box per sender, for even and then for odd levels; then boxes
+               // for the sources of the received ends
+  u32 *sent;   // shared: number of ends sent to each block; then see the indices below
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
   u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // shared: WARP + 1 words for a block scan

@@ -94,8 +94,7 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
     const i64 word = base + lane();
     const u32 mine = word < words ? map[word] : 0;
 #pragma unroll
-    for (int k = 0; k < 8;
-         ++k) {  // in each iteration the warp expands four words of bits to 128 bytes
+    for (int k = 0; k < 8; ++k) {  // expand four words to 128 bytes
       const u32 four = shuffle(mine, k * 4 + lane() / 8) >> (lane() % 8 * 4) & 15;
       const i64 v = base * WARP + k * 128 + lane() * 4;
       if (v + 4 <= n) {

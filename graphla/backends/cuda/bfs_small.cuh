@@ -50,11 +50,10 @@ struct SmallMemory {
   i32 *far;        // the vertices of long rows
   i32 *far_by;     // the reached neighbor that a pull has found for each long row, or -1
   u32 *far_begin;  // the first entries of long rows
-  u32 *
-      far_end;  // the lengths of long rows, which are later replaced by their inclusive prefix sums
-  i32 *row_by;  // like far_by, for the rows that warps read: one element per thread
-  u32 *scratch;  // WARP + 1 words for a block scan
-  u32 *totals;   // the block's five sums for even levels, then five for odd levels
+  u32 *far_end;    // the lengths of long rows, later their inclusive prefix sums
+  i32 *row_by;     // like far_by, for the rows that warps read: one element per thread
+  u32 *scratch;    // WARP + 1 words for a block scan
+  u32 *totals;     // the block's five sums for even levels, then five for odd levels
   u32 *far_count, *listed;
 };
 
@@ -483,9 +482,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           SmallSums{mine[0], mine[1], mine[2], mine[3], mine[4]};
     }
     cluster_meet<SIZE>();
-    if (threadIdx.x < 5)
-      mine[threadIdx.x] =
-          0;  // this is safe because these words are next used after another cluster barrier
+    if (threadIdx.x < 5) mine[threadIdx.x] = 0;  // a cluster barrier precedes the next use
   }
 
   /// Returns the sums over all blocks, in every thread.

@@ -88,7 +88,7 @@ def build_matrix(
 
 
 def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
-    """Return the matrix whose entries have these increasing keys."""
+    """Return the matrix whose entries have these increasing keys; a key is row << bits | column."""
     count = keys.size
     sizes = xp.zeros(nrows + 1, offset_dtype(count))
     indices = xp.empty(count, xp.int32)

@@ -204,7 +204,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       if (gathered >= WARP) release();
     }
   }
-  /// Pushes up to 32 vertices from the warp's list to the lists that all blocks share.
+  /// Removes up to 32 vertices from the warp's list and calls `push` for them.
   DEVICE void release() {
     __syncwarp();
     const u32 count = least(gathered, u32(WARP));

@@ -10,12 +10,12 @@
 namespace graphla {
 
 enum Color { FREE = -1 };            // the color of a vertex that does not have a color yet
-constexpr i32 NOBODY = -1;           // in a slot for a neighbor: the slot is free
+constexpr i32 NOBODY = -1;           // stands for no neighbor
 constexpr i32 COLORS = WARP * WARP;  // number of colors in one set: a 32-bit word per lane
 constexpr int HELD = ColoringTuning::held;
 
-/// Sets places_of[k] = places[j], where j is the column of entry k and places[j] is the position of
-/// vertex j in the order. Also sets the flag of entry k if its column comes before its row in the
+/// Sets places_of[k] = places[j], where j is the column of entry k, and places[j] is the position
+/// of j in the order. Also sets the flag of entry k if its column comes before its row in the
 /// order.
 template <class Op, class Offset>
 __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,

@@ -23,7 +23,7 @@ class ComponentsTuning:
     longest: int = 256  # longer rows are divided into parts
     part: int = 512  # number of entries in a part of a long row
     few: int = 1 << 12  # the first two entries of vertices below this number are joined first
-    more: int = 1 << 17  # those of vertices below this number are joined next
+    more: int = 1 << 17  # next, those of vertices below this number
 
 
 TUNING = ComponentsTuning()

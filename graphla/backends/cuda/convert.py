@@ -48,8 +48,7 @@ def arange(size: int, dtype: Any) -> Array:
 
 
 def owns(array: Array) -> bool:
-    """Return whether no other array uses this array's memory, so that it is neither a view nor
-    imported.
+    """Return whether this array is the only user of its memory; a view or an imported array is not.
 
     Several arrays may use the same allocation without referring to each other. So the references to
     the allocation are counted as well.
