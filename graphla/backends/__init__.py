@@ -285,9 +285,9 @@ class Backend(Protocol):
         ...
 
     def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
-        """Return the plan of the transpose of a matrix with this plan.
+        """Return the plan for the transpose of a matrix, given the plan of the matrix.
 
-        `out` and `into` are the forms of the transpose.
+        `out` and `into` are the transpose in CSR and CSC form.
         """
         ...
 
@@ -450,7 +450,7 @@ class Streams(Protocol):
         ...
 
     def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the stamps of a store to which a form has just been added."""
+        """Return the new stamps of a store to which another form has just been added."""
         ...
 
     def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
@@ -464,12 +464,13 @@ class Streams(Protocol):
     def wait_for(self, stamps: tuple[Any, ...]) -> bool:
         """Make the current stream wait until storage with these stamps is complete.
 
-        Return whether a stamp belongs to another stream.
+        Return whether any of the stamps belongs to another stream.
         """
         ...
 
     def make_owners_wait(self, stamps: Iterable[Any]) -> None:
-        """Make each stream whose memory the current stream has used wait until that use is done."""
+        """Make each stream whose memory the current stream has used wait until the current stream
+        is done."""
         ...
 
     def enter_device(self, device: str) -> Any:
@@ -486,7 +487,7 @@ class Streams(Protocol):
         ...
 
     def adopt(self, array: Any) -> Array:
-        """Return a device array of any library as an array of this backend, without a copy."""
+        """Return a device array from any library as an array of this backend, without a copy."""
         ...
 
     def truths(self, array: Array) -> Array:
@@ -494,7 +495,7 @@ class Streams(Protocol):
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:
-        """Return whether two arrays share an allocation or overlap."""
+        """Return whether two arrays overlap or use the same allocation."""
         ...
 
     def copy_to_current(self, array: Array) -> Array:

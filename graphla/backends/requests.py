@@ -138,9 +138,9 @@ class Closure:
 class ClosureResult:
     """The values of a closure, and how it ended.
 
-    `overflowed`: a product overflowed its integer dtype and was left out, so the values may lack
-        that term. `settled`: no entry can improve further; False if `turns` (not `limit`) ended the
-        closure.
+    `overflowed`: whether a product overflowed its integer dtype. Such a product is left out, so
+    values may be missing. `settled`: whether no entry can improve any more. It is False if `turns`
+    (not `limit`) ended the closure.
     """
 
     values: BitmapVector
@@ -176,7 +176,7 @@ class MultiSearch:
 class Reach(NamedTuple):
     """Totals of each of k searches. Each field is an int64 array of length k."""
 
-    count: Array  # vertices reached, including the start
+    count: Array  # number of reached vertices, including the start
     total: Array  # the sum of their levels
     farthest: Array  # the largest of their levels
 
@@ -278,7 +278,7 @@ class CommunityMoves:
 
     links: Csr
     out: Array  # float64[n]: the weight of the edges out of each vertex
-    into: Array  # the weight of the edges into each vertex; the same object if they are equal
+    into: Array  # the weight of the edges into each vertex; the same object as `out` if equal
     factor: float
     margin: float
     words: Callable[[], Array]  # returns one random word per vertex, uint64[n]

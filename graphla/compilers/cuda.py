@@ -99,10 +99,11 @@ class Kernel:
 def load(
     file: str, entry: str, spec: tuple[Any, ...], *arguments: Any, constants: Any = None
 ) -> Kernel:
-    """Return the kernel `entry` of `file` for the operators of `spec` and further arguments.
+    """Return the kernel `entry` from `file`, specialized to the operators of `spec` and the given
+    arguments.
 
-    `spec` is a function of `graphla.compilers.cuda_ops` followed by its arguments; it is called
-    only the first time, when its text is needed. Arguments are NumPy dtypes, ints, bools, or C++
+    `spec` is a tuple of a function in `graphla.compilers.cuda_ops` and its arguments. The function
+    is called only when its text is first needed. Arguments are NumPy dtypes, ints, bools, or C++
     text. `constants` is a frozen dataclass of ints, floats and bools, or a tuple of such
     dataclasses. If it is `BfsTuning()`, the kernel reads its field `long_row` as
     `BfsTuning::long_row`.
@@ -141,7 +142,8 @@ def _make(
 
 
 def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
-    """Return machine code from disk if the file is intact; otherwise compile and store it."""
+    """Return machine code from the cache on disk if the file is intact; otherwise compile and store
+    it."""
     version = ".".join(map(str, toolkit.getVersion()))
     parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

@@ -234,7 +234,7 @@ def describe(spec: tuple[Any, ...]) -> str:
 
 
 def order_of(monoid: TypedMonoid) -> int:
-    """Return 1 if ⊕ picks the smaller of two values, -1 if it picks the larger, otherwise 0."""
+    """Return 1 if ⊕ selects the smaller of two values, -1 if it selects the larger, otherwise 0."""
     return ORDERS.get(monoid.ufunc, 0)
 
 

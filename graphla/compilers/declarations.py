@@ -163,7 +163,7 @@ with "_".
 
 @cache
 def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callable[..., Packed]:
-    """Return the function that packs fields of these names and kinds."""
+    """Return a function that packs fields with these names and kinds."""
     layout = Layout(kinds)
     taken = (layout.size + 15) & ~15
     scope: dict[str, Any] = {

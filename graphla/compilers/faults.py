@@ -1,8 +1,8 @@
-"""Explanations of GPU errors: out of memory, and faults after which every CUDA call fails.
+"""Explain GPU errors: out of memory, and faults after which every CUDA call fails.
 
-A fault (such as a store out of bounds) appears at the next CUDA call, not at the call that caused
-it. So each launch is recorded, and under `config.debug` the host waits for each kernel and names
-the kernel that failed.
+A fault, such as an out-of-bounds store, is reported by the next CUDA call, not by the call that
+caused it. So each launch is recorded. With `config.debug` the host waits for each kernel, so that
+it can name the kernel that failed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ seen = _Seen()
 
 
 def refuse_after_fault() -> None:
-    """Raise the earlier fault again: the process must be restarted."""
+    """Raise DeviceFault if a fault has occurred, because the process must then be restarted."""
     if seen.fault:
         raise DeviceFault(f"no GPU can be used any more in this process: {seen.fault}")
 

@@ -47,16 +47,17 @@ def is_installed() -> bool:
 
 
 def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None = None) -> Loop:
-    """Return the loop `name` ("file.function") for these operators and dtypes of arguments.
+    """Return the loop `name` ("file.function"), specialized to the operators and the dtypes of
+    arguments.
 
-    `spec` is a function of `graphla.compilers.numba_ops` followed by its arguments; it is called
-    only the first time, when its text is needed. An argument is an array, or a NamedTuple of arrays
+    `spec` is a tuple of a function in `graphla.compilers.numba_ops` and its arguments. The function
+    is called only when its text is first needed. An argument is an array, or a NamedTuple of arrays
     and integers for a parameter that the loop's file annotates with a NamedTuple. Call the loop
     with the arrays, then the remaining parameters, which are all integers. Pass the fields of each
     tuple instead of the tuple.
 
-    `types` are dtypes that determine the dtypes of all arguments. Pass them if they are known:
-    reading the dtype of each field of a tuple takes 4 us.
+    `types` is a tuple of dtypes that determine the dtypes of all arguments. Pass it if it is known,
+    because reading the dtype of each field of a tuple takes 4 us.
     """
     kinds = types
     if kinds is None:

@@ -35,7 +35,8 @@ def take(name: str, size: int, dtype: Any) -> np.ndarray:
 
 
 def take_bits(size: int, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a two-level bit map of `size` bits (see `loops/marks`), and a value for each bit."""
+    """Return a two-level bit map of `size` bits (see `loops/marks`) and an array with a value for
+    each bit."""
     words = (size + 63) >> 6
     kept = _kept.bits.pop(dtype, None)
     if kept is None or kept[2].size < size:

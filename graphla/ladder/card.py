@@ -23,7 +23,8 @@ STRIP = 256
 
 
 class Counters:
-    """Counters (int64) that the kernels of a level increment and the host reads at its end."""
+    """The int64 counters of a level. Its kernels increment them, and the host reads them at its
+    end."""
 
     def __init__(self, each: int) -> None:
         self._zeros = xp.zeros((STRIP, each), xp.int64)
@@ -33,7 +34,7 @@ class Counters:
         self._level = STRIP
 
     def next(self) -> np.uint64:
-        """Return the address of the next level's counters, which are 0."""
+        """Return the address of the counters for the next level, which are zero."""
         self._level += 1
         if self._level >= STRIP:
             self._level = 0
@@ -42,7 +43,7 @@ class Counters:
         return np.uint64(self._zeros.data.ptr + self._bytes * self._level)
 
     def read(self) -> list[int]:
-        """Return this level's counters, after waiting for its kernels."""
+        """Wait for the kernels of this level, and return its counters."""
         place = self._zeros.data.ptr + self._bytes * self._level
         kind, stream = runtime.memcpyDeviceToHost, xp.cuda.get_current_stream()
         runtime.memcpyAsync(self._pinned.ptr, place, self._bytes, kind, stream.ptr)

@@ -100,7 +100,8 @@ def compare(
 
 
 class Contest:
-    """A graph, the sources, and the results of the first strategy from each source."""
+    """A graph, the sources of the searches, and for each source the result of the first
+    strategy."""
 
     def __init__(self, A: GraphLike, sources: int, seed: int) -> None:
         self._A = A = adjacency(A.matrix if isinstance(A, Graph) else A)
@@ -231,7 +232,7 @@ class Contest:
         return seconds, replace(search, levels=search.levels[:0], present=None)
 
     def _check(self, _: MatrixStore, name: str, k: int, search: Search) -> None:
-        """Compare a result with that of the first strategy; keep it if it is the first."""
+        """Compare a result with that of the first strategy. Store it if there is none yet."""
         do = backend(self._A.device)
         reached, levels = do.asarray(search.reached()), do.asarray(search.levels)
         levels = np.where(reached, levels.astype(np.int32), -1)
@@ -267,7 +268,7 @@ class Contest:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The result of the first strategy from one source; the level of unreached vertices is -1."""
+    """The result of the first strategy from one source. Unreached vertices have level -1."""
 
     strategy: str
     levels: Array

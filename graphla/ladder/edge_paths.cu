@@ -23,7 +23,7 @@ namespace graphla {
 
 enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // indices in `told` of the flags that a round reports
 
-/// Distances of one dtype: the value for "no distance", sums, and the atomic minimum.
+/// The distances, with the operations that depend on their dtype.
 template <class Distance> struct Distances {
   Distance *at;
   i64 *told;

@@ -16,7 +16,7 @@ from graphla.stores import MatrixStore
 SIDE = 14
 """log2 of the number of vertices in a block of distances."""
 LEAST = 16
-"""If chunks have fewer edges than this on average, blocks are not used."""
+"""If chunks would have fewer edges than this on average, edges are not sorted by squares."""
 
 
 class EdgePaths:

@@ -20,7 +20,7 @@ LAST = 254
 SIDE = 16
 """log2 of the number of vertices in a block of levels."""
 LEAST = 16
-"""If chunks have fewer edges than this on average, blocks are not used."""
+"""If chunks would have fewer edges than this on average, edges are not sorted by squares."""
 
 
 class EdgeTuned(CardRung):

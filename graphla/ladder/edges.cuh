@@ -10,7 +10,7 @@
 
 namespace graphla {
 
-/// How warps read chunks of edges.
+/// Constants for how warps read chunks of edges.
 enum EdgeShape {
   LANE_BYTES = 32,   // number of bytes of edges that a lane reads at once
   EDGE_BLOCK = 1024  // maximum threads per block; large blocks reuse cached levels more often

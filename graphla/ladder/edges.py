@@ -26,12 +26,12 @@ FEW_THREADS = 256
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Edges as 32-bit words in squares, or as 64-bit words by rows."""
+    """Edges, stored as 32-bit words sorted by square or as 64-bit words sorted by row."""
 
     words: Array  # uint32 or uint64: source in the upper half, target in the lower half
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: the first column and row of a chunk's square
-    both: bool  # whether an edge also represents its reverse
+    both: bool  # whether each edge also represents its reverse
     weights: Array | None  # one weight per edge, in the order of `words`
 
     @property

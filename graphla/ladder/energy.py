@@ -26,7 +26,7 @@ Joules = Callable[[], float | None]
 
 
 def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
-    """Return the card's mean power while work() is called repeatedly; None if it is unknown."""
+    """Return the card's mean power while work() is called repeatedly, or None if it is unknown."""
     if joules is None or joules() is None:
         return None
     samples, done = list[tuple[float, float]](), Event()
@@ -74,7 +74,7 @@ def _watch(joules: Joules, samples: list[tuple[float, float]], done: Event) -> N
 
 
 def counter(device: str) -> Joules | None:
-    """Return a function that reads the joules used by a device; None if it does not report them."""
+    """Return a function that reads the energy counter of a device, or None if it has none."""
     library = None if device == "cpu" else _library()
     if library is None:
         return None
@@ -94,7 +94,7 @@ def counter(device: str) -> Joules | None:
 
 @cache
 def _library() -> Any:
-    """Return NVML, initialized; None if it is missing."""
+    """Return the initialized NVML library, or None if it is missing."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
         return None if library.nvmlInit_v2() else library

@@ -13,7 +13,7 @@ from graphla.stores import MatrixStore
 
 
 class FrontierQueue(CardRung):
-    """f⟨¬p⟩ = f A by rows, with the frontier as a list in two arrays, swapped at each level.
+    """f⟨¬p⟩ = f A by rows. Two arrays hold the current and the next frontier as lists.
 
     The host reads the length of the next list, and launches one thread per vertex in it.
     """

@@ -18,7 +18,7 @@ BLOCK_ROOM = 2048
 
 
 class HierarchicalQueue(FrontierQueue):
-    """f⟨¬p⟩ = f A by rows; the vertices found are gathered in three stages."""
+    """f⟨¬p⟩ = f A by rows; the vertices found are collected in three stages."""
 
     def compiled(self) -> Kernel:
         """Return the kernel that runs a level."""

@@ -97,7 +97,7 @@ class VertexPush(NumPyRung):
         return _nbytes(self.rows) + 4 * self.n
 
     def step(self) -> bool:
-        """Push along the rows of the frontier."""
+        """Compute a level by a push along the rows of the frontier."""
         self.operations += 2
         return self.push(self.rows, np.flatnonzero(self.levels == self.depth - 1))
 
@@ -115,7 +115,7 @@ class VertexPull(NumPyRung):
         return _nbytes(self.columns) + 4 * self.n
 
     def step(self) -> bool:
-        """Pull by the columns of the unreached vertices."""
+        """Compute a level by a pull along the columns of the unreached vertices."""
         return self.pull(self.columns)
 
 
@@ -144,7 +144,7 @@ class DirectionOptimised(NumPyRung):
         self._left, self._pulls, self._before = self.rows.nvals, False, 0
 
     def step(self) -> bool:
-        """Push by rows or pull by columns."""
+        """Compute a level by a push or a pull."""
         frontier = np.flatnonzero(self.levels == self.depth - 1)
         edges = int(self.degrees[frontier].sum(dtype=np.int64))
         self._left -= edges

@@ -1,4 +1,4 @@
-"""Privatized queue: a queue for each block, in shared memory. See privatised_queue.cu."""
+"""Privatized queue: each block has a queue in shared memory. See privatised_queue.cu."""
 
 from __future__ import annotations
 

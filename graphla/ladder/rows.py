@@ -73,7 +73,7 @@ class Row:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second: the minimum number of bytes to move, divided by the time."""
+        """The minimum number of bytes to move, divided by the time in seconds."""
         return None if self.moved is None else sum(self.moved) / sum(self.seconds)
 
     @property

@@ -1,4 +1,4 @@
-"""The interface of a rung of the ladder, and of its results."""
+"""The interface of the rungs and of their results."""
 
 from __future__ import annotations
 

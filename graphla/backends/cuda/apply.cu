@@ -32,7 +32,7 @@ __global__ void cast_values(const From *values, To *z, i64 count) {
   map_tiles(x, z, count, [](From value) { return convert<To>(value); });
 }
 
-/// Computes z[k] = Op::call(x[k], thunk), for functions of the value alone.
+/// Computes z[k] = Op::call(x[k], thunk), for functions that use only the value.
 template <class Op, class Stored, int KEPT>
 __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typename Op::Z *z,
                            i64 count) {

@@ -9,7 +9,7 @@
 
 namespace graphla {
 
-/// Returns whether the mask contains index i, before any complement.
+/// Returns whether the mask contains index i. The complement flag is not applied.
 template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;
   if constexpr (MASK == MASK_FLAGS) return flags[i];
@@ -30,7 +30,7 @@ DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
 template <class T> struct Listed {
   const i32 *places;
   const T *values;
-  i64 step;  // distance from one value to the next; 0 if all are equal
+  i64 step;  // stride between values; 0 if all values are equal
   i64 count;
 };
 
@@ -106,7 +106,7 @@ DEVICE void store_flags(bool *flags, i64 i, i64 size, u64 word) {
 /// A dense vector. `present` is null if it has an entry at every index.
 template <class Stored> struct Dense {
   const Stored *values;
-  i64 step;  // distance from one value to the next; 0 if all are equal
+  i64 step;  // stride between values; 0 if all values are equal
   const bool *present;
 };
 
@@ -176,7 +176,7 @@ __global__ void restrict_flags(const bool *from, const bool *flags, bool complem
 
 // --- masks --------------------------------------------------------------------------------------
 
-/// Sets present[list[k]] = false for all k. Counts the entries that remain.
+/// Sets present[list[k]] = false for all k, and counts the remaining entries.
 template <class Op>
 __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *counter,
                               const i64 *before, i64 known) {

@@ -118,7 +118,8 @@ def _without_entries(c: Any) -> Any:
 
 
 def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
-    """Return the sparse union of C and T, combined with accum; without accum T's entries win."""
+    """Return the sparse union of C and T. Where both have an entry, combine them with accum;
+    without accum, take T's entry."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -198,7 +199,7 @@ def _intersect_flags(
 
 
 def _is_empty(v: AnyVector) -> bool:
-    """Return whether the host knows, without a wait, that v has no entry."""
+    """Return whether the host already knows that v has no entries."""
     if isinstance(v, BitmapVector):
         return known(v.count) == 0
     return not v.nvals
@@ -339,7 +340,7 @@ def _dense(v: DenseVector) -> Any:
 
 
 def _words(indices: int) -> int:
-    """Return a grid with one thread for every eight indices."""
+    """Return the number of blocks for one thread per eight indices."""
     return blocks(-(-indices // 8))
 
 

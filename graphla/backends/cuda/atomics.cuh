@@ -6,9 +6,9 @@
 
 namespace graphla {
 
-/// Op::RACE: how an update of one element by several threads is made safe.
+/// Op::RACE: how to make concurrent updates of one element safe.
 enum Race {
-  RACE_BY_CAS = 0,  // any operator: compare and swap in a loop
+  RACE_BY_CAS = 0,  // any operator: a compare-and-swap loop
   RACE_ADD = 1,
   RACE_MIN = 2,
   RACE_MAX = 3,

@@ -70,7 +70,7 @@ template <class Offset> struct Network {
   i64 vertices;
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // lengths of edges: one for all (a stride of 0), or one per edge
+  const double *lengths;  // edge lengths: a single one with stride 0, or one per edge
   i64 stride;
   const double *distances;  // distances from the source; NaN for vertices that it does not reach
 };
@@ -145,10 +145,11 @@ struct Team {
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // lengths of edges: one for all (a stride of 0), or one per edge
+  const double *lengths;  // edge lengths: a single one with stride 0, or one per edge
   i64 stride;
   const double *distances;  // distances from the source; NaN for vertices that it does not reach
-  i32 *levels;  // -1 if not reached; with lengths, -1 minus the number of edges still to be counted
+  i32 *levels;  // -1 if not reached; if edges have lengths, -1 minus the number of edges not yet
+                // counted
   double *sigma,
       *share;     // zero if not reached; the term 1 / sigma is added when the level is finished
   u64 *queue;     // part << 32 | vertex
@@ -510,7 +511,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   u64 *stops;   // the end of each level in the queue; the first end is 0
 
   i32 source = 0;
-  i32 depth = 0;           // number of levels so far
+  i32 depth = 0;           // number of levels processed so far
   u64 begin = 0, end = 0;  // the level is parts begin..end - 1 of the queue
 
   /// Returns whether this is the first thread of the team.

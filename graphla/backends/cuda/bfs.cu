@@ -23,8 +23,8 @@
 
 namespace graphla {
 
-/// The state that all blocks know between two levels. Each block has a copy in shared memory, and
-/// only thread 0 of the block writes it. All copies are equal.
+/// The state between two levels. Each block has a copy in shared memory, which only thread 0 of the
+/// block writes. All copies are equal.
 struct Progress {
   u32 level;      // level of the frontier
   u32 is_queued;  // whether the frontier is in the queue
@@ -32,7 +32,7 @@ struct Progress {
   u32 has_idle;   // whether some starts have no edges
   u32 records;    // number of levels recorded
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
-  u32 must_push;  // whether a level is half done and the rest of its frontier is in the queue
+  u32 must_push;  // whether a level is unfinished, with the rest of its frontier in the queue
   u32 first, last;              // the frontier is entries first..last - 1 of the queue
   u32 units_first, units_last;  // the range of the frontier's edges in the queue, in units
   u64 count, edges;             // number of vertices in the frontier, and of edges out of them
@@ -162,8 +162,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// Reaches a single start. Its bit is set by the thread that cleared the word of the map that
-  /// holds the bit.
+  /// Marks a single start as reached. This is done by the thread that cleared the word with the
+  /// start's bit, so no barrier is needed.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -238,8 +238,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 
   /// Copies the sums to `seen` in each block, after a barrier of the grid. Other blocks may already
-  /// be adding to the next set. No block reads the set after that one any longer, so block 0 clears
-  /// it.
+  /// be adding to the next set. The set after that one is no longer read by any block, so block 0
+  /// clears it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -254,7 +254,7 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   // --- bookkeeping by thread 0 of each block, after a barrier -----------------------------------
 
-  /// Makes the entries that were queued since the last call the frontier.
+  /// Sets the frontier to the entries that were queued since the last call.
   DEVICE void take_queue() {
     Progress &p = progress();
     const u64 all = p.base += seen(QUEUED);
@@ -543,7 +543,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 };
 
-/// CLUSTER is the number of blocks that walk small levels together; 1 means block 0 alone.
+/// CLUSTER is the number of blocks that process small levels together; 1 means block 0 alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
 __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
     search_breadth_first(Launch launch, Graph<Offset> graph, Query query,

@@ -24,16 +24,17 @@ enum BfsShape {
   BFS_THREADS = 1024,  // threads per block
   ALONE_SHORT =
       8,  // when block 0 works alone, one thread follows a row with at most this many entries
-  ALONE_LONG = 512,       // maximum number of longer rows per level that block 0 follows alone
+  ALONE_LONG = 512,       // maximum number of longer rows in a level that block 0 processes alone
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
-constexpr u32 DEEP = 254;  // levels from this one on do not fit in a byte and are stored in `deep`
+constexpr u32 DEEP =
+    254;  // levels of at least this value do not fit in a byte, and are stored in `deep`
 constexpr u32 UNREACHED = 255;
 
 enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller requests
 enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level is processed
-enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
+enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit in its type
 
 /// Index in `control` of the sums of a level. Three sets of sums are used round-robin: blocks add
 /// to the current set, may still read the previous set, and clear the next set.
@@ -130,7 +131,7 @@ template <class Offset> struct Graph {
   const i32 *old;  // maps the graph's vertex numbers to the user's; null if both are the same
 };
 
-/// What the caller asks for, in the user's numbering.
+/// The caller's request, in the user's numbering.
 struct Query {
   const i32 *starts;  // null if there is one start
   i64 starts_count;
@@ -143,8 +144,8 @@ struct Query {
 
 /// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;            // null if the caller does not want them
-  i32 *parents;             // null if the caller does not want them
+  Level *levels;            // null if they are not requested
+  i32 *parents;             // null if they are not requested
   bool *present;            // n
   const Offset *least_ptr;  // rows from which the smallest parents are chosen; null if the caller
                             // accepts any parent
@@ -255,8 +256,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
   DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// Returns this warp's number. Warps of the same block have distant numbers, so that even a
-  /// little work is spread over all blocks.
+  /// Returns the number of this warp. Warps of the same block have distant numbers, so that even a
+  /// small amount of work is spread over all blocks.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
   DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
 
@@ -269,7 +270,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if constexpr (PADDED) queue_degree[at] = degree;
   }
 
-  /// Queues the vertex v of each lane that has one. The whole warp must call this.
+  /// Queues the vertex v of each lane whose `has` is true. The whole warp must call this.
   DEVICE void enqueue(bool has, i32 v) const {
     const u32 all = __ballot_sync(ALL_LANES, has);
     if (!all) return;
@@ -286,8 +287,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Appends v[k] of each lane whose `won` has bit k to the block's buffer or, if the buffer is
-  /// full, to the queue. The whole warp must call this.
+  /// Appends each v[k] for which bit k of `won` is set to the block's buffer or, if that is full,
+  /// to the queue. The whole warp must call this.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll

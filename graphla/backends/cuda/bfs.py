@@ -167,7 +167,7 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """The data shared by all searches of one matrix with one plan and the same kinds of results."""
+    """The data shared by all searches that have the same matrix, plan, and kinds of results."""
 
     kernel: Kernel
     cluster: int
@@ -262,7 +262,8 @@ class _Preparation:
     # --- a small graph, searched by one cluster --------------------------------------------------
 
     def small(self) -> _Prepared | None:
-        """Return a search by one cluster, or None if the maps do not fit in its shared memory."""
+        """Return the data for a search by one cluster, or None if the maps do not fit in shared
+        memory."""
         tuning, n = self.tuning, self.request.out.nrows
         room, shared = self.small_shape()
         if not room:

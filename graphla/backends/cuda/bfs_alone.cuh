@@ -19,7 +19,7 @@ constexpr u32 ALONE_LONG_EDGES = 2048;  // maximum number of edges in longer row
 /// round-robin.
 struct AloneCounts {
   u32 count;        // vertices found
-  u32 edges, into;  // edges of the level in progress
+  u32 edges, into;  // number of edges in the current level, and of edges into its vertices
   u32 long_rows, long_edges;
 };
 
@@ -28,7 +28,7 @@ struct AloneState {
   u32 count, level, turn;
   u32 stops;      // the iteration after which to stop; set when the host asks the kernel to stop
   u32 long_rows;  // number of long rows of an unfinished level; the grid follows them
-  u64 frontier, edges;  // vertices and edges of the unfinished level
+  u64 frontier, edges;  // number of vertices and edges in the unfinished level
   u64 reached, into;    // number of vertices found, and of edges into them; edges into vertices in
                         // the last queue are not counted
 };
@@ -61,7 +61,7 @@ template <class S, bool IN_SHARED> struct Alone {
   u32 room;
   u32 place;  // end of the queue in global memory, where `give` appends
 
-  /// Adds v[k] of each lane whose `won` has bit k to the queue of the next level. The whole warp
+  /// Adds each v[k] for which bit k of `won` is set to the queue of the next level. The whole warp
   /// must call this.
   template <int K>
   DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {

@@ -32,7 +32,7 @@ enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 struct __align__(16) Letter {
   u32 ends;   // number of ends sent to the receiver
   u32 edges;  // number of all edges that the sender followed
-  u32 found;  // number of vertices of the level that the sender owns
+  u32 found;  // number of new vertices in this level that the sender owns
   u32 flags;
 };
 
@@ -106,7 +106,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Sends the ends of the edges of the `rows` long rows. All threads of the block must call this.
+  /// Sends the end vertices of all edges in the `rows` long rows. All threads of the block must
+  /// call this.
   DEVICE void follow_long(u32 rows, i32 *box) const {
     const u32 listed = least(rows, CLUSTER_LONG);
     u32 degree = 0, edges;

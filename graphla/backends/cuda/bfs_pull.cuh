@@ -136,8 +136,8 @@ template <class S> struct Pull {
     return some;
   }
 
-  /// Reads the entries from `done` on in the rows of up to 32 listed vertices, and empties the
-  /// list.
+  /// Reads the rows of up to 32 listed vertices, starting with entry `done` of each row, and
+  /// empties the list.
   DEVICE void read_run(int count, u32 done, Sums &sums) const {
     constexpr int K = 4;
     const i32 v[1] = {lane() < count ? list[lane()] : 0};

@@ -17,7 +17,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   const Records &trace;
   StopFlag flag;
   float push_cost;
-  u32 all;  // number of edges
+  u32 all;  // number of edges in the graph
 
   SmallSums sum{};       // sums of the current level: first for this thread, then over all blocks
   Found found = STARTS;  // how owners receive the vertices found in this level
@@ -52,7 +52,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
     if (!sum.stops) write_answer();
   }
 
-  /// Makes the found vertices the frontier, with level `level`, in all blocks.
+  /// Makes the vertices found in level `level` the frontier of all blocks.
   DEVICE void close_level() {
     search.hand_out(found, level, sum);
     search.give(sum, level & 1);

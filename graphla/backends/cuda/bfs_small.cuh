@@ -37,10 +37,10 @@ static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
 /// How an owner receives the new vertices in its words.
 enum Found { SENT, FETCHED, PULLED, STARTS };
 
-/// Limits of a search of a small graph.
+/// Parameters of a search of a small graph.
 struct SmallLimits {
-  i64 hubs;         // vertices 0..hubs - 1 have long rows
-  i32 room;         // words of dynamic shared memory for lists, at least 128 per warp
+  i64 hubs;         // vertices 0..hubs - 1 are hubs: they have long rows
+  i32 room;         // number of words of dynamic shared memory for lists, at least 128 per warp
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 
@@ -426,7 +426,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Writes the results of the vertices whose bits are set, in the block's own words, at level
+  /// Writes the results of the vertices whose bits are set in the block's own words. Their level is
   /// `level`. All warps must call this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // number of words processed at a time

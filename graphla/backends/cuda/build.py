@@ -100,7 +100,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
 
 
 def is_increasing(keys: Array) -> bool:
-    """Return whether each key is larger than the one before; the host waits for the answer."""
+    """Return whether the keys are strictly increasing. The host waits for the result."""
     if keys.size < 2:
         return True
     falls = counter()

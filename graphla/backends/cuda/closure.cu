@@ -24,8 +24,8 @@
 
 namespace graphla {
 
-/// The state of a closure. It is the same in all blocks, except that only block 0's copy is valid
-/// while block 0 works alone.
+/// The state of a closure. All blocks have the same copy, but while block 0 works alone, only its
+/// copy is valid.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;
@@ -170,7 +170,7 @@ template <class Work> struct Course {
     is_alone = false;
   }
 
-  // --- the whole closure -------------------------------------------------------------------------
+  // --- the main loop ----------------------------------------------------------------------------
 
   /// Clears the value of every vertex, sets the values of the starts, and puts the starts in the
   /// far list.

@@ -20,11 +20,11 @@ struct Mask {
   bool complement;
 };
 
-/// The state of the vertices: see closure_cells.cuh.
+/// The state of all vertices; closure_cells.cuh describes it.
 struct State {
   void *cells;
   u32 *codes;
-  void *before;  // ROUNDS only: the keys at the start of the round
+  void *before;  // only for ROUNDS: the keys at the start of the round
   i32 *parents;
 };
 
@@ -96,8 +96,8 @@ struct Closing {
       batch.weight[i] = a[place[i]];
     }
   }
-  /// Processes the edges of a batch. from(i) is the key of the source of the edge in slot i, and
-  /// of(i) is the source vertex itself. of(i) is used only to set parents.
+  /// Processes the edges of a batch. For the edge in slot i, of(i) is the source vertex and from(i)
+  /// is its key. of(i) is used only to set parents.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32(&o)[SLOTS] = batch.o;
@@ -270,8 +270,8 @@ struct Closing {
     }
     if (lists.gathered) lists.release();
   }
-  /// Returns the index of the last of `count` ascending keys that is not greater than `key`. The
-  /// first key must not be greater than `key`. All lanes must call this.
+  /// Returns the index of the last of `count` ascending keys that is at most `key`. The first key
+  /// must be at most `key`. All lanes must call this.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
     return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
            1;

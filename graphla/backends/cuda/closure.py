@@ -46,7 +46,8 @@ class ClosureTuning:
     block: int = 768  # threads per block; one block runs on each multiprocessor
     light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps
     held: int = 1024  # number of vertices that a block can hold in shared memory
-    held_most: int = 1024  # maximum number of vertices that a block holds in a fused step; <= held
+    held_most: int = 1024  # maximum number that a block does hold in a fused step; at most `held`
+    )
     # Block 0 works alone up to this many short rows and this many edges in long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
@@ -69,7 +70,7 @@ class ClosureTuning:
     records: int = 1 << 16  # maximum number of steps that a trace records
 
     def limits(self, is_rounds: bool) -> Packed:
-        """Return the limits of a step; for ROUNDS, they allow no fused step."""
+        """Return the limits of a step. For ROUNDS, they rule out fused steps."""
         return LIMITS(
             alone_rows=self.alone_rows,
             alone_edges=self.alone_edges,
@@ -158,7 +159,7 @@ def _adds_lengths(semiring: TypedSemiring) -> bool:
 
 
 class _Problem:
-    """One closure: its operands, and the dtype in which it is computed."""
+    """A closure with its operands and the dtype in which it is computed."""
 
     def __init__(self, request: Closure) -> None:
         self.out, self.x, self.mask = request.out, request.x, request.mask
@@ -173,8 +174,7 @@ class _Problem:
         self.records: Any = xp.empty(4 * tuning.records, xp.uint64) if request.traced else None
 
     def _bound(self) -> None:
-        """Omit overflow checks if every possible path length fits, and use 32 bits if they
-        suffice."""
+        """Omit overflow checks if no path length can overflow, and use 32 bits if they suffice."""
         weights = _weights_of(self.out)
         least, greatest = _extremes(self.x)
         longest = 1.0001 * (greatest + weights.longest)
@@ -210,7 +210,7 @@ class _Problem:
     def _run(
         self, how: Any, parents: bool, width: float, turns: int
     ) -> tuple[ClosureResult, bool] | None:
-        """Launch the kernel; return None if the far list was full."""
+        """Launch the kernel. Return None if the far list became full."""
         out, n, tuning, is_rounds = self.out, self.n, self.tuning, how == How.ROUNDS
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         kernel = load(

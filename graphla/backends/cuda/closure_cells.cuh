@@ -37,8 +37,8 @@ template <> struct Bits<8> {
   typedef u64 type;
 };
 
-/// Keys of ordered values. ORDER is 1 if the smallest value is best, and -1 if the greatest is. In
-/// both orders, NaN is better than every other value and has key 0.
+/// Keys of ordered values. ORDER is 1 if the smallest value is best, and -1 if the largest value is
+/// best. In both orders, NaN is better than every other value and has key 0.
 template <class Z, int ORDER> struct Keys {
   typedef typename Bits<sizeof(Z)>::type Key;
   static constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
@@ -172,8 +172,8 @@ template <class Op, int WHICH> struct Wide {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
 };
 
-/// Stores the values themselves, combined with the monoid's operator. They have no order, so no
-/// vertex is far.
+/// Stores the values themselves, which are combined with the monoid's operator. They have no order,
+/// so there is no far list.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;

@@ -42,7 +42,7 @@ enum Word {
   W_ORPHANS
 };
 
-/// Limits of a step: see ClosureTuning.
+/// Limits of a step; ClosureTuning describes them.
 struct Limits {
   u32 alone_rows, alone_edges;  // block 0 works alone up to this many short rows and this many
                                 // edges in long rows

@@ -26,9 +26,9 @@ class ColoringTuning:
 
     block: int = 256  # threads per block
     alone: int = 1 << 16  # number of first vertices (those with the longest rows) taken singly
-    together: int = 4  # number of later vertices that a warp takes at a time
+    together: int = 4  # number of later vertices that a warp takes together
     held: int = 8  # number of neighbors without a color that a lane can hold
-    nap: int = 20  # nanoseconds between two reads of a color that a warp waits for
+    nap: int = 20  # polling interval, in nanoseconds, of a warp that waits for a color
 
 
 TUNING = ColoringTuning()

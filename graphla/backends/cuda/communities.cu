@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(Layout::hub_block)
     const i64 r = segment_of(hubs.first_parts, all.count, p), first = hubs.first_parts[r];
     const u32 taken = hubs.tallies[r].taken, from = u32(p - first) * Layout::part;
     const u32 full =
-        (taken + Layout::part - 1) / Layout::part;  // number of parts whose slots must be read
+        (taken + Layout::part - 1) / Layout::part;  // number of parts whose slots are in use
     Row row(all, step, r);
     if (from < taken) {
       meet_slots(row, hubs, r, from, least(taken, from + Layout::part));
@@ -306,7 +306,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Moves the vertices that chose another community, and updates the totals of both communities.
+/// Moves each vertex that has chosen another community, and updates the totals of the old and the
+/// new community.
 template <class Op>
 __global__ void move_vertices(const i32 *__restrict__ chosen, i64 n, const double *__restrict__ out,
                               const double *__restrict__ into, double *outs, double *intos,

@@ -7,9 +7,9 @@
 
 namespace graphla {
 
-/// POPULAR chooses the label with the greatest sum of weights around v; if several sums are equal,
-/// it chooses the smallest label. GAINING chooses the community c with the greatest gain(c), or v's
-/// own community if no other community has a greater gain.
+/// POPULAR chooses the label with the largest sum of weights among v's neighbors; if sums are
+/// equal, the smallest of their labels. GAINING chooses the community c with the largest gain(c),
+/// or v's own community if no other community has a larger gain.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // stands for no label
@@ -93,7 +93,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   const RowBatch<Offset> &all;
   const Step &step;
   i32 v, own;
-  bool may_move;  // if false, only the weight that links v to its own community is computed
+  bool may_move;  // whether v may move; if not, only the weight that links v to its own community
+                  // is computed
   i64 begin, end;
   double out, into;
   double stay;  // a move must gain more than this; -1e300 until `expect` sets it
@@ -192,7 +193,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds the sum of `linked` over all lanes to `step.inside`. It is the weight that links vertices
+/// Adds the sum of `linked` over all lanes to `step.inside`. `linked` is weight that links vertices
 /// to their own communities. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
@@ -202,8 +203,9 @@ template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   }
 }
 
-/// A table of sums by label, in shared or device memory. Several threads may use it at the same
-/// time. It has at least two slots per entry, so that probe sequences are short and end.
+/// A hash table from labels to sums, in shared or device memory. Several threads may use it at the
+/// same time. It has at least two slots per entry, so that probe sequences are short and always
+/// end.
 template <class Sum> struct Table {
   i32 *labels;
   Sum *sums;
@@ -250,8 +252,8 @@ DEVICE int bits_for(i64 entries) {
   return bits;
 }
 
-/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Lanes with the same label
-/// add their weights with one update. Whole warps must call this.
+/// Adds the weights of entries `first`, `first` + `step`, and so on of a row to a table. Lanes with
+/// the same label add their weights with one update. Whole warps must call this.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {

@@ -28,12 +28,12 @@ GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Sizes that the kernels are compiled for."""
+    """Constants that are compiled into the kernels."""
 
-    thread_entries: int = 4  # the maximum number of entries in a row that one thread reads
-    table_entries: int = 256  # the maximum number of entries in a row that one warp reads
+    thread_entries: int = 4  # maximum number of entries in a row that one thread reads
+    table_entries: int = 256  # maximum number of entries in a row that one warp reads
     table_block: int = 128  # threads per block in which each warp reads a row
-    long_block: int = 256  # the maximum number of threads in a block that reads a row
+    long_block: int = 256  # maximum number of threads in a block that reads a row
     part: int = 1024  # number of entries in a part of a hub's row
     part_bits: int = 11  # log2 of the number of slots of a part's table
     hub_block: int = 256  # threads per block that reads a part
@@ -75,7 +75,7 @@ class Classes:
 
 
 class Long(NamedTuple):
-    """The rows that one launch reads, with tables of one size."""
+    """The long rows of one launch. All of its tables have the same size."""
 
     rows: Array
     most: int  # maximum number of entries in a row
@@ -110,7 +110,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
         # If the matrix is iso-valued, the kernels count entries. That would be wrong for weights of
         # 0.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
-    now, other = labels.copy(), labels.copy()  # `other` holds the labels of the previous round
+    now, other = labels.copy(), labels.copy()  # `other` contains the labels of the previous round
     if not links.nvals:
         return now
     classes = _classes(links)
@@ -160,7 +160,7 @@ def move_communities(request: CommunityMoves) -> Array:
 
 
 def _run(launches: list[Launch], step: Packed) -> None:
-    """Compute one round."""
+    """Run all launches of one round."""
     for kernel, grid, block, rows, more, shared in launches:
         kernel(grid, block, rows, step, *more, shared=shared)
 
@@ -207,7 +207,7 @@ def _prepare(
 
 
 def _classes(links: Csr) -> Classes:
-    """Return the rows that have an entry, sorted by length."""
+    """Return the nonempty rows, divided into classes by length."""
     tuning = current(TUNING)
     return remember(links, tuning, lambda: _divide(links, tuning))
 

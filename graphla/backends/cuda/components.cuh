@@ -37,8 +37,8 @@ DEVICE i32 old_root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Joins the trees of u and v: hooks the greater root onto the smaller one. If several calling
-/// lanes would hook the same root, only one of them does.
+/// Joins the trees of u and v: hooks the larger root onto the smaller one. If several calling lanes
+/// want to hook the same root, only one of them does so.
 DEVICE void join(i32 *parent, i32 u, i32 v) {
   u = old_root_of(parent, u), v = old_root_of(parent, v);
   while (u != v) {

@@ -67,7 +67,7 @@ def _load(name: str, *widths: Any) -> Kernel:
 def _join_rest(
     a: Csr, parent: Array, largest: Array, listed: Array, tuning: ComponentsTuning
 ) -> None:
-    """Join the vertices outside the largest component with all neighbors in their rows."""
+    """Join the vertices outside the largest component with all neighbors in their rows of `a`."""
     n, offset, longest = a.nrows, a.indptr.dtype, tuning.longest
     parts = xp.empty(a.nvals // (longest + 1) + a.nvals // tuning.part + 1, np.uint64)
     rows, part = (a.indptr, a.indices), np.int32(tuning.part)

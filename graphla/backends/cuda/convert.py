@@ -1,4 +1,4 @@
-"""Conversions between formats: sorting, and bitmaps. Kernels: convert.cu.
+"""Conversions between formats: sorted, sparse and bitmap vectors. Kernels: convert.cu.
 
 Waits: `to_sparse` of a bitmap waits for its number of entries, unless the host knows it.
 """
@@ -62,7 +62,8 @@ def owns(array: Array) -> bool:
 
 
 def _holders(array: Array) -> tuple[int, int]:
-    """Return the numbers of references to the array's pointer and to the allocation behind it."""
+    """Return the reference counts of the array's pointer and of the allocation that it points
+    into."""
     return getrefcount(array.data), getrefcount(array.data.mem)
 
 
@@ -82,7 +83,8 @@ def sort(v: SparseVector) -> SparseVector:
 
 
 def to_sparse(v: AnyVector) -> SparseVector:
-    """Convert a vector to sparse form; a sparse vector is returned unchanged, sorted or not."""
+    """Convert a vector to sparse form. A sparse vector is returned unchanged, even if it is not
+    sorted."""
     if isinstance(v, SparseVector):
         return v
     if isinstance(v, FullVector):
@@ -156,5 +158,5 @@ def add_up_sizes(sizes: Array) -> None:
 
 
 def move(values: Array, places: Array) -> Array:
-    """Return values[places]; an iso-valued array stays iso-valued."""
+    """Return values[places]. An iso-valued array remains iso-valued."""
     return repeat_iso(values, places.size) if is_iso(values) else values[places]

@@ -79,8 +79,8 @@ template <class Offset> struct Peeling {
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
-    // `after` does not decrease from lane to lane: if the rows of one lane do not fit, those of
-    // later lanes do not fit either.
+    // `after` never decreases from lane to lane. So if the rows of one lane do not fit, neither do
+    // those of later lanes.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
     if (fits) {

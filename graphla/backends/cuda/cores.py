@@ -1,4 +1,5 @@
-"""Core numbers, in one launch. Kernel: cores.cu, on persistent.cuh. Waits: for the launch."""
+"""Core numbers, computed in one launch. Kernel: cores.cu, which is based on persistent.cuh. Waits:
+for the launch."""
 
 from __future__ import annotations
 
