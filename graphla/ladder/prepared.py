@@ -22,8 +22,7 @@ from semirings.dtypes import INT32
 
 
 class Prepared:
-    """A strategy prepared for many searches of one graph. The data that it reads is laid out only
-    once.
+    """A strategy prepared for many searches of one graph. Its data is laid out only once.
 
     Run one search at a time: each search overwrites the state of the previous one.
 
@@ -98,7 +97,7 @@ class Prepared:
             search, do = self._rung.search(start), backend(self._device)
             present, levels = do.asarray(search.reached()), do.asarray(search.levels)
             if search.present is None or levels.dtype != np.int32:
-                levels = levels.astype(np.int32)  # a copy, because the next search overwrites it
+                levels = levels.astype(np.int32)  # a copy that the next search does not overwrite
             count = int(present.sum())  # waits for both arrays
             storage = BitmapVector(present.size, present, levels, count)
             return VectorStore(self._store.device, INT32, storage)

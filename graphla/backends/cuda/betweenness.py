@@ -1,6 +1,6 @@
-"""Dependencies on shortest paths. One launch processes all sources: each team of blocks takes one
-source at a time. If edges have lengths, there is one launch per source, with all blocks in one
-team.
+"""Dependencies on shortest paths. One launch processes all sources, one per team at a time.
+
+If edges have lengths, there is one launch per source, with all blocks in one team.
 
 Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. Waits: for each launch.
 """

@@ -28,8 +28,7 @@ enum BfsShape {
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
-constexpr u32 DEEP =
-    254;  // levels of at least this value do not fit in a byte, and are stored in `deep`
+constexpr u32 DEEP = 254;  // levels from 254 on do not fit in a byte and are stored in `deep`
 constexpr u32 UNREACHED = 255;
 
 enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller requests

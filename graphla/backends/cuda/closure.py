@@ -47,7 +47,6 @@ class ClosureTuning:
     light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps
     held: int = 1024  # number of vertices that a block can hold in shared memory
     held_most: int = 1024  # maximum number that a block does hold in a fused step; at most `held`
-    )
     # Block 0 works alone up to this many short rows and this many edges in long rows.
     alone_rows: int = 96
     alone_edges: int = 4096

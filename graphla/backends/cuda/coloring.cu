@@ -9,10 +9,9 @@
 
 namespace graphla {
 
-enum Color { FREE = -1 };   // the color of a vertex that does not have a color yet
-constexpr i32 NOBODY = -1;  // stands for no neighbor
-constexpr i32 COLORS =
-    WARP * WARP;  // number of colors in a set, which has one 32-bit word per lane
+enum Color { FREE = -1 };            // the color of a vertex that does not have a color yet
+constexpr i32 NOBODY = -1;           // stands for no neighbor
+constexpr i32 COLORS = WARP * WARP;  // number of colors in a set: a 32-bit word per lane
 constexpr int HELD = ColoringTuning::held;
 
 /// Sets places_of[k] = places[j], where j is the column of entry k, and places[j] is the position
