@@ -67,19 +67,18 @@ def compare(
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. The values of A do not matter.
-        strategies: a list of keys of `ladder.STRATEGIES`; None takes all that run on the device of
-            A.
+        strategies: a list of keys of `ladder.STRATEGIES`; None selects all that run on A's device.
         sources: the number of sources, at least 1 and at most 2^20. They are vertices with an
-            out-edge, distinct if there are enough; those that reach the vertex with the most
-            out-edges come first.
+            out-edge, and are distinct if there are enough. Vertices that reach the vertex with the
+            most out-edges come first.
         seed: an integer of at least 0, which determines the sources.
-        limit: seconds for the searches of each strategy, at least 0. A strategy that exceeds it
-            searches from fewer sources, as its row shows; one that completes no search is listed as
-            slow.
+        limit: the time limit for all searches of a strategy, in seconds, at least 0. A strategy
+            that exceeds it searches from fewer sources, as its row shows. A strategy that completes
+            no search is listed as slow.
 
     Returns:
-        Comparison: a `Row` for each strategy that completed a search, and facts about the graph.
-            Speeds are in traversed edges per second (TEPS).
+        Comparison: a `Row` for each strategy that completed a search, and a description of the
+            graph. Speeds are in traversed edges per second (TEPS).
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.

@@ -4,10 +4,10 @@
 //          compute the same product; a rule chooses between them at each level.
 // A level  is one launch of vertex_push.cu or vertex_pull.cu. Before a level at which the direction
 //          may change, the kernel in this file computes the counts that the rule compares.
-// Rule     The search changes from push to pull if the frontier grows, and more edges lead out of
-//          it than 1/ALPHA of the number of edges out of unreached vertices. A pull then reads
-//          less, because it stops at the first hit. The search changes back to push if the frontier
-//          shrinks, and contains fewer than 1/BETA of all vertices.
+// Rule     The search changes from push to pull if the frontier grows and the number of edges out
+//          of it exceeds 1/ALPHA of the number of edges out of unreached vertices. A pull then
+//          reads less, because it stops at the first hit. The search changes back to push if the
+//          frontier shrinks, and contains fewer than 1/BETA of all vertices.
 // Counts   are exact whenever the rule needs them. A push reports the number of labels stored,
 //          which is an upper bound on the number of vertices in the level, because several threads
 //          may label the same vertex. Multiplied by the largest degree, it bounds the number of

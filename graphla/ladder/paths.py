@@ -163,19 +163,19 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
 
     Find shortest paths from one vertex by rounds over all edges.
 
-    Takes O(n m) time at worst. `graphla.algorithms.sssp` and `bellman_ford` are faster, and return
-    more.
+    Takes O(n m) time in the worst case. `graphla.algorithms.sssp` and `bellman_ford` are faster,
+    and return more.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
             j) for each edge i -> j. If it is a Graph, vertices are its labels. Its values are the
-            lengths of the edges, which may be below 0.
+            lengths of the edges, which may be negative.
         source: a vertex.
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
         dtype: the dtype of the distances: "INT64" or "INT32" for integer weights, "FP64" or "FP32"
-            for floating-point weights. None takes the 64-bit type; a 32-bit type needs half the
-            memory. The greatest value of an integer type means "no distance".
+            for floating-point weights. None selects the 64-bit type; a 32-bit type needs half the
+            memory. The largest value of an integer type means "no distance".
 
     Returns:
         Vector: the distances, of size n and the given dtype, without entries at vertices that are

@@ -22,10 +22,9 @@ class Row:
         levels: the number of levels of each search.
         launches: the number of kernel launches of each search, or of whole-array operations on the
             CPU.
-        moved: the minimum number of bytes that each search must move; None if the strategy cannot
-            tell.
+        moved: the minimum number of bytes that each search must move; None if it is unknown.
         held: the bytes of the data that the strategy reads, and of its state.
-        preparing: the seconds to lay out that data, once for all searches.
+        preparing: the seconds that it took to lay out that data, once for all searches.
         watts: the power of the GPU during the searches, in watts; None if it is unknown or if the
             searches ran on the CPU.
     """
@@ -110,7 +109,7 @@ class Comparison:
         machine: the machine on which the strategies ran: the name of a GPU, or the CPU.
         vertices: the number of vertices.
         entries: the number of entries of the adjacency matrix.
-        symmetric: whether each edge has a reverse; then its two entries count as one edge.
+        symmetric: whether each edge has a reverse. If so, its two entries count as one edge.
         sources: the source of each search.
         rows: one row of measurements per strategy.
         slow: the names of the strategies that completed no search within the time limit.

@@ -2,10 +2,10 @@
 // is in shared memory, and so is the map of reached vertices if it fits.
 //
 // A level is a chain of dependent loads: a vertex from the queue, the bounds of its row, the row,
-// and the map. The rest of the cost of a level is instruction fetches, which occur again at every
-// level. So the code of a level is short, and code for rare cases is kept in separate functions.
-// One thread follows a short row to its end. Longer rows wait in a list. The block follows them
-// together or, if there are many of them, leaves them to the grid.
+// and the map. The remaining cost of a level is instruction fetches, which are repeated at every
+// level. So the code of a level is short, and rare cases are in separate functions. One thread
+// follows a short row to its end. Longer rows wait in a list. The block follows them together or,
+// if there are many of them, leaves them to the grid.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"

@@ -8,12 +8,13 @@
 // - `mine` (the vertices that the block finds in the current level), `after` and `inbox` are all 0.
 // The blocks own the words of the maps round-robin. The words of one owner are adjacent.
 //
-// Push: each block takes some bits of each word of the frontier, and an equal share of each hub's
-// row, and follows their edges. It sends the vertices that it finds to the owners' inboxes. If
-// there may be many of them, the owners instead fetch them after a cluster barrier. Pull: each
-// owner looks for a reached neighbor of each of its unreached vertices. In both cases the owner
-// writes the results of the new vertices, and sends the vertices to `after` (the next frontier) of
-// all blocks, together with its sums. Then the blocks wait at the cluster barrier.
+// Push: each block follows the edges of some vertices in each word of the frontier, and an equal
+// share of the edges of each hub. It sends the vertices that it finds to the inboxes of their
+// owners. If there may be many such vertices, the owners instead fetch them after a cluster
+// barrier. Pull: each owner looks for a reached neighbor of each of its unreached vertices. In both
+// cases the owner writes the results of the new vertices, and sends the vertices to `after` (the
+// next frontier) of all blocks. It also sends them its sums. Then the blocks wait at the cluster
+// barrier.
 #ifndef GRAPHLA_BFS_SMALL
 #define GRAPHLA_BFS_SMALL
 #include "bfs_results.cuh"

@@ -1,7 +1,7 @@
 // Weak components by union-find. First the ends of the sampled edges are joined. Then the vertices
-// that are not yet in the largest component are joined with all their neighbors (M. Sutton, T.
-// Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*,
-// 2018).
+// that are not in the largest component of this sample are joined with all their neighbors (M.
+// Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
+// Sampling*, 2018).
 //
 // The kernels run in the order below, and report nothing to the host. They may skip the row of a
 // vertex in the largest component, because an edge that leaves this component is also found in the
