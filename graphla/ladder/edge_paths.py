@@ -42,8 +42,8 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round. Return whether a distance improved, a sum was too small, a sum was too
-        large."""
+        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
+        too large."""
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
         self._kernel(*self._shape, *args)

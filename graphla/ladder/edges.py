@@ -116,8 +116,8 @@ def _in_squares(
 
 
 def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
-    """Return the start of each chunk, followed by the end of the last chunk; and the square of each
-    chunk.
+    """Return an array with the starts of the chunks and the end of the last one, and an array with
+    the square of each chunk.
 
     `squares` contains the square of each edge, and is sorted.
     """

@@ -251,8 +251,8 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round. Return whether a distance improved, a sum was too small, a sum was too
-        large."""
+        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
+        too large."""
         d, w, targets = self.distances[self.sources], self.weights, self.targets
         with np.errstate(all="ignore"):
             sums = d + w

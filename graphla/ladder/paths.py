@@ -46,8 +46,8 @@ class Rounds(Protocol):
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round. Return whether a distance improved, a sum was too small, a sum was too
-        large."""
+        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
+        too large."""
         ...
 
 

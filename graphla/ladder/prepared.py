@@ -98,7 +98,7 @@ class Prepared:
             present, levels = do.asarray(search.reached()), do.asarray(search.levels)
             if search.present is None or levels.dtype != np.int32:
                 levels = levels.astype(np.int32)  # a copy that the next search does not overwrite
-            count = int(present.sum())  # waits for both arrays
+            count = int(present.sum())  # this waits until both arrays are complete
             storage = BitmapVector(present.size, present, levels, count)
             return VectorStore(self._store.device, INT32, storage)
 

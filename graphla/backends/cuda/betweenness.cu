@@ -91,7 +91,7 @@ struct Memory {
   double *sigmas;  // number of shortest paths to each vertex, initially zero
   double *shares;  // share(v) of each vertex v, initially zero
   u64 *queues;
-  u64 *level_ends;  // vertices + 2 per team
+  u64 *level_ends;  // vertices + 2 elements per team
 };
 
 /// The first block of a team starts to work alone at a level with at most `few_parts` parts. It
@@ -161,7 +161,7 @@ template <class Offset> struct Paths {
 /// The part of a row that a lane processes.
 template <class Offset> struct Taken {
   u32 v;
-  Offset begin;  // add the number of an edge in the batch to get its index in the graph
+  Offset begin;  // added to the number of an edge in the batch, this gives its index in the graph
   u32 end;       // number of edges of this lane and all earlier lanes
   bool is_there;
   double distance;
@@ -401,7 +401,7 @@ template <class Offset> struct SmallLevel {
   // Arrays in shared memory with one element per part:
   u32 *vertex;
   u32 *end;       // number of edges in all parts up to and including this one
-  Offset *begin;  // add the number of an edge in the level to get its index in the graph
+  Offset *begin;  // added to the number of an edge in the level, this gives its index in the graph
   double *sigma;  // number of paths to the part's vertex
   u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
@@ -455,7 +455,7 @@ template <class Offset> struct SmallLevel {
     const u32 edges = list(paths, first, is_last ? 0 : count);
     for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
       const u32 edge = base + u32(lane());
-      int row = int(count);  // no row: the value for a lane without an edge
+      int row = int(count);  // a lane without an edge has no row
       double share = 0;
       if (edge < edges) {
         row = int(upper_bound<u32, u32>(end, 0, count, edge));

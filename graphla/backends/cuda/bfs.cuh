@@ -197,7 +197,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 unit;
 
   // the queue
-  Slot *queue_begin;  // per entry: add the slot of an edge to get the edge's index in the graph
+  Slot *queue_begin;  // per entry: added to the slot of an edge, this gives its index in the graph
   u32 *queue_slot;    // per entry: the slot of its first edge, in units
   i32 *queue_vertex;
   u32 *queue_degree;  // degree of each entry; only if PADDED

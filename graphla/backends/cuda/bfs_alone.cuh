@@ -146,7 +146,7 @@ template <class S, bool IN_SHARED> struct Alone {
     if (has && search.in_ptr) atomicAdd(&mine->into, bounded_degree(u32(search.edges_into(v))));
   }
 
-  /// Follows the long rows of the level. All threads of the block share their edges.
+  /// Follows the long rows of the level. Their edges are divided among all threads of the block.
   DEVICE void walk_long(u32 rows, i32 *next, AloneCounts *mine) const {
     const i32 v = threadIdx.x < rows ? memory.long_list[threadIdx.x] : 0;
     const u32 degree = threadIdx.x < rows ? u32(search.out_ptr[v + 1] - search.out_ptr[v]) : 0;

@@ -50,7 +50,7 @@ template <class S, int SIZE> struct Together {
   Letter *letters;  // dynamic shared: letters from all blocks, for even and for odd levels
   i32 *boxes;  // dynamic shared: one box per sender, for even and then for odd levels; then boxes
                // for the sources of the received ends
-  u32 *sent;   // shared: number of ends sent to each block; then see the indices below
+  u32 *sent;   // shared: ends sent to each block, then FOUND_HERE, FAILURE and LONG_ROWS
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
   u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // shared: WARP + 1 words for a block scan

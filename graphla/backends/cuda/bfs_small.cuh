@@ -79,9 +79,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   u32 *inbox;  // bits of the block's own vertices that are new
   i32 *list;   // lists of vertices: one per block in a push, one per warp in a pull
   u32 room, words;
-  u32 stride;  // number of words per owner; odd
+  u32 stride;  // number of words per owner; always odd
   u32 rank;
-  u32 hub_words;  // number of words of hubs, whose rows all blocks follow together
+  u32 hub_words;  // number of map words for hubs, whose rows all blocks follow together
   SmallMemory memory;
 
   DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer,
@@ -503,7 +503,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 *const swapped = front;
     front = after, after = swapped;
   }
-  /// Clears the old frontier, which becomes `after`.
+  /// Clears the old frontier, whose memory is reused for `after`.
   DEVICE void clear_front() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
   }

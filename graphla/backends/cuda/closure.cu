@@ -237,7 +237,7 @@ template <class Work> struct Course {
   }
 };
 
-/// Parameters of a closure that do not depend on its operands.
+/// Further parameters of a closure.
 struct Plan {
   double delta;  // the width of a bucket
   u32 turns;     // maximum number of rounds

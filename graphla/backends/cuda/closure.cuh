@@ -234,7 +234,7 @@ struct Closing {
     /// Loads the edges of a tile, and the keys and numbers of their source vertices.
     const auto seek = [&] {
       i32 start = TILE + 1;  // position in the tile where this lane's row begins
-      Offset begin = 0;  // add a position in the tile to get the index of that edge in the graph
+      Offset begin = 0;      // added to a position in the tile, this gives the index in the graph
       Key key = Key(0);
       i32 v = 0;
       if (lane() < MOST && first + lane() < count) {

@@ -114,7 +114,7 @@ class _Weights:
 
     least: float
     mean: float
-    longest: float  # sum of each row's maximum value: a bound on the length of any simple path
+    longest: float  # sum of all row maxima, which bounds the length of any simple path
 
 
 def _weights_of(a: Csr) -> _Weights:

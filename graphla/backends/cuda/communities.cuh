@@ -28,8 +28,7 @@ struct Gain {
 /// The parameters that change from round to round.
 struct Step {
   i64 *differs;    // POPULAR: becomes 1 if a label differs from the label two rounds ago
-  double *inside;  // GAINING: the kernels add to it the weights that link vertices to their own
-                   // communities
+  double *inside;  // GAINING: sum of the weights that link vertices to their own communities
   u64 stream;  // GAINING: a vertex may move if the highest bit of its word in this hash stream is
                // set
 };

@@ -22,8 +22,8 @@ class ComponentsTuning:
     samples: int = 1024  # number of sampled vertices, whose roots one block compares
     longest: int = 256  # longer rows are divided into parts
     part: int = 512  # number of entries in a part of a long row
-    few: int = 1 << 12  # the first two entries of vertices below this number are joined first
-    more: int = 1 << 17  # next, those of vertices below this number
+    few: int = 1 << 12  # number of vertices in the first of three stages
+    more: int = 1 << 17  # number of vertices in the first two stages
 
 
 TUNING = ComponentsTuning()
@@ -42,9 +42,8 @@ def components(out: Csr, into: Csr | None) -> Array:
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
-    # If the entries of all vertices were joined at once, many threads would wait for the root of
-    # the largest component. So the entries of a few vertices are joined first. This hooks most
-    # trees onto that root.
+    # If all vertices were processed at once, many threads would wait for the root of the largest
+    # component. So a few vertices are processed first. This hooks most trees onto that root.
     cuts = (0, *(cut for cut in (tuning.few, tuning.more) if cut < n), n)
     join = _load("join_sampled", offset)
     for first, last in pairwise(cuts):
