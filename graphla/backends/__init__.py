@@ -161,7 +161,7 @@ class Backend(Protocol):
     ) -> Csr: ...
 
     # --- products -----------------------------------------------------------------------------
-    # Side "mxv": w(o) = (+)_k mult(A(o, k), u(k)). Side "vxm", w(o) = (+)_k mult(u(k), A(k, o)).
+    # Side "mxv": w(o) = (+)_k mult(A(o, k), u(k)). Side "vxm": w(o) = (+)_k mult(u(k), A(k, o)).
     def pull(
         self,
         rows: Csr,
@@ -405,7 +405,7 @@ class Backend(Protocol):
         """
         ...
 
-    # --- communities, colorings, matchings and ranks; matrices are symmetric ---------------------
+    # --- communities, colorings and matchings (of symmetric matrices), and ranks -----------------
     def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
         """Return the labels after `rounds` rounds, as int32.
 
@@ -437,8 +437,7 @@ class Backend(Protocol):
 
 
 class Streams(Protocol):
-    """Functions that order the work on a device that runs asynchronously to the host, such as a
-    GPU."""
+    """Functions that order the work on a device that runs asynchronously, such as a GPU."""
 
     def resolve_device(self, device: str) -> str:
         """Return the full name of a device."""

@@ -95,8 +95,10 @@ class BfsResult:
 class EarlyStop:
     """The values that the caller needs. A closure may end as soon as these are final."""
 
-    target: int | None = None  # needed: the value of this vertex, and the parents on its path
-    most: Any = None  # needed: all values that are no worse than this value
+    target: int | None = (
+        None  # the caller needs the value of this vertex, and the parents on its path
+    )
+    most: Any = None  # the caller needs all values that are no worse than this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ class ClosureResult:
     """
 
     values: BitmapVector
-    parents: Array | None  # int32; a start that has not improved is its own parent
+    # int32; arbitrary for vertices without a value. A start that has not improved is its own parent.
+    parents: Array | None
     depth: int  # number of rounds (or turns of "near_far") that ran
     trace: list[Level]
     overflowed: bool = False
@@ -235,7 +238,7 @@ class Rounds:
     streams: tuple[int, ...]  # one hash seed per round, which decides which vertices may move
     patience: int  # number of consecutive rounds that may raise the modularity by too little
     rise: float  # a round must raise the modularity by more than this amount
-    share: float  # it must also exceed this fraction of the total rise in all rounds so far
+    share: float  # the rise must also exceed this fraction of the total rise in all rounds so far
 
 
 class Gains:

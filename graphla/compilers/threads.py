@@ -88,7 +88,7 @@ def abandonable(call: Callable[[], Any], work: int) -> Any:
 
 
 PATIENCE = 0.05
-"""Maximum seconds per wait. On Windows, where a signal does not end a wait, it is handled
+"""Maximum duration of a wait, in seconds. On Windows, a signal does not end a wait, and is handled
 afterwards."""
 
 
