@@ -95,9 +95,7 @@ class BfsResult:
 class EarlyStop:
     """The values that the caller needs. A closure may end as soon as these are final."""
 
-    target: int | None = (
-        None  # the caller needs the value of this vertex, and the parents on its path
-    )
+    target: int | None = None  # this vertex's value is needed, and the parents on its path
     most: Any = None  # the caller needs all values that are no worse than this one
 
 
@@ -146,7 +144,7 @@ class ClosureResult:
     """
 
     values: BitmapVector
-    # int32; arbitrary for vertices without a value. A start that has not improved is its own parent.
+    # int32; arbitrary for vertices without a value. An unimproved start is its own parent.
     parents: Array | None
     depth: int  # number of rounds (or turns of "near_far") that ran
     trace: list[Level]

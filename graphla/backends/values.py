@@ -34,9 +34,8 @@ def repeat_value(value: Array, size: int) -> Array:
     """Return an iso array of length `size` that repeats the only element of `value`."""
     if type(value) is not np.ndarray:
         return np.broadcast_to(value, (size,))
-    repeated = np.ndarray(
-        (size,), value.dtype, value, strides=(0,)
-    )  # ten times as fast as broadcast_to
+    # This is ten times as fast as broadcast_to.
+    repeated = np.ndarray((size,), value.dtype, value, strides=(0,))
     repeated.flags.writeable = False
     return repeated
 
