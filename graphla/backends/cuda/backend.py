@@ -1,4 +1,4 @@
-"""The backend for GPUs: its own kernels, and the sorts and scans of CuPy."""
+"""The GPU backend. It uses its own kernels, and CuPy for sorts and scans."""
 
 # ruff: noqa: F401
 
