@@ -76,9 +76,13 @@ def help_texts(path: str, text: str) -> Iterator[Block]:
 
 
 def is_prose(block: Block) -> bool:
-    """Return whether a block contains at least three words outside code."""
+    """Return whether a block contains at least three words outside code.
+
+    In a row of a table, words with fewer than three letters do not count, as most are units.
+    """
     plain = re.sub(r"`[^`]*`|\S*[_/=<>()]\S*", "", block.text)
-    return block.kind == "test name" or len(re.findall(r"[^\W\d_]{2,}", plain)) >= 3
+    shortest = 3 if block.text.lstrip().startswith("|") else 2
+    return block.kind == "test name" or len(re.findall(rf"[^\W\d_]{{{shortest},}}", plain)) >= 3
 
 
 def room(path: str) -> str:
