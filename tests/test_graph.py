@@ -581,6 +581,19 @@ def test_a_graph_is_displayed_as_a_table_with_its_labels():
     assert "<td>..</td>" in large._repr_html_()
 
 
+def test_views_are_displayed_as_tables():
+    G = Graph.from_edges([("<a>", "b", 3), ("b", "c", 4)])
+    nodes, edges, weighted = (
+        view._repr_html_() for view in (G.nodes, G.edges, G.edges(data="weight"))
+    )
+    assert nodes.startswith("<div>NodeView of 3<table><tr><td>&lt;a&gt;</td></tr>")
+    assert "<tr><td>b</td><td>c</td></tr></table>" in edges
+    assert "<tr><td>b</td><td>c</td><td>4</td></tr></table>" in weighted
+    many = Graph(gl.Matrix(bool, 1000, 1000)).nodes._repr_html_()
+    assert many.count("<tr>") == 11
+    assert "<td>... of 1000</td>" in many
+
+
 DOCUMENTED = {"Graph": Graph.__doc__} | {
     name: member.__doc__ for name, member in vars(Graph).items() if ">>>" in str(member.__doc__)
 }

@@ -53,7 +53,7 @@ def run(options: Namespace) -> None:
             chart.save(
                 found, out, f"Breadth-first search on {Path(options.graph).name}, by strategy"
             )
-        print(f"chart of the speeds as bars: {picture}")
+        print(f"chart of the speeds: {picture}")
 
 
 def _picture(options: Namespace) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,19 @@ class _View(Set[Any]):
         first = list(islice(self, SHOWN))
         more = f", ... of {len(self)}" if len(self) > SHOWN else ""
         return f"{type(self).__name__}([{', '.join(map(repr, first))}{more}])"
+
+    def _repr_html_(self) -> str:
+        rows = [self._cells(each) for each in islice(self, SHOWN)]
+        rows += [(f"... of {len(self)}",)] * (len(self) > SHOWN)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+            for row in rows
+        )
+        return f"<div>{type(self).__name__} of {len(self)}<table>{body}</table></div>"
+
+    def _cells(self, each: Any) -> tuple[Any, ...]:
+        """Return the cells of one row of the HTML table."""
+        return (each,)
 
 
 class NodeView(_View):
@@ -129,3 +143,7 @@ class EdgeView(_View):
     def _shown(self, value: Any) -> Any:
         name = self._graph.weight_name or "weight"
         return {name: value} if self._data is True else value
+
+    def _cells(self, each: Any) -> tuple[Any, ...]:
+        """Return the cells of one row of the HTML table: both ends, and the weight if present."""
+        return each

@@ -1,4 +1,4 @@
-"""Draw a comparison as a bar chart with one bar per strategy (matplotlib)."""
+"""Draw a comparison as a chart with one dot per strategy (matplotlib)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphla.ladder.rows import Comparison
 from semirings.exceptions import InvalidValue
 
 INK, GREY, PALE = "#1c2530", "#66707c", "#e3e7ec"
-BAR, FASTEST = "#9db4cc", "#d9662b"
+DOT, FASTEST = "#5b7fa6", "#d9662b"
 DECADES = 20.0
 """The scale is logarithmic if the fastest speed exceeds the slowest by more than this factor."""
 
@@ -42,8 +42,8 @@ def needs_matplotlib() -> None:
 
 
 def save(found: Comparison, path: str | Path, title: str) -> None:
-    """Save the chart as a PNG. Bars show harmonic means of TEPS, and whiskers the slowest and
-    fastest search."""
+    """Save the chart as a PNG. A dot shows the harmonic mean of TEPS, and the line through it
+    extends from the slowest search to the fastest."""
     needs_matplotlib()
     from matplotlib import pyplot
 
@@ -67,16 +67,17 @@ def _draw(axes: Any, found: Comparison) -> None:
     rows, fastest = list(found), found.fastest
     places = range(len(rows))
     means = [row.harmonic_mean for row in rows]
-    axes.barh(
-        places, means, 0.68, color=[FASTEST if row is fastest else BAR for row in rows], zorder=2
+    colors = [FASTEST if row is fastest else DOT for row in rows]
+    axes.hlines(
+        places,
+        [row.minimum for row in rows],
+        [row.maximum for row in rows],
+        colors=colors,
+        linewidth=2,
+        alpha=0.45,
+        zorder=2,
     )
-    whiskers = [
-        [row.harmonic_mean - row.minimum for row in rows],
-        [row.maximum - row.harmonic_mean for row in rows],
-    ]
-    axes.errorbar(
-        means, places, xerr=whiskers, fmt="none", ecolor=INK, elinewidth=1, capsize=3, zorder=3
-    )
+    axes.scatter(means, places, s=70, c=colors, zorder=3)
     most = max(row.maximum for row in rows)
     is_log = most > DECADES * min(means)
     if is_log:
@@ -101,8 +102,8 @@ def _draw(axes: Any, found: Comparison) -> None:
     axes.set_yticks(places, [row.strategy for row in rows], size=10, color=INK)
     axes.xaxis.set_major_formatter(EngFormatter())
     axes.set_xlabel(
-        f"TEPS: {found.counted}, per second{' (scale of powers)' if is_log else ''}\n"
-        f"bars: harmonic mean over {len(found.sources)} sources; whiskers: slowest and fastest",
+        f"TEPS: {found.counted}, per second{' (logarithmic scale)' if is_log else ''}\n"
+        f"dots: harmonic mean over {len(found.sources)} sources; lines: slowest to fastest search",
         size=9,
         color=GREY,
         loc="left",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from statistics import fmean, harmonic_mean
 from typing import Any
 
@@ -64,6 +65,11 @@ class Row:
         """TEPS: searches / sum(1 / teps). The harmonic mean is the appropriate mean for equal
         amounts of work."""
         return harmonic_mean(self.teps)
+
+    @property
+    def speeds(self) -> tuple[float, float, float]:
+        """The harmonic mean, the minimum and the maximum of TEPS."""
+        return self.harmonic_mean, self.minimum, self.maximum
 
     @property
     def time(self) -> float:
@@ -137,6 +143,22 @@ class Comparison:
     def fastest(self) -> Row:
         """The row with the largest harmonic mean of TEPS."""
         return max(self.rows, key=lambda row: row.harmonic_mean)
+
+    def _repr_html_(self) -> str:
+        columns = ("strategy", "time, ms", "mega-TEPS, harmonic mean", "slowest", "fastest")
+        cells = [
+            (row.strategy, 1e3 * row.time, *(1e-6 * teps for teps in row.speeds)) for row in self
+        ]
+        lines = [
+            "".join(f"<th>{name}</th>" for name in columns),
+            *(
+                f"<td>{escape(name)}</td>" + "".join(f"<td>{x:,.4g}</td>" for x in numbers)
+                for name, *numbers in cells
+            ),
+        ]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        size = f"{self.vertices:,} vertices, {self.entries:,} entries"
+        return f"<div>{size}; {escape(self.machine)}<table>{body}</table></div>"
 
     @property
     def counted(self) -> str:

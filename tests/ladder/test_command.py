@@ -69,12 +69,12 @@ def test_the_chart_is_named_after_the_graph_by_default(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.web.csv").write_text("0,1\n1,2\n5,0\n")
     few = ("--strategies", "sequential", "--sources", 2, "--device", "cpu")
-    assert succeeds("ladder", "tiny.web.csv", *few).endswith("as bars: ladder-tiny.png\n")
+    assert succeeds("ladder", "tiny.web.csv", *few).endswith("speeds: ladder-tiny.png\n")
     assert (tmp_path / "ladder-tiny.png").read_bytes().startswith(b"\x89PNG")
     (tmp_path / "ladder-tiny.png").unlink()
     succeeds("ladder", "tiny.web.csv", *few, "--chart", "-")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "as bars" not in succeeds("ladder", "tiny.web.csv", *few)
+    assert "chart of" not in succeeds("ladder", "tiny.web.csv", *few)
     assert not (tmp_path / "ladder-tiny.png").exists()
 
 

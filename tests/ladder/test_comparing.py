@@ -47,6 +47,12 @@ def test_the_fastest_row_has_the_largest_harmonic_mean():
     assert found.fastest is rows[0] is found["even"]
 
 
+def test_a_comparison_is_displayed_as_a_table():
+    shown = Comparison("<here>", 9, 12, True, [0, 1], [row("even", (0.5, 0.5))])._repr_html_()
+    assert shown.startswith("<div>9 vertices, 12 entries; &lt;here&gt;<table><tr><th>strategy</th>")
+    assert "<tr><td>even</td><td>500</td>" in shown
+
+
 def test_watts_are_measured_between_steps_of_the_energy_counter():
     samples = [(0.0, 5.0), (0.1, 5.0), (0.2, 25.0), (0.3, 25.0), (0.4, 65.0), (0.5, 65.0)]
     assert energy.between_steps(samples) == pytest.approx(200)
