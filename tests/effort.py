@@ -49,6 +49,7 @@ EXAMPLES = {
 """The number of examples of each property test, unless the test sets a smaller number."""
 
 CASES = {
+    "gpu/test_compile.py::test_each_kernel_compiles_for_other_architectures": 48,
     "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
     "gpu/test_searching.py::test_a_star_and_a_complete_graph_are_searched_correctly": 13,
     "gpu/test_searching.py::test_long_rows_of_a_caterpillar": 8,
