@@ -1,6 +1,6 @@
 # make demo: BFS on a real road network (or GRAPH=path).  make test: every test.  make lint: every linter.
 # make docs: the documentation site.  make release: a wheel and an sdist, tested.
-# Each sets up its own virtual environment in .venv; Python >= 3.11 and make are all they need.
+# Each target sets up the virtual environment .venv that it needs. Only Python >= 3.11 and make are required.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -17,16 +17,16 @@ test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,$(SIMULATED) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py)
 
-# Everything that `make test` leaves out (tests/effort.py): tests marked `full`, every case of each
+# Run also what `make test` leaves out (tests/effort.py): tests marked `full`, all cases of each
 # test, 1000 examples of each property, every schedule and sanitizer of the simulated kernels, and
-# CUDA 12 in addition to 13. From a clean commit it writes tests/full.json if nothing fails.
+# CUDA 12 in addition to 13. If nothing fails, write tests/full.json; this requires a clean commit.
 test-full: $(VENV)/test-full.stamp
 	$(if $(ARGS),,$(BIN)/python tests/records.py ready full)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu" --outcomes out/full.json $(ARGS)
 	$(if $(ARGS),,$(SIMULATED_IN_FULL) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --outcomes out/full-simulated.json)
 	$(if $(ARGS),,$(BIN)/python tests/records.py write full out/full.json out/full-simulated.json)
 
-# The tests that run once more with every matrix and vector on CUDA: simulated, or on a card.
+# These tests run a second time with every matrix and vector on CUDA: on a simulated GPU or a real one.
 ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
   test_operations test_assign test_aggregators test_construction test_expression test_notation \
   test_identities test_programs test_forms test_larger test_sorting test_symmetry test_docs)) tests/algorithms \
@@ -34,11 +34,13 @@ ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
 SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
 SIMULATED_IN_FULL := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=card
 
-# On a machine with a card, with its own Python (and CuPy): make gpu-test GPU_PYTHON=python3
-# Writes tests/gpu/verified.json if nothing fails, from a clean commit (or GRAPHLA_COMMIT=...).
+# To use the Python and CuPy of a machine with a GPU: make gpu-test GPU_PYTHON=python3
+# If nothing fails, `make gpu-test` writes tests/gpu/verified.json; this requires a clean commit (or
+# GRAPHLA_COMMIT=...).
 GPU_PYTHON ?= $(BIN)/python
 GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
-# Its parts may be run one by one: gpu-record puts together what they found, of the same sources.
+# The parts of gpu-test can be run one by one. gpu-record then combines their results, which must come
+# from the same sources.
 gpu-test: gpu-ready
 	$(MAKE) -j4 gpu-families gpu-suites gpu-traversal gpu-sanitizers
 	$(MAKE) gpu-record
@@ -55,18 +57,20 @@ gpu-families:
 gpu-suites:
 	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=card $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(filter-out tests/traversal,$(ON_CUDA)) --outcomes out/on-cuda.json
 
-# Fewer examples: nearly each draws a semiring, a dtype and a mask whose kernel is compiled for it.
+# This suite runs few examples (profile `quick`), because almost every example needs a new kernel for
+# its random combination of a semiring, a dtype and a mask.
 gpu-traversal:
 	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) tests/traversal --outcomes out/traversal.json
 
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
 
-# Fails unless a card has run just these kernels, and the full suite just these sources.
+# Fail unless `make gpu-test` has passed with exactly these kernels, and `make test-full` with exactly
+# these sources.
 release-check:
 	$(PYTHON) tests/records.py check
 
-# What each kernel may take of registers, stack and shared memory, as it takes it now.
+# Record how many registers and how much stack and shared memory each kernel uses now, as its limits.
 resources: $(VENV)/test.stamp
 	$(BIN)/python tests/gpu/campaign.py
 
@@ -88,8 +92,8 @@ format: $(VENV)/dev.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/cpu.py $(ARGS)
 
-# The documentation site, in out/site. Runs the notebooks; any warning is an error, also a link
-# inside the site that leads nowhere. `make links` follows the links that leave it.
+# Build the documentation site in out/site, and run the notebooks. Any warning is an error, including
+# a broken link within the site. `make links` checks the links to other sites.
 docs: $(VENV)/docs.stamp
 	rm -rf docs/reference/generated
 	$(BIN)/python -m sphinx -q -E -W --keep-going -b html -d out/doctrees docs out/site
@@ -105,7 +109,8 @@ pictures: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py --output docs/images/road-NY.png
 	$(BIN)/python benchmarks/draw_levels.py docs/images/levels.json docs/images/levels.svg
 
-# Build the wheel and the sdist, install the wheel where there are only NumPy and SciPy, and test it.
+# Build the wheel and the sdist, install the wheel in an environment with only NumPy and SciPy, and
+# test it.
 release: $(VENV)/release.stamp
 	rm -rf dist out/release
 	$(BIN)/python -m build --outdir dist
@@ -130,9 +135,10 @@ $(BIN)/python:
 	  || { echo 'graphla needs Python 3.11 or newer: make PYTHON=python3.12 ...'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# Numba compiles the hot loops. Where it has no build for this Python, graphla runs on NumPy alone.
-# python-graphblas is a second witness in some tests, NVRTC compiles the kernels: where one cannot
-# be had, its tests are skipped. resources.json holds for NVRTC 13.0.
+# Numba compiles the hot loops. If Numba does not support this Python, graphla uses NumPy alone.
+# Some tests compare results with python-graphblas, and some compile the kernels with NVRTC; if one of
+# these packages cannot be installed, its tests are skipped. The limits in resources.json hold for
+# NVRTC 13.0.
 $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[plot,numba]' || $(BIN)/python -m pip install -q -e '.[plot]'
 	@touch $@

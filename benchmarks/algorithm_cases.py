@@ -1,4 +1,4 @@
-"""The algorithms to compare with NetworkX: our call, NetworkX's call, and what must agree."""
+"""List the algorithms to compare with NetworkX: both calls, and how to compare their results."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import graphla as gl
 from graphla import algorithms as algo
 
 SOURCE, FAR = 0, 9000
-SAMPLE = 32  # sources of the sampled betweenness
-PAIRS = 50_000  # pairs of vertices whose similarity is computed
+SAMPLE = 32  # number of sources of the sampled betweenness
+PAIRS = 50_000  # number of vertex pairs whose similarity is computed
 
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm on one graph: the call of graphla on a Matrix, and that of NetworkX.
+    """One algorithm on one graph: the call in graphla on a Matrix, and the call in NetworkX.
 
-    `kind` selects how both results are converted to numbers, which must agree unless it is
-    "quality".
+    `kind` selects how both results are converted to numbers. The numbers must agree unless `kind`
+    is "quality".
     """
 
     name: str
@@ -41,7 +41,7 @@ def _number(x: Any, n: int) -> np.ndarray:
 
 
 def _of_vector(x: gl.Vector, n: int) -> np.ndarray:
-    """Return the values of a vector, NaN where it has no entry."""
+    """Return the values of a vector, with NaN where it has no entry."""
     out = np.full(n, np.nan)
     indices, values = x.to_coo()
     out[indices] = values
@@ -89,7 +89,7 @@ def _entries(matrix: gl.Matrix, n: int) -> np.ndarray:
 
 
 def _arcs_of_graph(G: Any, n: int) -> np.ndarray:
-    """Return a 1 for each arc of the graph, which has as many arcs as entries."""
+    """Return an array of ones, one for each arc, to compare with the entries of a Matrix."""
     return np.ones(G.number_of_edges())
 
 
@@ -119,7 +119,7 @@ def _sum_of_dicts(found: Any, n: int) -> np.ndarray:
 
 
 def _pair(found: Any, n: int) -> np.ndarray:
-    """Return the values of hubs, followed by those of authorities."""
+    """Return the hub values, followed by the authority values."""
     read = _of_vector if isinstance(found[0], gl.Vector) else _of_dict
     return np.concatenate([read(part, n) for part in found])
 
@@ -141,7 +141,7 @@ READERS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] 
 
 
 def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
-    """Return a word that states whether the results agree; or the quality of each."""
+    """Return "equal" or "**differ**"; for the kind "quality", return both numbers."""
     mine = READERS[row.kind][0](ours, n)
     if row.kind == "quality":
         return f"{mine[0]:.4g} / {theirs[0]:.4g}"
@@ -155,12 +155,12 @@ def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
 
 
 def _draw_sources(n: int) -> list[int]:
-    """Return the vertices that NetworkX draws for k = SAMPLE and seed = 1."""
+    """Return the vertices that NetworkX draws if k = SAMPLE and seed = 1."""
     return random.Random(1).sample(range(n), SAMPLE)
 
 
 def _first_edges(A: gl.Matrix) -> gl.Matrix:
-    """Return the first edges above the diagonal, as the pairs to compare."""
+    """Return the first PAIRS edges above the diagonal, as the vertex pairs to compare."""
     rows, columns, _ = A.to_coo(values=False)
     above = np.flatnonzero(rows < columns)[:PAIRS]
     return gl.Matrix.from_coo(rows[above], columns[above], True, nrows=A.nrows, ncols=A.nrows)

@@ -1,12 +1,13 @@
-"""Time every algorithm: on the CPU compared with NetworkX, on a card compared with its bounds.
+"""Time every algorithm: on the CPU compared with NetworkX, on a GPU compared with a time limit.
 
 python benchmarks/algorithms.py [--only NAME ...] [--limit SECONDS] [--json FILE]
 python benchmarks/algorithms.py --device cuda [--only NAME ...]
 
 On the CPU, graphla runs in one process with its default settings (compiled by Numba). Each of our
-calls gets a fresh Matrix that has only its CSR form. The figure is the median of a few calls, after
-a first call that compiles. NetworkX runs once, on a graph that is built beforehand, in a separate
-process with a time limit. The results are compared. The table is printed as Markdown.
+calls gets a fresh Matrix that has only its CSR form. The reported time is the median of a few
+calls, after a first call that compiles. NetworkX runs once, on a graph that is built beforehand, in
+a separate process with a time limit. The script compares the results, and prints the table as
+Markdown.
 """
 
 from __future__ import annotations
@@ -27,19 +28,28 @@ from graphs import BESIDE_NETWORKX
 
 import graphla as gl
 
-CALLS, ENOUGH = 5, 2.0  # number of our calls; fewer once they have taken ENOUGH seconds
-FORK = mp.get_context("fork")  # so that NetworkX's process inherits the graph
+CALLS, ENOUGH = 5, 2.0  # up to CALLS of our calls; no more after ENOUGH seconds
+FORK = mp.get_context("fork")  # forked, so that the NetworkX process inherits the graph
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="Time every algorithm, compared with NetworkX or on a card."
+        description="Time every algorithm, on the CPU compared with NetworkX, or on a GPU."
     )
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--only", nargs="*", default=[], help="only rows with these prefixes")
-    parser.add_argument("--limit", type=float, default=60, help="seconds per row of NetworkX")
-    parser.add_argument("--seconds", type=float, default=600, help="on a card: begin no row later")
-    parser.add_argument("--json", type=Path, help="also save the figures here")
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        default=[],
+        help="run only the rows whose names start with these prefixes",
+    )
+    parser.add_argument(
+        "--limit", type=float, default=60, help="time limit in seconds for each NetworkX call"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=600, help="on a GPU: start no row after this many seconds"
+    )
+    parser.add_argument("--json", type=Path, help="also write the times to this file")
     options = parser.parse_args()
     if options.device == "cuda":
         from algorithms_gpu import measure
@@ -82,10 +92,10 @@ def on_graph(name: str, rows: list[Row], limit: float) -> list[dict[str, Any]]:
 
 
 def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
-    """Return the median seconds of a few calls, each on a fresh matrix, and the last result."""
+    """Return the median time in seconds of calls on fresh matrices, and the last result."""
     rows, columns, values = A.to_coo()
     if A.dtype == "BOOL":
-        values = True  # one value for all entries, as the generators store it
+        values = True  # one value for all entries, as in generated graphs
     symmetric = A._store.is_symmetric
     took: list[float] = []
     found = None
@@ -103,7 +113,7 @@ def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
 
 
 def in_its_process(row: Row, G: Any, n: int, limit: float) -> tuple[float, Any]:
-    """Return the seconds and the result of NetworkX; or the limit and the reason for no result."""
+    """Return NetworkX's time and result, or the time limit and why there is no result."""
     here, there = FORK.Pipe(duplex=False)
     process = FORK.Process(target=_theirs, args=(row, G, n, there))
     process.start()

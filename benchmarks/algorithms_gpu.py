@@ -1,9 +1,10 @@
-"""Time algorithms on a GPU: those with a time limit on large graphs, others on kron 18 or 20.
+"""Time algorithms on a GPU: on large graphs if they have a time limit, else on kron 18 or 20.
 
 Device time is measured between two events around the whole public call; wall time lasts until the
-card is idle. Each figure is the median of a few calls, after one that compiles. The algorithms
-without a time limit are compared with the CPU on kron 14 before they are timed. Those with a time
-limit are verified on the large graph itself, by CuPy's products in FP64 or by a check of each edge.
+GPU is idle. Each time is the median of a few calls, after one call that compiles. Before an
+algorithm without a time limit is timed, its result on kron 14 is compared with the CPU. The results
+of algorithms with a time limit are verified on the large graph itself, by products in FP64 with
+CuPy, or by checking each edge.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from cupyx.scipy.sparse import csr_matrix
 import graphla as gl
 from graphla import algorithms as algo
 
-CALLS, ENOUGH = 9, 2.0  # number of calls; fewer once they have taken ENOUGH seconds
-SMALL = 14  # the scale at which card and CPU are compared
+CALLS, ENOUGH = 9, 2.0  # up to CALLS calls; no more after ENOUGH seconds
+SMALL = 14  # the scale of the graphs on which GPU and CPU results are compared
 
 
 @cache
@@ -39,7 +40,7 @@ def kron(scale: int) -> gl.Matrix:
 
 @cache
 def weighted(scale: int) -> gl.Matrix:
-    """Return kron with integer weights from 1 to 64, equal in both directions of an edge."""
+    """Return kron with integer weights from 1 to 64, the same for both directions of an edge."""
     return _with_weights(kron(scale))
 
 
@@ -58,19 +59,19 @@ def sources(A: gl.Matrix) -> list[int]:
     return [int(live[int(place)]) for place in drawn]
 
 
-# --- the rows with a bar --------------------------------------------------------------------------
+# --- the rows with a time limit -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: an algorithm and its time limit."""
+    """An algorithm and its time limit."""
 
     name: str
     scale: int
     most: float | None  # milliseconds
-    call: Callable[[gl.Matrix, int], Any]  # takes the graph and a source
+    call: Callable[[gl.Matrix, int], Any]  # arguments: the graph and a source
     verify: Callable[[gl.Matrix, Any, int], str]
-    planned: bool = False  # whether A.prepare() is called before
+    planned: bool = False  # whether A.prepare() is called beforehand
 
 
 def _pattern(A: gl.Matrix) -> Any:
@@ -79,17 +80,17 @@ def _pattern(A: gl.Matrix) -> Any:
 
 
 def pagerank_rests(A: gl.Matrix, rank: gl.Vector, _: int) -> str:
-    """Compute one more round in FP64 with CuPy, and check that it changes little."""
+    """Compute one more round in FP64 with CuPy, and check that it hardly changes the ranks."""
     r = rank.to_dense(copy=False).astype(cupy.float64)
     P = _pattern(A)
     degree = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float64)
     share = cupy.where(degree > 0, r / cupy.maximum(degree, 1), 0)
     dangling = float(r[degree == 0].sum())
-    after = 0.85 * (P @ share) + (0.85 * dangling + 0.15) / A.nrows  # A is its own transpose
+    after = 0.85 * (P @ share) + (0.85 * dangling + 0.15) / A.nrows  # A equals its transpose
     change, total = float(cupy.abs(after - r).sum()), float(r.sum())
     assert change < 1e-4, change
     assert abs(total - 1) < 1e-3, total
-    return f"a further round changes {change:.1e}"
+    return f"one more round changes the result by {change:.1e}"
 
 
 def counted_twice(A: gl.Matrix, count: int, _: int) -> str:
@@ -101,7 +102,7 @@ def counted_twice(A: gl.Matrix, count: int, _: int) -> str:
 
 
 def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
-    """Compute the same sums level by level, by CuPy's products in FP64, and compare."""
+    """Compare the sums with those that CuPy computes level by level with products in FP64."""
     n, P = A.nrows, _pattern(A)
     level = algo.bfs(A, source, parents=False).levels.to_dense(-1, copy=False)
     paths = cupy.zeros(n)
@@ -113,12 +114,12 @@ def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
     for depth in range(deepest, 0, -1):
         given = cupy.where(level == depth, (1 + owed) / cupy.maximum(paths, 1), 0)
         owed += cupy.where(level == depth - 1, paths * (P @ given), 0)
-    # As in NetworkX, one source represents n - 1 sources, and each pair counts in one direction.
+    # As in NetworkX, one source stands for n - 1 sources, and each pair counts in one direction.
     wanted, got = owed * (n - 1) / 2, found.to_dense(copy=False).copy()
-    wanted[source] = got[source] = 0  # the end of a path is not an inner vertex
+    wanted[source] = got[source] = 0  # a path does not count for its own end vertices
     wrong = float(cupy.abs(got - wanted).max() / wanted.max())
     assert wrong < 1e-6, wrong
-    return f"CuPy's within {wrong:.0e}"
+    return f"within {wrong:.0e} of CuPy's result"
 
 
 ONE_COMPONENT = cupy.ElementwiseKernel(
@@ -182,7 +183,7 @@ BARS = [
 
 @dataclass(frozen=True)
 class Other:
-    """An algorithm and the scale of its graph; `same`: whether card and CPU give equal results."""
+    """An algorithm, its graph's scale, and whether the CPU gives the same result (`same`)."""
 
     name: str
     scale: int
@@ -259,7 +260,7 @@ def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
 
 
 def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
-    """Return the median milliseconds on the device and on the wall, after one uncounted call."""
+    """Return the median device and wall times in milliseconds, after one untimed call."""
     calls[0]()
     clock, figures, start = Events(), [], perf_counter()
     for call in calls:
@@ -270,7 +271,7 @@ def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
 
 
 def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
-    """Measure the rows with these prefixes, and begin no row after `seconds`."""
+    """Measure the rows with these prefixes; start no row after `seconds` have passed."""
     chosen, end = tuple(only), perf_counter() + seconds
     bars = [each for each in BARS if not chosen or each.name.startswith(chosen)]
     others = [each for each in OTHERS if not chosen or each.name.startswith(chosen)]

@@ -1,4 +1,4 @@
-"""Time traversals, compare them with their bars, and verify each result: docs/performance/gpu.md.
+"""Time traversals, compare them with time limits, and verify each result (performance/gpu.md).
 
     python benchmarks/bfs.py                        every row that this machine can run
     python benchmarks/bfs.py kron-24 grid           the graphs with these prefixes
@@ -6,10 +6,10 @@
     python benchmarks/bfs.py --json out/bfs.json --trace kron-24
 
 On a GPU, *device* is the time between two events around the whole public call: with a warm memory
-pool, initialized outputs, and results in the user's numbering. The card is kept busy until the
-first event, so that waiting for Python does not count. *wall* includes that: it lasts from the call
-until the card is idle. The plan is measured separately. On the CPU, contenders alternate, and both
-times are wall times.
+pool, initialized outputs, and results in the user's numbering. The GPU is kept busy until the first
+event, so that *device* excludes the time that Python needs to start the call. *wall* includes this
+time: it lasts from the call until the GPU is idle. The preparation of the matrix is measured
+separately. On the CPU, contenders alternate, and both times are wall times.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from graphla import Matrix
 from graphla.algorithms import bfs, sssp
 
 MANY = 64
-PEERS_UP_TO = 40_000_000  # the maximum number of entries in a graph for peers on the host
+PEERS_UP_TO = 40_000_000  # maximum number of entries in a graph on which peers run on the host
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the bar and the aim are met."""
+        """Return "aim" if the aim is reached, "met" if only the limit is met, else "MISSED"."""
         far = -1 if self.at_least else 1
         if far * self.figure <= far * self.bar.aim:
             return "aim"
@@ -78,18 +78,18 @@ class Row:
 
 
 def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
-    """Run the call that the rows of breadth-first search measure."""
+    """Run a search that returns only levels, as the rows of breadth-first search measure."""
     return bfs(A, source, levels=dtype, parents=False).levels
 
 
 def levels_and_parents(A: Matrix, source: int) -> tuple[gl.Vector, gl.Vector]:
-    """Run the call that the row "levels and parents" measures."""
+    """Run a search that returns levels and parents, as the row of that name measures."""
     levels, parents = bfs(A, source)
     return levels, parents
 
 
 def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
-    """Run the call that the row of many sources measures; return an array with a row per source."""
+    """Run one search from many sources; return an array of levels with one row per source."""
     return gl.algorithms.bfs_levels(A, sources, dtype=dtype)
 
 
@@ -98,7 +98,7 @@ def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
 
 @dataclass
 class Bench:
-    """One graph on one machine: its verified sources, and the size of their component."""
+    """A graph on one machine, with its verified sources and the size of their component."""
 
     case: Case
     A: Matrix
@@ -167,7 +167,7 @@ class Bench:
         return Row(name, median(a_level), "us a level", bar, False, times, self.edges, depth)
 
     def light_row(self, bar: Bar) -> Row:
-        """Measure levels with the light plan: every search gets a matrix without a full plan."""
+        """Measure levels with light preparation: each search runs on a new copy of the matrix."""
         found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
             fresh = graphs.again(self.A)
@@ -184,7 +184,7 @@ class Bench:
         return Row(f"{self.case.name}, Python call", figure, "us wall", bar, False, times)
 
     def both_row(self, bar: Bar) -> Row:
-        """Measure levels and parents relative to levels; check the trees by Graph500's rules."""
+        """Measure levels and parents relative to levels; check the trees with Graph500's rules."""
         edges = checks.Edges.of(self.A)
         for source in self.sources[:8]:
             levels, parents = levels_and_parents(self.A, source)
@@ -198,7 +198,7 @@ class Bench:
         return Row(name, figure, "x levels", bar, False, times, self.edges)
 
     def plan_row(self, bar: Bar) -> Row:
-        """Measure how long the full plan of a matrix takes, until the card is idle."""
+        """Measure the time of the full preparation of a matrix, until the GPU is idle."""
         seconds, fresh = [], self.A
         for _ in range(3):
             fresh = graphs.again(self.A)
@@ -208,7 +208,7 @@ class Bench:
         return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
 
     def many_row(self, bar: Bar, dtype: str, note: str) -> Row:
-        """Measure 64 searches at once, relative to one after another, and compare all levels."""
+        """Compare 64 simultaneous searches with 64 successive ones, in time and in levels."""
         sources, _ = graphs.giant(self.A, MANY, seed=2)
         together, alone = (
             partial(call, self.A, dtype=dtype) for call in (levels_of_many, levels_alone)
@@ -227,7 +227,7 @@ class Bench:
         return Row(name, figure, "x the rate", bar, True, times, MANY * self.edges)
 
     def shortest_row(self, bar: Bar) -> Row:
-        """Measure shortest paths, verified edge by edge; on small graphs also against csgraph."""
+        """Measure shortest paths; verify them edge by edge, and small graphs against csgraph."""
         weighted = self.A if self.case.own_weights else graphs.with_weights(self.A)
         self.verify_distances(weighted)
         times = self.times(partial(sssp, weighted))
@@ -266,7 +266,7 @@ class Bench:
         return self.over(contenders, "sssp", f"SSSP {self.case.name}", bar)
 
     def over(self, contenders: Any, ours: str, name: str, bar: Bar) -> Row:
-        """Return the speed of `ours` relative to the first contender."""
+        """Return a row with the speed of `ours` relative to the first contender."""
         found = take_turns(
             self.clock, contenders, self.sources, self.rounds, repeats=1, pause=PAUSE
         )
@@ -278,7 +278,7 @@ class Bench:
 
 
 def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
-    """Return the number of rounds and of bucket turns, and the microseconds per round."""
+    """Return the number of rounds, the number of bucket changes, and the microseconds per round."""
     turns = sum(event.direction.startswith("split") for event in events)
     rounds = len(events) - turns
     each = 1e6 * sum(event.seconds for event in events) / max(rounds, 1)
@@ -286,7 +286,7 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
 
 
 def prepare(A: Matrix) -> None:
-    """Make the full plan, or what replaces it for graphs that would not benefit from one."""
+    """Prepare a matrix for searches; the tier depends on whether the graph would benefit."""
     A.prepare()
 
 
@@ -345,7 +345,7 @@ def markdown(row: Row) -> str:
 
 
 def record(row: Row) -> dict[str, Any]:
-    """Return a row as a dictionary, to be saved."""
+    """Return a row as a dictionary that can be saved as JSON."""
     kept = asdict(row) | {"verdict": row.verdict}
     if row.times:
         kept["harmonic mean TEPS"] = row.edges / np.mean(row.times.device) * 1e3
@@ -353,7 +353,7 @@ def record(row: Row) -> dict[str, Any]:
 
 
 def trace(bench: Bench) -> dict[str, Any]:
-    """Return the levels of the traversal with the median time, for `benchmarks/draw_levels.py`."""
+    """Return the levels of the search with the median time, for `benchmarks/draw_levels.py`."""
     A = bench.A
     times = bench.times(partial(levels_alone, A), 9)
     taken = {s: median(times.device[k :: len(bench.sources)]) for k, s in enumerate(bench.sources)}
@@ -370,7 +370,7 @@ def trace(bench: Bench) -> dict[str, Any]:
 
 
 def run(case: Case, clock: Clock, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield the rows of a graph, and print the times of its peers."""
+    """Yield the rows of a graph, and print the times of the peers on this graph."""
     bench = Bench.of(case, clock, options.sources, options.rounds)
     for row in bench.rows():
         print(line(row), flush=True)
@@ -384,10 +384,17 @@ def run(case: Case, clock: Clock, options: argparse.Namespace) -> Iterator[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("graphs", nargs="*", help="prefixes of the names of graphs")
+    parser.add_argument(
+        "graphs", nargs="*", help="measure only the graphs whose names start with these prefixes"
+    )
     parser.add_argument("--sources", type=int, default=32, help="number of sources per graph")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="number of runs per source")
-    parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=os.environ.get("DATA"),
+        help="folder with the .npz files of real graphs",
+    )
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="run graphla only")
     parser.add_argument("--markdown", action="store_true", help="also print the table as Markdown")
     parser.add_argument("--json", type=Path, help="write all times to this file")

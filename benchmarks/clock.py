@@ -1,8 +1,8 @@
-"""Measure calls on the host and on a card, and describe the machine.
+"""Measure calls on the host and on a GPU, and describe the machine.
 
-A clock measures one call. `Wall` runs on the host and `Events` on a card. `KernelEvents` also runs
-on a card, but excludes the time that the host needs to begin. `measure` and `take_turns` repeat
-calls with any clock.
+A clock measures one call. `Wall` measures host time, and `Events` measures GPU time. `KernelEvents`
+also measures GPU time, but excludes the time that the host needs to start the call. `measure` and
+`take_turns` repeat calls with any clock.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import graphla as gl
 
 ROUNDS = 3
 REPEATS = 5
-PAUSE = 0.1  # seconds before a contender, so that the last one's OpenMP threads stop spinning
-HEAD_START = 250_000  # nanoseconds for which a card is kept busy while the host begins a call
+PAUSE = 0.1  # seconds before a contender starts, so that earlier OpenMP threads stop spinning
+HEAD_START = 250_000  # nanoseconds for which the GPU is kept busy while the host starts a call
 
 SPIN = """
 extern "C" __global__ void spin(long long nanoseconds) {
@@ -38,21 +38,21 @@ extern "C" __global__ void spin(long long nanoseconds) {
 
 
 class Clock(Protocol):
-    """Measures one call."""
+    """A clock that measures one call."""
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the milliseconds of a call on the device and on the wall."""
+        """Return the device time and the wall time of a call, in milliseconds."""
         ...
 
 
 @dataclass(frozen=True)
 class Wall:
-    """The clock of the host; device and wall are the same time."""
+    """The clock of the host; the device time equals the wall time."""
 
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the milliseconds until the call returns, twice."""
+        """Return the milliseconds until the call returns, as device time and as wall time."""
         begin = perf_counter()
         result = call()
         if self.frees:
@@ -62,9 +62,9 @@ class Wall:
 
 
 class Events:
-    """Two events on the current stream around the whole call, and the wall time of the same call.
+    """A clock that records CUDA events before and after the whole call, and the wall time.
 
-    The card is idle before and after.
+    The GPU is idle before and after the call.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Events:
         self.begin, self.end = cupy.cuda.Event(), cupy.cuda.Event()
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the milliseconds of a call on the card and on the wall."""
+        """Return the GPU time and the wall time of a call, in milliseconds."""
         self.idle()
         start = perf_counter()
         self.begin.record()
@@ -90,16 +90,17 @@ class Events:
         return self.cupy.cuda.get_elapsed_time(self.begin, self.end)
 
     def idle(self) -> None:
-        """Wait until the card is idle."""
+        """Wait until the GPU is idle."""
         self.cupy.cuda.Device().synchronize()
 
 
 class KernelEvents(Events):
-    """Two events on the current stream around the kernels of a call.
+    """A clock that records CUDA events before the first and after the last kernel of a call.
 
-    The first event follows a kernel that keeps the card busy, so that the work of the call is
-    already queued when the card reaches it. The second event follows the last kernel that the call
-    launches. The time between them includes the card's waits for the host during the call.
+    The first event follows a kernel that keeps the GPU busy, so that the work of the call is
+    already queued when the GPU reaches the event. The second event follows the last kernel that the
+    call launches. The time between the events includes the time that the GPU waits for the host
+    during the call.
     """
 
     def __init__(self) -> None:
@@ -110,7 +111,7 @@ class KernelEvents(Events):
         self.spin = self.cupy.RawKernel(SPIN, "spin")
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the milliseconds on the card, and the wall milliseconds of a separate call."""
+        """Return the GPU milliseconds of one call, and the wall milliseconds of another call."""
         self.idle()
         start = perf_counter()
         result = call()
@@ -147,7 +148,7 @@ class KernelEvents(Events):
 
 @dataclass
 class Times:
-    """Milliseconds of each call on the device and on the wall, and the input of the call."""
+    """The device milliseconds, the wall milliseconds and the input of each call."""
 
     device: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
@@ -167,7 +168,7 @@ class Times:
 def measure(
     clock: Clock, call: Callable[[Any], Any], inputs: list[Any], rounds: int = ROUNDS
 ) -> Times:
-    """Measure a call on each input, `rounds` times; the first call of a round does not count."""
+    """Measure a call on each input in each of `rounds` rounds, after an untimed call per round."""
     found = Times()
     for _ in range(rounds):
         call(inputs[0])
@@ -184,9 +185,10 @@ def take_turns(
     repeats: int = REPEATS,
     pause: float = 0,
 ) -> dict[str, Times]:
-    """Measure each contender on all inputs, `repeats` times in a row; then the next contender.
+    """Measure the contenders in `rounds` rounds, so that a slow phase affects all contenders.
 
-    That is one round, as in GAP. The first call of a contender in a round does not count.
+    As in GAP, in each round one contender after another runs `repeats` times on all inputs. The
+    first call of a contender in a round is not timed.
     """
     found = {name: Times() for name in contenders}
     for _ in range(rounds):
@@ -197,14 +199,14 @@ def take_turns(
 
 
 def least(call: Callable[[], Any], trials: int = 5) -> float:
-    """Return the minimum milliseconds of `trials` calls, after one that does not count."""
+    """Return the minimum milliseconds of `trials` calls, after one untimed call."""
     call()
     wall = Wall(frees=True)
     return min(wall.once(call)[1] for _ in range(trials))
 
 
 def report(title: str, times: dict[str, Times], unit: str = "", work: float | None = None) -> None:
-    """Print a row per contender: medians, device time relative to the first, work per second."""
+    """Print for each contender its median times, its ratio to the first, and its work rate."""
     print(f"\n{title}")
     first = median(next(iter(times.values())).device)
     for name, each in times.items():
@@ -219,7 +221,7 @@ def report(title: str, times: dict[str, Times], unit: str = "", work: float | No
 
 
 def describe_host(*libraries: str) -> str:
-    """Return the processor, its cores, and the versions of Python, graphla and `libraries`."""
+    """Describe the processor, its cores, and the versions of Python, graphla and `libraries`."""
     versions = ", ".join(f"{name} {_version(name)}" for name in libraries)
     return (
         f"{processor()}, {_cores()} cores; Python {platform.python_version()}, "
@@ -228,7 +230,7 @@ def describe_host(*libraries: str) -> str:
 
 
 def describe_card() -> str:
-    """Return the card, its driver, and the versions of CUDA, graphla, CuPy and Python."""
+    """Describe the GPU, its driver, and the versions of CUDA, graphla, CuPy and Python."""
     import cupy
 
     card = cupy.cuda.runtime.getDeviceProperties(0)

@@ -1,13 +1,14 @@
-"""Measure shapes of graphs on which a kernel may be slow, on a GPU; verify each result.
+"""Measure GPU kernels on graph shapes for which they may be slow, and verify each result.
 
     python benchmarks/corners.py                          every row
     python benchmarks/corners.py bfs louvain              the rows with these prefixes
     python benchmarks/corners.py --cnr cnr-2000.npz       also the row of that file
     python benchmarks/corners.py --kernels louvain        also the time of each kernel
 
-Device time is the median between two events around the whole public call (clock.py):
-warm kernels, a warm memory pool, the user's numbering, no plan made beforehand. The time excludes
-making the graph and verifying the answer. Graphs are generated on the GPU from fixed seeds.
+Device time is the median between two events around the whole public call (clock.py): with compiled
+kernels, a warm memory pool, the user's numbering, and a matrix that was not prepared beforehand.
+The time excludes generating the graph and verifying the result. Graphs are generated on the GPU
+from fixed seeds.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from graphla import Matrix, Vector, semiring
 from graphla import algorithms as algo
 from graphla.compilers.cuda import Kernel
 
-CALLS, ENOUGH = 15, 2.0  # calls per row, or fewer once they have taken this many seconds
+CALLS, ENOUGH = 15, 2.0  # up to CALLS calls per row; no more after ENOUGH seconds
 SPINE, LEAVES = 10_000, 200
 STAR, TAIL = 1_000_000, 5_000
 
@@ -46,13 +47,13 @@ class Task:
 
     call: Callable[[], Any]
     verify: Callable[[Any], str]  # returns a note for the table
-    per: int = 0  # number of levels to divide the time by; 0 if it is not divided
+    per: int = 0  # divide the time by this number of levels; 0: do not divide
     peer: tuple[str, Callable[[], Any]] | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table; the bar is in milliseconds, or in microseconds per level."""
+    """A row of the table; `bar` is its time limit in milliseconds, or microseconds per level."""
 
     name: str
     bar: float | None
@@ -63,7 +64,7 @@ class Row:
 
 
 def search(A: Matrix, source: int, depth: int = 0) -> Task:
-    """Return the task of a breadth-first search, whose levels are verified edge by edge."""
+    """Return a breadth-first search as a task; its levels are verified edge by edge."""
 
     def verify(levels: Vector) -> str:
         checks.check_levels(checks.Edges.of(A), source, levels)
@@ -106,10 +107,10 @@ def search_many() -> Task:
 
 
 def between(A: Matrix, below: Any) -> Task:
-    """Return the task of betweenness from vertex 0 of a tree with `below[v]` vertices under v."""
+    """Return a betweenness task from the root 0 of a tree; `below[v]` counts v's descendants."""
 
     def verify(found: Vector) -> str:
-        # As in NetworkX, one source represents n - 1, and each pair counts in one direction.
+        # As in NetworkX, one source stands for n - 1, and each pair counts in one direction.
         wanted = below.astype(cupy.float64) * (A.nrows - 1) / 2
         got = found.to_dense(copy=False).copy()
         got[0] = wanted[0] = 0
@@ -142,14 +143,15 @@ def strong() -> Task:
         labels = found.to_dense(copy=False)
         sizes = cupy.bincount(labels, minlength=A.nrows)
         giant = int(sizes.argmax())
-        # The largest component has the vertices that its smallest vertex reaches and that reach it.
+        # The largest component consists of all vertices that its smallest vertex reaches and that
+        # reach it.
         there, back = (
             checks.spread(algo.bfs(B, giant, parents=False).levels) >= 0 for B in (A, A.T.new())
         )
         both = there & back
         assert bool(((labels == giant) == both).all())
         assert int(cupy.flatnonzero(both)[0]) == giant
-        # SciPy finds the same components in the rest of the graph.
+        # In the rest of the graph, compare the components with SciPy's.
         rows, columns, _ = A.to_coo(values=False, copy=False)
         kept = ~(both[rows] | both[columns])
         number = cupy.cumsum(~both) - 1
@@ -203,7 +205,7 @@ def propagate() -> Task:
     A = graphs.star_with_path(STAR, TAIL)
 
     def verify(found: Vector) -> str:
-        # The labels of the hub, of all leaves after round 1, and of the path.
+        # Simulate the label of the hub, the common label of all leaves, and the labels on the path.
         hub, leaf, tail = 0, -1, np.arange(STAR + 1, STAR + TAIL + 1)
         for step in range(100):
             left = np.concatenate([[hub], tail[:-1]])
@@ -229,7 +231,7 @@ def cores() -> Task:
 
 
 def peel(A: Matrix) -> Any:
-    """Return core numbers: in each round, remove all vertices with degree at most k at once."""
+    """Return core numbers; each round removes all vertices with degree at most k together."""
     P = _pattern(A, cupy.float32)
     left = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float32)
     core, k = cupy.full(A.nrows, -1, cupy.int64), 0
@@ -257,7 +259,7 @@ def communities() -> Task:
 
 
 def modularity(A: Matrix, labels: Any) -> float:
-    """Return the share of edges inside communities, minus the share expected by chance."""
+    """Return the fraction of edges inside communities, minus the fraction expected by chance."""
     indptr, indices, _ = A.to_csr(copy=False)
     degrees = cupy.diff(indptr).astype(cupy.float64)
     inside = INSIDE(labels, indptr, indices, size=A.nrows).sum(dtype=cupy.int64)
@@ -274,11 +276,11 @@ INSIDE = cupy.ElementwiseKernel(
 )
 
 
-# --- products and folds ---------------------------------------------------------------------------
+# --- products and reductions ----------------------------------------------------------------------
 
 
 def skewed_product() -> Task:
-    """Multiply by a skewed matrix: rows are drawn as n u^6, so one row has a tenth of the draws."""
+    """Multiply by a skewed matrix: row numbers are n u^6, so row 0 gets a tenth of the draws."""
     n, rng = 1 << 20, cupy.random.RandomState(1)
     rows = (n * rng.random_sample(1 << 24) ** 6).astype(cupy.int32)
     columns = rng.randint(0, n, rows.size, dtype=cupy.int32)
@@ -351,7 +353,7 @@ def rows_of(cnr: Path | None) -> list[Row]:
 
 
 def median_of(call: Callable[[], Any]) -> tuple[float, float]:
-    """Return the median milliseconds on the device and on the wall."""
+    """Return the median device time and the median wall time, in milliseconds."""
     card, figures, start = KernelEvents(), [], perf_counter()
     while len(figures) < CALLS and (len(figures) < 2 or perf_counter() - start < ENOUGH):
         figures.append(card.once(call))
@@ -373,7 +375,7 @@ def peer_of(call: Callable[[], Any]) -> float:
 
 
 def kernels_of(call: Callable[[], Any]) -> None:
-    """Print the launches and milliseconds of each kernel in one call, and of everything else."""
+    """Print each kernel's launches and milliseconds in one call, and the remaining time."""
     launch, marks = Kernel.__call__, []
 
     def recorded(kernel: Any, *args: Any, **options: Any) -> None:
@@ -428,12 +430,16 @@ def measure(row: Row, with_kernels: bool) -> str:
 
 
 def main() -> None:
-    """Measure the rows named on the command line, or all."""
+    """Measure the rows named on the command line, or all rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # pyright: ignore[reportOptionalMemberAccess]
-    parser.add_argument("names", nargs="*", help="prefixes of the rows to measure")
-    parser.add_argument("--cnr", type=Path, help="the file cnr-2000.npz")
+    parser.add_argument(
+        "names", nargs="*", help="measure only the rows whose names start with these prefixes"
+    )
+    parser.add_argument("--cnr", type=Path, help="path of the file cnr-2000.npz")
     parser.add_argument("--kernels", action="store_true", help="show the time of each kernel")
-    parser.add_argument("--seconds", type=float, default=600, help="begin no row after this time")
+    parser.add_argument(
+        "--seconds", type=float, default=600, help="start no row after this many seconds"
+    )
     options = parser.parse_args()
     end = perf_counter() + options.seconds
     lines = ["| corner | device, ms | wall, ms | at most | verified |", "|---|--:|--:|--:|---|"]

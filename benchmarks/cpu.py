@@ -1,13 +1,13 @@
-"""Measure the CPU figures of docs/performance/cpu.md together with those of alternative libraries.
+"""Measure the CPU times in docs/performance/cpu.md, for graphla and for alternative libraries.
 
     make bench                                      every section
-    python benchmarks/cpu.py bfs sssp --data FOLDER some of them, with the roads of a folder of .npz
+    python benchmarks/cpu.py bfs sssp --data FOLDER two sections, with .npz road networks in FOLDER
 
 Contenders alternate, so that a slow phase of the machine affects all of them. The timed region is
-the whole public call, outputs included. It excludes building the graph, and the first call of each
-kind, which compiles. The plan that graphla keeps with a matrix for its searches is shown
-separately. The graphs are symmetric, so no transpose is made. The trees and distances of graphla
-are verified for every source.
+the whole public call, including its outputs. It excludes building the graph, and the first call of
+each kind, which compiles. The time to prepare a matrix for searches is shown separately. The graphs
+are symmetric, so no matrix is transposed. The trees and distances of graphla are verified for every
+source.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ WALL = Wall(frees=True)
 
 
 def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[str, list[float]]:
-    """Return the milliseconds of each contender; a pause precedes the calls of each."""
+    """Return the milliseconds of each contender's calls, with a pause before each contender."""
     found = take_turns(WALL, contenders, inputs, ROUNDS, REPEATS, PAUSE)
     return {name: times.wall for name, times in found.items()}
 
 
 def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
-    """Print a row per contender: median, minimum, ratio to the first median, edges per second."""
+    """Print for each contender its median, minimum, ratio to the first, and edges per second."""
     print(f"\n{title}")
     reference = median(next(iter(times.values())))
     for name, row in times.items():
@@ -93,7 +93,7 @@ def giant_sources(A: Matrix, count: int, seed: int = 1) -> list[int]:
 
 
 def component_edges(A: Matrix, source: int) -> int:
-    """Return the number of undirected edges in the source's component, which TEPS counts."""
+    """Return the number of undirected edges in the source's component, as used for TEPS."""
     graph = gl.io.to_scipy_sparse(A)
     _, label = csgraph.connected_components(graph, directed=False)
     inside = label == label[source]
@@ -101,7 +101,7 @@ def component_edges(A: Matrix, source: int) -> int:
 
 
 def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) -> None:
-    """Check levels against the parents' levels, parents against edges, reach against csgraph."""
+    """Check the levels, the tree edges, and the number of reached vertices (with csgraph)."""
     index, parent = parents.to_coo()
     reached, level = levels.to_coo()
     assert np.array_equal(index, reached)
@@ -121,7 +121,7 @@ def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) ->
 
 
 def bfs_in_graphblas(A: Any, source: int) -> Any:
-    """Compute levels and parents in python-graphblas, as its documentation shows."""
+    """Compute levels and parents in python-graphblas, as in the python-graphblas documentation."""
     levels, parents = graphblas.Vector(int, A.nrows), graphblas.Vector(int, A.nrows)
     frontier = graphblas.Vector(int, A.nrows)
     parents[source] = frontier[source] = source
@@ -325,7 +325,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("sections", nargs="*", help=f"some of {', '.join(sections)}")
     parser.add_argument("--quick", action="store_true", help="use small graphs, to test the script")
-    parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="folder of .npz")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=os.environ.get("DATA"),
+        help="folder with the .npz files of real graphs",
+    )
     options = parser.parse_args()
     if unknown := set(options.sections) - set(sections):
         parser.error(f"unknown section {', '.join(unknown)}: choose from {', '.join(sections)}")

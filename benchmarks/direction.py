@@ -1,4 +1,4 @@
-"""Measure push and pull over densities of the vector and of the mask: the constants of the rule.
+"""Measure push and pull at several densities of vector and mask, to check the direction rule.
 
     python benchmarks/direction.py [SCALE]
 

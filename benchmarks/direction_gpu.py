@@ -1,10 +1,11 @@
-"""Measure push and pull on a GPU over densities of the vector and of the mask.
+"""Measure push and pull on a GPU at several densities of the vector and of the mask.
 
     python benchmarks/direction_gpu.py [SCALE]
 
-The script first prints the constants of `graphla.backends.cuda.matvec.costs` for this card. For
-each case it then prints the device time of both directions, and the time of the one that the rule
-of `graphla.operations.direction` picks, relative to the better one. A ratio above 1.3 is marked.
+The script first prints the constants of `graphla.backends.cuda.matvec.costs` for this GPU. For each
+case it then prints the device time of both directions. The last column is the time of the direction
+that the rule of `graphla.operations.direction` picks, relative to the faster direction. A ratio
+above 1.3 is marked.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ LIMIT = 1.3
 
 
 def milliseconds(call: Any, trials: int = 5, wall: bool = False) -> float:
-    """Return the median time of a call, on the device or on the wall."""
+    """Return the median device time or wall time of a call, in milliseconds."""
     call()
     clock = Events()
     return median(clock.once(call)[wall] for _ in range(trials))
 
 
 def frontier(n: int, share: float) -> Vector:
-    """Return a random share of the vertices, each with a random value."""
+    """Return a random fraction `share` of the vertices, each with a random value."""
     rng = cupy.random.RandomState(3)
     chosen = cupy.sort(rng.permutation(n)[: max(1, int(n * share))]).astype(cupy.int32)
     return Vector.from_coo(chosen, rng.random_sample(chosen.size, dtype=cupy.float32), size=n)
 
 
 def constants(A: Any) -> None:
-    """Print each constant in nanoseconds and in entries gathered by pull."""
+    """Print each constant in nanoseconds, and as a multiple of the cost of a gathered entry."""
     n, nvals = A.nrows, A.nvals
     values = cupy.random.RandomState(4).random_sample(n, dtype=cupy.float32)
     full, few = Vector.from_dense(values), frontier(n, 0.01)
@@ -76,7 +77,7 @@ def constants(A: Any) -> None:
 
 
 def report(A: Any, name: str, share: float, visited: float | None) -> float:
-    """Print one case; return how much slower the rule's choice is than the better direction."""
+    """Print one case; return the time of the rule's choice relative to the faster direction."""
     n, u = A.nrows, frontier(A.nrows, share)
     if name == "lor_land":
         u = u.apply(gl.unary.one["BOOL"]).new() if hasattr(gl.unary, "one") else u

@@ -29,7 +29,7 @@ def short(count: float) -> str:
 
 
 def draw(found: dict[str, Any], path: Path) -> None:
-    """Draw the frontier and the edges of each level on a log scale, and below them its time."""
+    """Draw each level's frontier and edges on a log scale, and below them the level's time."""
     levels = found["levels"]
     microseconds = [1e6 * level["seconds"] for level in levels]
     figure, (above, below) = pyplot.subplots(

@@ -1,10 +1,10 @@
-"""Measure edge-centric search on a GPU, on R-MAT graphs with mean degree 32, idea by idea.
+"""Measure edge-centric search and its variants on R-MAT graphs with mean degree 32, on a GPU.
 
     python benchmarks/edges_gpu.py [LARGEST]
 
-The setting matches published figures (3.6 GTEPS on average, 4.2 at best, on a GTX Titan): scales
-14 to LARGEST (24 unless given) with 32 sources each. GTEPS are the undirected edges in the source's
-component, each counted once, divided by the wall time of a whole search. At a few scales the script
+The setting matches published figures (3.6 GTEPS on average, 4.2 at best, on a GTX Titan): scales 14
+to LARGEST (24 unless given) with 32 sources each. To compute GTEPS, the number of undirected edges
+in the source's component is divided by the wall time of a whole search. At a few scales the script
 then measures the ideas of `edge-tuned` one by one, and compares shortest paths with
 `graphla.algorithms.sssp`. The levels of every variant are compared with those of edge-centric.
 """
@@ -38,19 +38,19 @@ NEVER = 1 << 60
 
 
 def sources(A: Matrix) -> list[int]:
-    """Return vertices with an edge, drawn with a fixed seed."""
+    """Return random vertices that have an edge, drawn with a fixed seed."""
     degrees = np.diff(cupy.asnumpy(A._store.csr.indptr))
     return np.random.default_rng(SEED).choice(np.flatnonzero(degrees), SOURCES).tolist()
 
 
 def by_rows_alone(a: MatrixStore) -> MatrixStore:
-    """Return the same graph without the knowledge that it is symmetric."""
+    """Return the same graph, but not marked as symmetric."""
     r = a.csr
     return MatrixStore(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
 
 
 class Words(edge_tuned.EdgeTuned):
-    """EdgeTuned with 32-bit levels from the start."""
+    """A variant of EdgeTuned that stores levels in 32 bits from the start."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -64,7 +64,7 @@ class Words(edge_tuned.EdgeTuned):
 def with_constants(
     rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any
 ) -> Any:
-    """Return a function that builds the rung with other constants."""
+    """Return a function that builds the strategy with the given constants."""
 
     def make(a: MatrixStore) -> Rung:
         with ExitStack() as stack:
@@ -87,7 +87,7 @@ IDEAS: dict[str, Callable[[MatrixStore], Rung]] = {
 
 
 def seconds(rung: Rung, starts: list[int]) -> list[float]:
-    """Return the seconds of a search from each start, after one search that does not count."""
+    """Return the seconds of a search from each start, after one untimed search."""
     found = []
     for source in [starts[0], *starts]:
         begin = perf_counter()
@@ -97,13 +97,13 @@ def seconds(rung: Rung, starts: list[int]) -> list[float]:
 
 
 def levels(rung: Rung, source: int) -> Any:
-    """Return the levels as int32; -1 means unreached."""
+    """Return the levels as int32, with -1 for unreached vertices."""
     search = rung.search(source)
     return cupy.where(search.reached(), search.levels.astype(cupy.int32), -1)
 
 
 def row(name: str, rung: Rung, A: Matrix, starts: list[int], edges: list[int]) -> None:
-    """Print the speeds of a rung."""
+    """Print the speeds and the memory of a strategy."""
     speeds = [e / s / 1e9 for e, s in zip(edges, seconds(rung, starts), strict=True)]
     mean, low, high = harmonic_mean(speeds), min(speeds), max(speeds)
     print(
@@ -120,7 +120,7 @@ def count_edges(A: Matrix, starts: list[int]) -> list[int]:
 
 
 def paths(A: Matrix, starts: list[int]) -> None:
-    """Compare shortest paths over the list of edges with near-far order; weights are 1 to 255."""
+    """Compare shortest paths by the edge list with near-far search; weights are 1 to 255."""
     rows, columns = rows_of(A._store.csr), A._store.csr.indices
     least, most = cupy.minimum(rows, columns), cupy.maximum(rows, columns)
     weights = (least.astype(cupy.int64) * 7919 + most * 104729) % 255 + 1
@@ -135,7 +135,7 @@ def paths(A: Matrix, starts: list[int]) -> None:
 
 
 def seconds_until_idle(call: Callable[[int], Any], source: int) -> float:
-    """Return the seconds of a call until the card is idle again."""
+    """Return the seconds from a call until the GPU is idle again."""
     begin = perf_counter()
     call(source)
     cupy.cuda.Device().synchronize()
@@ -143,7 +143,7 @@ def seconds_until_idle(call: Callable[[int], Any], source: int) -> float:
 
 
 def main() -> None:
-    """Measure the scales, the ideas and the shortest paths."""
+    """Measure all scales, and at some of them also the ideas and the shortest paths."""
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 24
     print(describe_card())
     for scale in range(14, largest + 1):

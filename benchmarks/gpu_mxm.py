@@ -1,11 +1,10 @@
-"""Measure matrix products on the GPU: triangles by a masked product, squares against cuSPARSE.
+"""Measure matrix products on the GPU: triangle counts, and squares compared with cuSPARSE.
 
     DATA=folder python benchmarks/gpu_mxm.py [triangles squares]
 
 The timed region is the whole public call with its output, with a warm memory pool and loaded
 kernels. It excludes generating the random graph. Results are verified before timing: triangle
-counts against another formula for the product, and squares (including those of cuSPARSE) by their
-row sums.
+counts with a second formula, and squares (including those of cuSPARSE) by their row sums.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ DATA = Path(os.environ.get("DATA", "data"))
 
 
 def lower(A: Matrix) -> Matrix:
-    """Return L: A's edges towards the smaller vertex, after renumbering by decreasing degree."""
+    """Renumber A by decreasing degree, and return L, its part below the diagonal."""
     order = np.argsort(-np.diff(csr_arrays(A)[0]))
     return select.tril(A[order, order], -1).new()
 
@@ -51,7 +50,7 @@ def total(C: Matrix) -> int:
 
 
 def triangles() -> None:
-    """Measure the parts, then the whole computation, then the public algorithm."""
+    """Measure the whole triangle count, its steps, and the public algorithm."""
     for scale in (18, 20):
         A = graphs.kron(scale)
         L = lower(A)
@@ -77,7 +76,7 @@ def triangles() -> None:
 
 
 def squares() -> None:
-    """Measure A A for two graphs, and G G for the square G of a grid."""
+    """Measure the squares of two graphs, and the square of G, where G is the square of a grid."""
     A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
     if (DATA / "delaunay_n16.npz").exists():
@@ -89,7 +88,7 @@ def squares() -> None:
 
 
 def square(name: str, A: Matrix) -> None:
-    """Print the table of one graph."""
+    """Measure the square of one graph, and print the times as a table."""
     rng = cupy.random.RandomState(2)
     indptr, indices = csr_arrays(A)
     values = rng.random_sample(indices.size, dtype=cupy.float32)
@@ -115,7 +114,7 @@ def square(name: str, A: Matrix) -> None:
 
 
 def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
-    """Return the row sums of F F, and its row sums weighted by column numbers."""
+    """Return the row sums of F F, plain and weighted by column numbers."""
     indptr, indices = csr_arrays(F)
     M = cupyx.scipy.sparse.csr_matrix(
         (values.astype(cupy.float64), indices, indptr), shape=(F.nrows, F.ncols)

@@ -1,4 +1,4 @@
-"""Compare products on the GPU with alternatives: SpMV, SpMSpV, BFS, small calls, building.
+"""Compare SpMV, SpMSpV, BFS, small calls and building on the GPU with alternatives.
 
     python benchmarks/gpu_products.py [small first spmv spmspv bfs build]
 
@@ -34,7 +34,7 @@ def csr_arrays(A: Matrix) -> tuple[Any, Any]:
 
 
 def with_values(A: Matrix, values: Any) -> Matrix:
-    """Return A with other values."""
+    """Return a matrix with the pattern of A and the given values."""
     indptr, indices = csr_arrays(A)
     return Matrix.from_csr(indptr, indices, values, nrows=A.nrows, ncols=A.ncols)
 
@@ -43,13 +43,13 @@ def with_values(A: Matrix, values: Any) -> Matrix:
 
 
 def spmv() -> None:
-    """Compare plus_times FP32 with cuSPARSE, and other semirings with plus_times."""
+    """Compare our plus_times in FP32 with cuSPARSE, and other semirings with plus_times."""
     spmv_of("kron 22", graphs.kron(22))
     spmv_of("grid 4096 x 4096", graphs.grid(4096, 4096))
 
 
 def spmv_of(name: str, A: Matrix) -> None:
-    """Print the table of one graph."""
+    """Measure one graph, and print the times as a table."""
     rng = cupy.random.RandomState(2)
     indptr, indices = csr_arrays(A)
     values = rng.random_sample(indices.size, dtype=cupy.float32)
@@ -92,7 +92,7 @@ def spmspv() -> None:
 
 
 def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
-    """Print the table of one size of frontier."""
+    """Measure one frontier size, and print the times as a table."""
     chosen = cupy.sort(rng.permutation(A.nrows)[: int(share * A.nrows)]).astype(cupy.int32)
     u = Vector.from_coo(chosen, rng.random_sample(chosen.size, dtype=cupy.float32), size=A.nrows)
     seen = Vector.from_coo(chosen, True, size=A.nrows)
@@ -126,13 +126,13 @@ def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
 
 
 def bfs_levels() -> None:
-    """Measure the loop of products level by level: the median over 16 sources, verified."""
+    """Measure a BFS that is a Python loop of products; the results are verified."""
     bfs_of("kron 22", graphs.kron(22), 16, 1.93)
     bfs_of("grid 1000 x 1000, 15 % dropped", graphs.grid(1000, 1000, 0.15), 4, 441.0)
 
 
 def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
-    """Print the table of one graph."""
+    """Measure one graph, and print the times as a table."""
     sources = giant_sources(A, 16)
     for source in sources[:3]:
         verify(A, source, *parents_and_levels(A, source))
@@ -156,7 +156,7 @@ def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
 
 
 def parents(A: Matrix, source: int) -> Vector:
-    """Compute parents by the loop of two statements."""
+    """Compute the parents with a loop of two statements."""
     n = A.nrows
     parent, frontier = Vector(int, n), Vector(int, n)
     parent[source] = source
@@ -168,7 +168,7 @@ def parents(A: Matrix, source: int) -> Vector:
 
 
 def parents_and_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
-    """Compute (levels, parents) by the same loop with a third statement."""
+    """Compute (levels, parents) with the same loop and a third statement."""
     n = A.nrows
     levels, parent, frontier = Vector(int, n), Vector(int, n), Vector(int, n)
     frontier[source] = source
@@ -189,7 +189,7 @@ def giant_sources(A: Matrix, count: int) -> list[int]:
 
 
 def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
-    """Check that levels of neighbors differ by at most 1, and that parents are one level nearer."""
+    """Check that neighbors' levels differ by at most 1, and that parents are 1 level nearer."""
     indptr, indices = csr_arrays(A)
     where, found = (cupy.asarray(x) for x in levels.to_coo())
     level = cupy.full(A.nrows, -1, cupy.int64)
@@ -227,7 +227,7 @@ def small() -> None:
 
 
 def build() -> None:
-    """Measure Matrix.from_coo of kron 24, both directions, with duplicates; and peak memory."""
+    """Measure time and memory of Matrix.from_coo for kron 24, symmetric and with duplicates."""
     rows, columns = graphs.kron_pairs(24)
     rows, columns = cupy.concatenate((rows, columns)), cupy.concatenate((columns, rows))
     pool = cupy.get_default_memory_pool()
@@ -262,7 +262,7 @@ print(time.perf_counter() - start)
 
 
 def first() -> None:
-    """Measure the first use of a semiring, by pull and push: when compiled, and when cached."""
+    """Measure the first use of a semiring, by pull and push, with and without cached kernels."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": folder}
         seconds = [
@@ -294,7 +294,7 @@ SECTIONS = {
 
 
 def main() -> None:
-    """Run the sections named on the command line, or all."""
+    """Run the sections named on the command line, or all sections."""
     gl.config.device = "cuda"
     print(describe_card())
     for name in sys.argv[1:] or SECTIONS:

@@ -1,6 +1,6 @@
-"""The graphs that benchmarks draw or load; with fixed seeds, each run draws the same graphs.
+"""Generate or load graphs for benchmarks; fixed seeds give the same graphs in every run.
 
-The first functions generate graphs on a GPU, where they stay. The others serve any device.
+The first functions generate graphs on a GPU and leave them there. The others work on any device.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from traversal_checks import library
 import graphla as gl
 from graphla import Matrix, binary
 
-CHUNK = 1 << 26  # number of pairs drawn at a time
+CHUNK = 1 << 26  # number of vertex pairs generated per step
 GRAPH500 = (0.57, 0.19, 0.19)
 HEAVIEST = 64
 
@@ -29,7 +29,7 @@ def kron_pairs(
     seed: int = 1,
     odds: tuple[float, float, float] = GRAPH500,
 ) -> tuple[Any, Any]:
-    """Return the pairs of an R-MAT graph (A, B, C = `odds`), renumbered at random, as int32."""
+    """Return the edges of an R-MAT graph (A, B, C = `odds`) as int32, randomly renumbered."""
     import cupy
 
     first_odds = odds[0], odds[0] + odds[1], sum(odds)
@@ -57,7 +57,7 @@ def kron(
     dtype: Any = bool,
     odds: tuple[float, float, float] = GRAPH500,
 ) -> Matrix:
-    """Return the symmetric R-MAT graph: no self-loops, no duplicates, one value for all edges."""
+    """Return the symmetric R-MAT graph without self-loops; all edges have the same value."""
     u, v = _both_ways(*kron_pairs(scale, edge_factor, seed, odds))
     return _on_card(u, v, 1 << scale, dtype)
 
@@ -70,7 +70,7 @@ def directed_kron(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any =
 
 
 def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return 2^scale vertices with `edge_factor` times as many uniform pairs, both ways."""
+    """Return a symmetric graph: 2^scale vertices, edge_factor · 2^scale uniformly random edges."""
     import cupy
 
     rng = cupy.random.RandomState(seed)
@@ -80,7 +80,7 @@ def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool)
 
 
 def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return the mesh; each edge is dropped with probability `drop`."""
+    """Return a grid, in which each edge is dropped with probability `drop`."""
     import cupy
 
     n = rows * columns
@@ -94,7 +94,7 @@ def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any =
 
 
 def caterpillar(spine: int, leaves: int, dtype: Any = bool) -> Matrix:
-    """Return the path 0, 1, ..., spine - 1 with `leaves` further neighbors for each vertex."""
+    """Return a path with `spine` vertices, each of which has `leaves` leaves as well."""
     import cupy
 
     n = spine * (1 + leaves)
@@ -105,7 +105,7 @@ def caterpillar(spine: int, leaves: int, dtype: Any = bool) -> Matrix:
 
 
 def star_with_path(leaves: int, length: int, dtype: Any = bool) -> Matrix:
-    """Return vertex 0 joined with 1, ..., leaves, and the head of a path of `length` vertices."""
+    """Return a star with center 0 and `leaves` leaves, and a path of `length` joined to 0."""
     import cupy
 
     n = 1 + leaves + length
@@ -115,7 +115,7 @@ def star_with_path(leaves: int, length: int, dtype: Any = bool) -> Matrix:
 
 
 def renumber(A: Matrix, seed: int = 1) -> tuple[Matrix, Any]:
-    """Return the symmetric A with its vertices renumbered at random, and the new numbers."""
+    """Return a symmetric A with randomly renumbered vertices, and the new vertex numbers."""
     import cupy
 
     numbers = cupy.random.RandomState(seed).permutation(A.nrows).astype(cupy.int32)
@@ -157,7 +157,7 @@ def kron_on_default_device(scale: int) -> Matrix:
 
 
 def stored(folder: Path, name: str, weighted: bool = False) -> Matrix:
-    """Load a graph from a folder of .npz files as symmetric; of two weights the smaller remains."""
+    """Load a graph as symmetric; if both directions have a weight, keep the smaller weight."""
     if name in gl.datasets.names() and not weighted:
         return gl.datasets.load(name)
     with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
@@ -178,7 +178,7 @@ def stored(folder: Path, name: str, weighted: bool = False) -> Matrix:
 
 
 def with_weights(A: Matrix) -> Matrix:
-    """Return A with an integer weight from 1 to 64 on each edge, a hash of its two ends."""
+    """Return A with integer weights from 1 to 64; the weight of an edge is a hash of its ends."""
     xp = library(A)
     rows, columns, _ = A.to_coo(values=False, copy=False)
     low = xp.minimum(rows, columns).astype(np.uint32)
@@ -193,15 +193,15 @@ def with_weights(A: Matrix) -> Matrix:
 
 
 def again(A: Matrix, values: Any = True, symmetric: bool = True) -> Matrix:
-    """Return a fresh matrix with the same indices: without other forms and without a plan."""
+    """Return a new matrix with the same CSR indices, but without CSC and unprepared."""
     indptr, indices, _ = A.to_csr(copy=False)
     return Matrix.from_csr(indptr, indices, values, ncols=A.ncols, symmetric=symmetric, copy=False)
 
 
 def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
-    """Return `count` vertices of the largest component, by a fixed seed, and all of its vertices.
+    """Return `count` random vertices of the largest component, and all of its vertices.
 
-    It is the largest of the components of the eight vertices of highest degree.
+    Only the components of the eight vertices with the highest degree are compared.
     """
     xp = library(A)
     degrees = xp.diff(A.to_csr(copy=False)[0])
@@ -213,7 +213,7 @@ def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
 
 
 def undirected_edges(A: Matrix, inside: Any) -> int:
-    """Return the number of edges that TEPS counts: those of the component, each once."""
+    """Return the number of undirected edges in the component `inside`, as used for TEPS."""
     degrees = library(A).diff(A.to_csr(copy=False)[0])
     return int(degrees[inside].sum(dtype=np.int64)) // 2
 
@@ -223,9 +223,9 @@ def _reach(A: Matrix, source: int) -> Any:
 
 
 def path(n: int) -> Matrix:
-    """Return the path 0 -> ... of `n` vertices with shuffled numbers and weights 1, 2 and 3."""
+    """Return a directed path from 0 through all `n` vertices, shuffled, with weights 1 to 3."""
     order = np.random.default_rng(1).permutation(n)
-    order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))  # starts at vertex 0
+    order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))  # the path starts at vertex 0
     weights = 1.0 + np.arange(n - 1) % 3
     return Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
 
@@ -248,7 +248,7 @@ def largest_component(A: Matrix) -> Matrix:
 
 
 BESIDE_NETWORKX: dict[str, tuple[Callable[[], Matrix], bool, str]] = {
-    # name: the function that makes it, whether it is directed, its description
+    # name: (function that makes the graph, whether the graph is directed, description)
     "R-MAT": (
         lambda: largest_component(gl.generators.kronecker(14, edge_factor=8, seed=1)),
         False,

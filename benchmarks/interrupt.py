@@ -1,13 +1,14 @@
-"""Measure how soon Ctrl-C ends each algorithm and each command; the limit is PROMISED seconds.
+"""Measure how soon Ctrl-C stops each algorithm and each command; the limit is PROMISED seconds.
 
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
 
 Each algorithm of the command line runs in a separate process, on the first of its graphs on which
-it takes long enough. This process sends SIGINT at random moments and measures the time until the
+it runs long enough. This process sends SIGINT at random moments and measures the time until the
 other process reports KeyboardInterrupt. The next trial calls the function again on the same
-operands. With --commands, `graphla NAME GRAPH` is interrupted at any time from its first imports
-on. The measured time lasts until the process ends, which must be with status 130 and one line.
+operands. With --commands, `graphla NAME GRAPH` is interrupted at a random time, possibly while it
+imports modules. The measured time lasts until the process ends. The process must print one line and
+exit with status 130.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 PROMISED = 1.0  # seconds
 SOONEST, LATEST = 0.02, 3.0  # seconds from the start of a call to the signal
-STARTING = 0.1  # seconds that Python needs to start, before any of our code runs
+STARTING = 0.1  # seconds that Python needs to start, before it runs our code
 PATIENCE = 30.0  # seconds after which the process is killed
 LOADING = 300.0
 ENDED, SILENT = "ended", "silent"
-OURS = f"{os.sep}graphla{os.sep}"  # occurs in a traceback through our code
+OURS = f"{os.sep}graphla{os.sep}"  # part of every path in a traceback through our code
 MESSAGE = "graphla: interrupted\n"
 
 ROADS, ARCS, PATH, ODDS, LARGE = "road-NY", "arcs-20", "path", "odds", "rmat-20"
@@ -79,7 +80,7 @@ SLOW_ON: dict[str, tuple[str, ...]] = {
     "strong_components": (ARCS,),
     "is_strongly_connected": (ARCS,),
 }
-"""The graphs to try, one after another; LARGE, then PATH, for algorithms that are not listed."""
+"""The graphs to try for an algorithm, in this order. The default is LARGE, then PATH."""
 OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "sort, by <": lambda _: _values().sort(),
     "sort, by our own": lambda _: _values().sort(lambda x, y: abs(x) < abs(y)),
@@ -90,8 +91,8 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
     "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
 }
-"""Operations that take long by themselves; `--only` with these names runs them, on LARGE."""
-SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # sources, so that the result fits
+"""Slow operations that are not algorithms; they run on LARGE. `--only` accepts their names."""
+SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources
 
 
 def _build_again(A: gl.Matrix) -> gl.Matrix:
@@ -114,11 +115,11 @@ def graphs_of(algorithm: Algorithm) -> tuple[str, ...]:
 
 
 def serve(name: str, path: str) -> None:
-    """Call the algorithm for each line of the standard input, and report how each call ended."""
+    """Call the algorithm once per line of standard input, and report how each call ended."""
     call = OPERATIONS.get(name) or _algorithm(name)
     small = generators.kronecker(10, 16, seed=1, weights=(1, 64))
     with gl.config.set(compile_threshold=0), suppress(gl.exceptions.GraphblasException):
-        call(small)  # compiles its loops
+        call(small)  # compiles the loops of the algorithm
     A = gl.io.read(path)
     _say("ready")
     for _ in sys.stdin:
@@ -127,7 +128,7 @@ def serve(name: str, path: str) -> None:
             _say("begun")
             call(A)
             _say(f"{ENDED} {time.monotonic() - begin}")
-            time.sleep(LOADING)  # if the signal arrives here, it came too late
+            time.sleep(LOADING)  # a signal that arrives here came too late for the call
         except KeyboardInterrupt:
             _say(f"heard {time.monotonic()}")
 
@@ -138,7 +139,7 @@ def _algorithm(name: str) -> Callable[[gl.Matrix], Any]:
 
 
 def _given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
-    """Return a value for each parameter without a default."""
+    """Return arguments for the call, with a value for each parameter that has no default."""
     given = algorithm.fixed | algorithm.bench
     values: dict[str, Callable[[], Any]] = {
         "source": lambda: 0,
@@ -164,7 +165,7 @@ def _say(line: str) -> None:
 
 
 class Child:
-    """A process that runs one algorithm again and again."""
+    """A process that runs one algorithm repeatedly."""
 
     def __init__(self, name: str, path: str, options: argparse.Namespace) -> None:
         words = [sys.executable, __file__, "--serve", name, path]
@@ -175,7 +176,7 @@ class Child:
         self.is_ready = self._read(LOADING) == ["ready"]
 
     def _read(self, patience: float) -> list[str]:
-        """Return the words of the next line, or none if no line arrives in time."""
+        """Return the words of the next line, or an empty list if no line arrives in time."""
         assert self._process.stdout is not None
         while not self._lines:
             with selectors.DefaultSelector() as selector:
@@ -189,7 +190,7 @@ class Child:
         return self._lines.pop(0).decode().split()
 
     def interrupt(self, after: float) -> float | str:
-        """Return the seconds from a signal, sent `after` the start of a call, to the exception."""
+        """Send a signal `after` seconds into a call; return the seconds until the exception."""
         assert self._process.stdin is not None
         self._process.stdin.write(b"go\n")
         self._process.stdin.flush()
@@ -200,7 +201,7 @@ class Child:
         self._process.send_signal(signal.SIGINT)
         answer = self._read(PATIENCE)
         if answer and answer[0] == ENDED:
-            self._read(PATIENCE)  # the report of the signal
+            self._read(PATIENCE)  # skip the report of the late signal
             return ENDED
         return float(answer[1]) - sent if answer else SILENT
 
@@ -212,7 +213,7 @@ class Child:
 def interrupt_calls(
     name: str, graphs: tuple[str, ...], files: Files, options: argparse.Namespace
 ) -> tuple[str, list[float | str]]:
-    """Return the first graph on which the call takes long enough, and the delays on it."""
+    """Return the first graph on which the call is slow enough, and the delays measured on it."""
     draw, graph = random.Random(1), ""
     delays: list[float | str] = []
     for graph in graphs:
@@ -236,7 +237,7 @@ def interrupt_calls(
 
 
 def interrupt_commands(name: str, words: list[str], options: argparse.Namespace) -> list[Any]:
-    """Return the delays until the process ended, or a word on what it did instead."""
+    """Return, for each trial, the delay until the process ended, or a word for what went wrong."""
     draw, latest, delays = random.Random(1), LATEST, []
     while len(delays) < options.trials and latest > SOONEST:
         process = subprocess.Popen(
@@ -251,7 +252,7 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
             latest /= 2
             continue
         sent = time.monotonic()
-        os.killpg(process.pid, signal.SIGINT)  # children get it as well, as from a terminal
+        os.killpg(process.pid, signal.SIGINT)  # child processes get it too, as in a terminal
         try:
             _, said = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -262,7 +263,7 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
         if process.returncode == 0:
             latest /= 2
         elif process.returncode == -signal.SIGINT and OURS not in said:
-            continue  # Python itself had not started
+            continue  # the signal came before our code started
         elif (process.returncode, said) == (128 + signal.SIGINT, MESSAGE):
             delays.append(time.monotonic() - sent)
         else:
@@ -272,7 +273,7 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
 
 
 class Files(dict[str, str]):
-    """The file of each graph, written when it is first needed."""
+    """A dict from graph names to files; a file is written when it is first needed."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -300,7 +301,7 @@ def report(name: str, graph: str, delays: list[Any]) -> None:
 
 
 def commands(files: Files, folder: Path) -> dict[str, list[str]]:
-    """Return the arguments of each command."""
+    """Return the command-line arguments for each command."""
     values = {"target": "7", "k": "4", "n": "0", "communities": "communities.csv"}
     parts = folder / "communities.csv"
     found: dict[str, list[str]] = {}
@@ -321,13 +322,17 @@ def commands(files: Files, folder: Path) -> dict[str, list[str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How soon Ctrl-C ends each algorithm or command.")
-    parser.add_argument("--only", nargs="*", default=[], help="names of commands")
+    parser = argparse.ArgumentParser(
+        description="Measure how soon Ctrl-C stops each algorithm or command."
+    )
+    parser.add_argument(
+        "--only", nargs="*", default=[], help="run only these algorithms or commands"
+    )
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--commands", action="store_true")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--no-compile", action="store_true")
-    parser.add_argument("--graphs", type=Path, help="keep the graphs in this folder")
+    parser.add_argument("--graphs", type=Path, help="write the graphs to this folder and keep them")
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     gl.config.device = options.device

@@ -1,12 +1,12 @@
-"""Compare our merge sort by a comparison on a GPU with CuPy's sorts of plain keys.
+"""Compare our merge sort on a GPU, which takes any comparison, with CuPy's sorts of numbers.
 
     python benchmarks/sort_gpu.py [LARGEST]
 
 The timed region is a whole call with its output, with a warm memory pool and loaded kernels. Our
-sort (`backend.sort_by`) returns the sorted values and their old positions. `cupy.argsort` and
-`cupy.lexsort` return only the positions (int64), `cupy.sort` only the values, and they support only
-the order of numbers. For rows, `argsort` runs twice, by value and then by row, since it is stable.
-LARGEST is the power of two of the longest vector (26 unless given). Each of our results is verified
+sort (`backend.sort_by`) returns the sorted values and their original positions. `cupy.argsort` and
+`cupy.lexsort` return only the positions (int64), and `cupy.sort` only the values. All three compare
+numbers only. To sort rows, `argsort`, which is stable, runs twice: by value and then by row. The
+longest vector has 2^LARGEST entries (LARGEST is 26 unless given). Each of our results is verified
 before it is timed.
 """
 
@@ -30,7 +30,7 @@ Contenders = dict[str, Callable[[Any], Any]]
 
 
 def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
-    """Return the contenders that can sort one segment of numbers, or rows of numbers."""
+    """Return the contenders that can sort a vector of numbers, or (with `indptr`) rows."""
     ours: Contenders = {"ours": lambda x: ordered(x, indptr, op)}
     if indptr is None:
         return {
@@ -42,7 +42,7 @@ def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
     rows = rows_of(indptr)
 
     def twice(x: Any) -> Any:
-        """Sort by value, then by row, which keeps the order within a row."""
+        """Sort by value, then stably by row, so that each row remains sorted by value."""
         by_value = x.argsort()
         return by_value[rows[by_value].argsort()]
 
@@ -54,14 +54,14 @@ def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
 
 
 def rows_of(indptr: Any) -> Any:
-    """Return the row of each entry."""
+    """Return the row number of each entry."""
     starts = cupy.zeros(int(indptr[-1]) + 1, cupy.int32)
     cupy.add.at(starts, indptr[1:-1], 1)
     return starts[:-1].cumsum(dtype=cupy.int32)
 
 
 def verify(x: Any, indptr: Any, op: TypedBinaryOp) -> None:
-    """Check that each row is permuted, sorted and stable (`lt` on values without NaN)."""
+    """Check that the sort permutes each row; for `lt`, also check the order and stability."""
     values, places = ordered(x, indptr, op)
     assert bool((x[places] == values).all())
     rows = cupy.zeros(x.size, cupy.int32) if indptr is None else rows_of(indptr)
@@ -74,7 +74,7 @@ def verify(x: Any, indptr: Any, op: TypedBinaryOp) -> None:
 
 
 def row(title: str, x: Any, op: TypedBinaryOp, contenders: Contenders, indptr: Any = None) -> None:
-    """Print milliseconds per contender, our ratio to the best argsort, and keys per second."""
+    """Print each contender's milliseconds, our time relative to the best argsort, and keys/s."""
     verify(x, indptr, op)
     times = {name: median(t.device) for name, t in take_turns(Events(), contenders, [x]).items()}
     cells = "".join(f"{name:>9}{each:9.3f}" for name, each in times.items())
@@ -84,7 +84,7 @@ def row(title: str, x: Any, op: TypedBinaryOp, contenders: Contenders, indptr: A
 
 
 def drawn(count: int, dtype: str = "FP32") -> Any:
-    """Return random numbers over the range of the dtype."""
+    """Return random numbers: from [0, 1) for floats, otherwise from the range of the dtype."""
     rng = cupy.random.RandomState(1)
     kept = binary.lt[dtype].type.np_type
     if kept.kind == "f":
@@ -94,7 +94,7 @@ def drawn(count: int, dtype: str = "FP32") -> Any:
 
 
 def skewed(count: int) -> Any:
-    """Return an indptr like that of a graph with hubs: many short rows, and a few long ones."""
+    """Return an indptr with many short rows and a few long ones, as in a graph with hubs."""
     rng = cupy.random.RandomState(2)
     sizes = (6 * rng.random_sample(count // 8) ** -1.1).astype(cupy.int64)
     ends = sizes.cumsum()
@@ -102,7 +102,7 @@ def skewed(count: int) -> Any:
 
 
 def even(count: int, length: int) -> Any:
-    """Return an indptr of rows of equal length."""
+    """Return an indptr whose rows all have this length."""
     return cupy.arange(0, count + 1, length, dtype=cupy.int32)
 
 

@@ -1,14 +1,14 @@
-"""Measure the host overhead of one statement: the time until it is done, on small operands.
+"""Measure the overhead of one statement on the host: its time on small operands.
 
     python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N]
                                     [--sizes N...] [--calls]
 
-Two cases: A with 1,000 vertices and 8 entries per row (INT64) with a frontier of 50 entries, and a
-3 x 3 matrix. Each statement runs N times (300 unless given) and the table shows the median in
-microseconds; on a GPU each time ends when the device is idle. `--against` measures another checkout
-of graphla in the same run, and python-graphblas runs too if it is installed and the device is the
-CPU: each library runs in a separate process, and the processes alternate every 30 statements.
-`--calls` counts the Python calls of one statement instead.
+The first case is a matrix A with 1,000 vertices and 8 entries per row (INT64) and a frontier of 50
+entries; the second case is a 3 x 3 matrix. Each statement runs N times (300 unless given) and the
+table shows the median in microseconds; on a GPU each time ends when the device is idle. `--against`
+measures another checkout of graphla in the same run, and python-graphblas runs too if it is
+installed and the device is the CPU: each library runs in a separate process, and the processes
+alternate every 30 statements. `--calls` counts the Python calls of one statement instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 TURN = 30
-"""Number of statements that one process measures before the next one takes its turn."""
+"""Number of runs that one process measures before the next process continues."""
 
 
 class Library:
@@ -58,7 +58,7 @@ class Library:
         u = Vector.from_coo(some, some + 1, size=n)
         v = Vector.from_coo(np.sort(rng.choice(n, some.size, replace=False)), some, size=n)
         p = Vector.from_coo(some, some, size=n)
-        p << f  # the parents seen so far
+        p << f  # record the parents of the frontier
         p[some.tolist()] << 7
         w, C = Vector(int, n), Matrix(int, n, n)
         visited, old = Vector(int, n), Vector(int, n)
@@ -124,7 +124,7 @@ class Library:
         }
 
     def microseconds(self, name: str, times: int) -> list[float]:
-        """Return the time of each of `times` runs of a statement until the device is idle."""
+        """Return the microseconds of each of `times` runs, until the device is idle."""
         statement, idle, measured = self.statements[name], self.idle, []
         gc.disable()
         for _ in range(times):
@@ -137,7 +137,7 @@ class Library:
         return measured
 
     def calls(self, name: str) -> int:
-        """Return the number of Python functions that one run of a statement calls."""
+        """Return the number of Python calls that one run of a statement makes."""
         count = 0
 
         def see(frame: Any, event: str, argument: Any) -> None:
@@ -150,11 +150,11 @@ class Library:
             statement()
         finally:
             sys.setprofile(None)
-        return count - 1  # without the function that holds the statement
+        return count - 1  # do not count the call of the statement function itself
 
 
 def serve(name: str, device: str, compiled: str, n: int) -> None:
-    """Answer each line [statement, times] on standard input by a line of JSON."""
+    """Answer each line [statement, times] of standard input with a line of JSON."""
     library = Library(name, device, compiled, n)
     print(json.dumps(list(library.statements)), flush=True)
     for line in sys.stdin:
@@ -177,14 +177,14 @@ class Contender:
         self.statements = self.answer()
 
     def answer(self) -> Any:
-        """Return the next line of the process."""
+        """Return the next answer of the process."""
         line = self.process.stdout.readline()  # pyright: ignore[reportOptionalMemberAccess]
         if not line:
             raise SystemExit(f"{self.title} ended with status {self.process.wait()}")
         return json.loads(line)
 
     def ask(self, statement: str, times: int) -> Any:
-        """Return the times of a statement, or for `times` 0 its number of Python calls."""
+        """Return the microseconds of a statement, or if `times` is 0 its number of Python calls."""
         pipe: Any = self.process.stdin
         print(json.dumps([statement, times]), file=pipe, flush=True)
         return self.answer()

@@ -3,9 +3,9 @@
     python benchmarks/symmetry.py [--device cuda] [--scale 18]
 
 The same symmetric R-MAT graph is searched with and without `symmetric=True`, each time as a new
-matrix. The script prints the wall time of the first searches, time and bytes of the full plan, and
-the time of the symmetry check alone: on matrices with equal or different values, symmetric or not.
-Levels are compared.
+matrix. The script prints the wall time of the first searches, the time and the bytes of the full
+preparation, and the time of the symmetry check alone. The check runs on matrices with equal or
+different values, symmetric or not. The levels of both variants must agree.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ without_flag = partial(again, symmetric=False)
 
 
 def time_call(call: Callable[[], Any], device: str) -> tuple[float, Any]:
-    """Return the milliseconds of a call until the device is idle, and its result."""
+    """Return the milliseconds from a call until the device is idle, and the result of the call."""
     synchronize(device)
     begin = perf_counter()
     result = call()
@@ -39,13 +39,13 @@ def time_call(call: Callable[[], Any], device: str) -> tuple[float, Any]:
 
 
 def synchronize(device: str) -> None:
-    """Wait for the device."""
+    """Wait until the device is idle."""
     if device != "cpu":
         streams(device).wait()
 
 
 def bytes_of(A: gl.Matrix) -> int:
-    """Return the bytes of the forms of a matrix and of its plan, each array counted once."""
+    """Return the bytes of a matrix and its preparation; shared arrays are counted once."""
     forms = A._store
     present = [forms.csr] if forms.has_csr else []
     present += [forms.csc] if forms.has_csc else []
@@ -62,13 +62,13 @@ def search(A: gl.Matrix, source: int) -> Any:
 
 
 def searches(A: gl.Matrix, sources: list[int]) -> None:
-    """Print the first searches of a fresh matrix, and its full plan, with and without the flag."""
+    """Print times of the first searches of a new matrix, with and without the symmetry flag."""
     makers = {"symmetric=True": again, "not declared": without_flag}
     times: dict[str, list[list[float]]] = {name: [] for name in makers}
     plans: dict[str, list[float]] = {name: [] for name in makers}
     rest: dict[str, list[float]] = {name: [] for name in makers}
     light, full = {}, {}
-    for trial in range(TRIALS + 1):  # the first trial does not count, since it may compile kernels
+    for trial in range(TRIALS + 1):  # the first trial may compile kernels and is not counted
         levels = {}
         for name, make in makers.items():
             B = make(A)
@@ -129,7 +129,11 @@ def passes(A: gl.Matrix) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--scale", type=int, help="vertices: 2^scale (18 on the CPU, 24 on a GPU)")
+    parser.add_argument(
+        "--scale",
+        type=int,
+        help="the graph has 2^SCALE vertices (default: 18 on the CPU, 24 on a GPU)",
+    )
     options = parser.parse_args()
     gl.config.device = options.device
     scale = options.scale or (18 if options.device == "cpu" else 24)

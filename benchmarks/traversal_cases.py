@@ -1,4 +1,4 @@
-"""The graphs that benchmarks/bfs.py measures, and the bars of the rows."""
+"""The graphs that benchmarks/bfs.py measures, and the time limit of each row."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ ELSEWHERE = {
     "SSSP grid-1000": "GAP 12.4, GraphBLAST 295",
     "SSSP road-porto-osm": "GAP 15.8, GraphBLAST 264",
 }
-"""Milliseconds of other programs on the same graphs and the same kind of card (GAP: on 16 cores),
-from an earlier measurement, not by this program."""
+"""Milliseconds of other programs on the same graphs and the same kind of GPU (GAP: on 16 cores).
+These times come from an earlier measurement, not from this program."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """The bar that a row must meet, and its aim."""
+    """The limit that a row must meet (`at_most`), and the better value that we aim for."""
 
     at_most: float
     aim: float
@@ -41,7 +41,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Case:
-    """A graph, and the rows that are measured on it; rows without a bar are not measured."""
+    """A graph, and the limits of its rows; a row whose limit is None is not measured."""
 
     name: str
     make: Callable[[], Matrix]
@@ -59,7 +59,7 @@ class Case:
 
 
 def gpu_cases(data: Path | None) -> list[Case]:
-    """Return the cases for a card; real graphs are included only if their folder is given."""
+    """Return the cases for a GPU; real graphs are included only if their folder is given."""
     cases = [
         Case("kron-14", partial(graphs.kron, 14), call=Bar(80, 50)),
         Case("kron-20", partial(graphs.kron, 20), levels=Bar(0.090, 0.06)),
@@ -109,7 +109,7 @@ def gpu_cases(data: Path | None) -> list[Case]:
 
 
 def cpu_cases(data: Path | None) -> list[Case]:
-    """Return the cases for a machine without a card, which are compared with csgraph."""
+    """Return the cases for a machine without a GPU; they are compared with csgraph."""
     cases = [
         Case("kron-18", partial(graphs.kron_on_default_device, 18), beside_csgraph=Bar(7, 7)),
         Case("road-NY", partial(gl.datasets.load, "road-NY"), beside_csgraph=Bar(1.3, 1.3)),

@@ -1,8 +1,8 @@
-"""Check a traversal edge by edge and without the algebra, on the device on which it ran.
+"""Check a traversal edge by edge, without algebra, on the device on which it ran.
 
-The checks are local, but they prove the result: levels are distances if only the source has
-level 0, no edge raises the level by more than 1, and every other vertex has a neighbor one level
-nearer.
+The checks are local, but they prove the result: levels are distances if only the source has level
+0, no edge raises the level by more than 1, and every other reached vertex has a neighbor that is
+one level nearer to the source.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOT_REACHED = -1
 
 @dataclass(frozen=True)
 class Edges:
-    """The entries of a matrix one by one, as arrays of its device."""
+    """The entries of a matrix as arrays of rows, columns and weights, on its device."""
 
     xp: ModuleType
     n: int
@@ -36,7 +36,7 @@ class Edges:
         return cls(library(A), A.nrows, rows, columns, values if weighted else None)
 
     def parts(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield rows, columns and weights in parts."""
+        """Yield the rows, columns and weights of up to CHUNK edges at a time."""
         for first in range(0, self.rows.size, CHUNK):
             part = slice(first, first + CHUNK)
             weights = None if self.weights is None else self.weights[part]
@@ -53,7 +53,7 @@ def library(A: Any) -> ModuleType:
 
 
 def spread(v: gl.Vector, dtype: Any = np.int64, missing: Any = NOT_REACHED) -> Any:
-    """Return one element per vertex, with `missing` where v has no entry."""
+    """Return v as a dense array, with `missing` where v has no entry."""
     xp = library(v)
     where, values = v.to_coo(copy=False)
     dense = xp.full(v.size, missing, dtype)
@@ -77,7 +77,7 @@ def check_levels(edges: Edges, source: int, levels: gl.Vector) -> Any:
 
 
 def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> None:
-    """Check Graph500's five rules, given levels that `check_levels` has verified.
+    """Check parents by Graph500's five rules; `check_levels` must have verified the levels.
 
     A parent is one level nearer, so there is no cycle and every tree edge joins adjacent levels. An
     edge leads from a parent to its child. The tree contains exactly the reached vertices.
@@ -99,7 +99,7 @@ def check_parents(edges: Edges, source: int, level: Any, parents: gl.Vector) -> 
 
 
 def check_distances(edges: Edges, source: int, distances: gl.Vector) -> Any:
-    """Check distances for positive weights: no edge improves one, and tight edges reach all."""
+    """Check that no edge improves a distance, and that some edge attains each distance."""
     xp = edges.xp
     floating = np.dtype(distances.dtype.np_type).kind == "f"
     distance = spread(distances, np.float64 if floating else np.int64)

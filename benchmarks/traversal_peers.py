@@ -1,4 +1,4 @@
-"""Time the alternatives to graphla that are installed, on graphs that they can hold."""
+"""Time the installed alternatives to graphla, on graphs that are small enough for them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _networkx(networkx: Any, S: Any) -> Callable[[int], Any]:
 
 
 def _graphblas(graphblas: Any, S: Any) -> Callable[[int], Any]:
-    """Return a search in python-graphblas, written as in its documentation."""
+    """Return a search function in python-graphblas, as in the python-graphblas documentation."""
     A = graphblas.io.from_scipy_sparse(S)
     any_secondi, replace = graphblas.semiring.ss.any_secondi, graphblas.replace
 

@@ -1,11 +1,12 @@
-"""Measure the union of sorted entries on a GPU: plus of two sparse vectors or two matrices.
+"""Measure unions on a GPU: the sum of two sparse vectors or of two matrices.
 
     python benchmarks/union_gpu.py [LARGEST]
 
 The timed region is the backend's whole call with its output, including its wait for the number of
-entries, with a warm memory pool and loaded kernels. A row is a size; its columns are shares of the
-shorter operand's entries that the other operand has as well. LARGEST is the power of ten of the
-longest vector (8 unless given). Each union is verified before it is timed.
+entries, with a warm memory pool and loaded kernels. Each row of the output is a pair of sizes. Each
+column is a fraction: how many entries of the shorter operand also occur in the other operand. The
+longest vector has 10^LARGEST entries (LARGEST is 8 unless given). Each union is verified before it
+is timed.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ Union = Callable[[Any, Any, Any], Any]
 
 MEETING = (0.0, 0.5, 1.0)
 UNEQUAL = ((7, 3), (3, 7), (8, 6))
-"""The two sizes, as powers of ten."""
+"""Pairs of unequal sizes, as powers of ten."""
 BY_TURNS = 4
-"""The mean distance between indices that have an entry in one operand or both."""
+"""The mean distance between neighboring indices of the union."""
 
 
 def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
-    """Return two random vectors; `meeting` is the share of common indices in the shorter one."""
+    """Return random vectors a and b; `meeting` is the fraction of b's indices also in a."""
     rng = cupy.random.RandomState(many + few)
     both = int(few * meeting)
     count = many + few - both
@@ -51,7 +52,7 @@ def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
 
 
 def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield pairs of matrices with long or short rows, different or nearly equal."""
+    """Yield pairs of matrices: with long and short rows, different and nearly equal."""
     gl.config.device = "cuda"
     pairs = graphs.kron_pairs(20)
     n = 1 << 20
@@ -72,7 +73,7 @@ def _csr(A: Any, dtype: str) -> Any:
 
 
 def _shift(a: Any, columns: int) -> Any:
-    """Return `a` with every entry shifted to the right, and one column more."""
+    """Return `a` with one more column, and its entries shifted right by `columns`."""
     return Csr(a.nrows, a.ncols + 1, a.indptr, a.indices + columns, a.values)
 
 
@@ -81,7 +82,7 @@ def _values(rng: Any, count: int, dtype: str) -> Any:
 
 
 def verify(a: Any, b: Any, c: Any) -> None:
-    """Check that c is the sorted union of a and b, and has the sum of their values."""
+    """Check the positions of the union c of a and b, and the sum of its values."""
     keys = cupy.concatenate([_keys(each) for each in (a, b)])
     assert cupy.array_equal(_keys(c), cupy.unique(keys)), "the union has other places"
     wanted = float(a.values.sum(dtype="f8") + b.values.sum(dtype="f8"))
@@ -97,7 +98,7 @@ def _keys(a: Any) -> Any:
 
 
 def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
-    """Return the device microseconds of each contender as text."""
+    """Return the median device times of the contenders in microseconds, as text."""
     op = binary.plus[dtype]
     for union in contenders.values():
         verify(a, b, union(a, b, op))
@@ -113,7 +114,7 @@ def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
 
 
 def main(contenders: dict[str, Union], largest: int = 8) -> None:
-    """Print a row for each size of vectors, then for each pair of matrices."""
+    """Print one row for each pair of vector sizes, then one for each pair of matrices."""
     print(describe_card())
     print(f"microseconds of {' / '.join(contenders)}")
     sizes = [(n, n) for n in range(3, largest + 1)] + [x for x in UNEQUAL if max(x) <= largest]

@@ -1,4 +1,4 @@
-"""Configuration of the documentation site: `make docs` builds it into out/site."""
+"""Configure the documentation site, which `make docs` builds into out/site."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ extensions = [
 exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
 
-# Docstrings: Google style, names in single backquotes link to what they name.
+# Docstrings follow the Google style. A name in single backquotes links to its documentation.
 default_role = "py:obj"
-suppress_warnings = ["ref.python"]  # `.new()` in a docstring may mean the method of several classes
+suppress_warnings = ["ref.python"]  # a docstring may say `.new()`, which several classes define
 autosummary_generate = True
 autosummary_imported_members = True
 autodoc_typehints = "description"
@@ -36,11 +36,11 @@ napoleon_attr_annotations = True
 napoleon_use_rtype = True
 napoleon_use_ivar = True
 
-# Pages: links to headings of other pages use the anchors that GitHub gives them.
+# A link to a heading of another page uses the same anchor as on GitHub.
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
 
-# Notebooks run at each build, on the CPU.
+# Each build runs the notebooks, on the CPU.
 nb_execution_mode = "force"
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
@@ -49,7 +49,7 @@ nb_merge_streams = True
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# `make links` follows the links that leave the site.
+# `make links` checks the links to other sites.
 linkcheck_timeout = 20
 linkcheck_retries = 2
 
@@ -72,10 +72,11 @@ html_show_sourcelink = False
 def mark_up(app, what, name, obj, options, lines: list[str]) -> None:
     """Turn a docstring into valid reStructuredText before napoleon reads its sections.
 
-    The first line may be a formula: it becomes literal text. Bars outside of literal text mean
-    absolute values or sizes, and not substitutions. Each entry of `References` becomes an item.
-    A complemented mask such as `~v.S` becomes literal text, because Sphinx drops all but the last
-    part of a name after a tilde. The indented lines of `Returns` continue its first line.
+    If the first line is a formula, it becomes literal text. Vertical bars outside literal text are
+    escaped, because they mean absolute values or sizes and not substitutions. Each entry of
+    `References` becomes a list item. A complemented mask such as `~v.S` becomes literal text,
+    because after a tilde Sphinx shows only the last part of a name. The indented lines of `Returns`
+    continue its first line.
     """
     if lines and FORMULA.search(lines[0]) and "`" not in lines[0] and lines[1:2] in ([], [""]):
         lines[0] = f"``{lines[0]}``"
@@ -110,6 +111,6 @@ def skip_field(app, what, name, obj, skip, options) -> bool | None:
 
 
 def setup(app) -> None:
-    """Register `mark_up` so that it runs before napoleon, and `skip_field`."""
+    """Register `skip_field`, and `mark_up` so that it runs before napoleon."""
     app.connect("autodoc-process-docstring", mark_up, priority=400)
     app.connect("autodoc-skip-member", skip_field)

@@ -1,8 +1,8 @@
 """Can you get rich by exchanging currencies in a circle? Find a cycle of negative weight.
 
 Exchange rates multiply, and logarithms turn products into sums: let each edge have the weight
--log(rate). A circle of exchanges makes a profit if its rates have a product above 1, that is, if
-its weights have a sum below 0. Bellman-Ford finds such a cycle, or, if there is none, the best
+-log(rate). A cycle of exchanges makes a profit if the product of its rates is above 1, that is, if
+the sum of its weights is below 0. Bellman-Ford finds such a cycle, or, if there is none, the best
 sequence of exchanges from one currency to another. The rates are invented; one of them is slightly
 wrong.
 

@@ -1,4 +1,4 @@
-"""Breadth-first search as algebra: a matrix is the graph, a product a step, and a mask the memory.
+"""Breadth-first search as algebra: the graph is a matrix, and each step is a product under a mask.
 
 python examples/bfs_as_algebra.py
 """
@@ -7,7 +7,7 @@ import graphla as gl
 from graphla import Vector, replace
 from graphla.semiring import any_secondi
 
-A = gl.datasets.load("road-NY")  # A[i, j] is an entry if a road joins crossings i and j
+A = gl.datasets.load("road-NY")  # A[i, j] is present if a road joins crossings i and j
 n, source = A.nrows, 0
 
 parent, frontier = Vector(int, n), Vector(int, n)
@@ -15,8 +15,8 @@ parent[source] = frontier[source] = source
 level = 0
 with gl.Recorder() as record:
     while frontier.nvals:
-        # `frontier @ A` follows every edge out of the frontier; any_secondi keeps one predecessor
-        # k for each vertex reached; the mask leaves out vertices that already have a parent.
+        # `frontier @ A` follows every edge out of the frontier; any_secondi keeps one predecessor k
+        # for each vertex reached; the mask excludes vertices that already have a parent.
         frontier(~parent.S, replace) << any_secondi(frontier @ A)  # f⟨¬p, r⟩ = f any.secondi A
         parent(frontier.S) << frontier  # p⟨f⟩ = f
         level += 1
@@ -25,7 +25,7 @@ print(f"{parent.nvals:,} of {n:,} crossings are reached from {source}, in {level
 print(f"{len(record.events)} products ran; the first ones:")
 print("\n".join(str(record).splitlines()[:6]))
 
-# The way back from a crossing follows its parents.
+# Follow the parents from a crossing back to the source.
 way = [1000]
 while way[-1] != source:
     way.append(parent[way[-1]].value)

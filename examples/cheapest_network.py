@@ -1,8 +1,8 @@
-"""What is the cheapest network that connects Europe's capitals? A minimum spanning forest.
+"""What is the cheapest network that connects Europe's capitals? Find a minimum spanning forest.
 
 Any two cities can be joined at a fixed price per kilometer. The minimum spanning forest connects
-them all with the fewest kilometers: it leaves out the longest edge of every cycle. The vertices of
-the Graph, and of the result, are labeled with the cities.
+them all with the smallest total length: it leaves out the longest edge of every cycle. The vertices
+of the Graph, and of the result, are labeled with the cities.
 
 python examples/cheapest_network.py
 """
@@ -32,7 +32,7 @@ EARTH = 6371.0  # km
 
 names = list(CITIES)
 latitude, longitude = np.radians(list(CITIES.values())).T
-# The great-circle distance between any two cities.
+# Compute the great-circle distance between any two cities.
 cosine = np.outer(np.sin(latitude), np.sin(latitude)) + np.outer(
     np.cos(latitude), np.cos(latitude)
 ) * np.cos(longitude[:, np.newaxis] - longitude)

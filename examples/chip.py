@@ -2,7 +2,7 @@
 
 A chip is a grid of cells. Blocks are obstacles, and so is each wire once it has been placed. The
 router searches from one pin until it reaches the other, and goes back along the parents (C. Y. Lee,
-*An Algorithm for Path Connections and Its Applications*, 1961). The maze needs no graph of its own:
+*An Algorithm for Path Connections and Its Applications*, 1961). The maze is not a separate graph:
 it is the grid under a mask.
 
 python examples/chip.py
@@ -18,7 +18,7 @@ from graphla.algorithms import bfs
 WIDE, HIGH, BLOCKS, NETS = 120, 80, 14, 22
 
 rng = np.random.default_rng(2)
-A = gl.generators.grid(HIGH, WIDE)  # A[i, j] is an entry if cells i and j are adjacent
+A = gl.generators.grid(HIGH, WIDE)  # A[i, j] is present if cells i and j are adjacent
 taken = np.zeros((HIGH, WIDE), bool)
 for _ in range(BLOCKS):
     top, left = rng.integers((HIGH - 12, WIDE - 16))

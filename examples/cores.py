@@ -1,8 +1,8 @@
-"""Where is the center of a network? Cores and trusses of a scale-free graph.
+"""Where is the center of a network? Find cores and trusses of a scale-free graph.
 
-To find the k-core, remove members with fewer than k friends, again and again, until everybody left
-has at least k. A k-truss requires more: each friendship must be part of k - 2 triangles. Both
-reduce a large graph to a small, dense center.
+To find the k-core, remove members with fewer than k friends, again and again, until all remaining
+members have at least k. A k-truss requires more: each friendship must be part of k - 2 triangles.
+Both reduce a large graph to a small, dense center.
 
 python examples/cores.py
 """

@@ -2,8 +2,8 @@
 
 python examples/cpu_and_gpu.py [FILE] [--rounds N]
 
-FILE is a graph that graphla can read (Matrix Market, edge list, npz; .gz as well). Without a file
-the script generates a graph. Without a GPU it shows only the column of the CPU.
+FILE is a graph that graphla can read (Matrix Market, edge list or npz, possibly compressed as .gz).
+Without a file the script generates a graph. Without a GPU it shows only the CPU column.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from graphla.cards import count, find_problem
 parser = argparse.ArgumentParser()
 parser.add_argument("file", nargs="?", help="the graph (default: R-MAT with 2^14 vertices)")
 parser.add_argument(
-    "--rounds", type=int, default=3, help="number of runs, of which the median is shown"
+    "--rounds", type=int, default=3, help="number of runs; the median time is shown"
 )
 options = parser.parse_args()
 
 
 def number(x: Any) -> float:
-    """Return a result as one number, so that two devices can be compared."""
+    """Reduce a result to one number, so that the results of two devices can be compared."""
     return x if isinstance(x, (int, float)) else float(x.reduce(monoid.plus).value or 0)
 
 

@@ -19,7 +19,7 @@ from graphla.algorithms import bfs
 
 ROUNDS = 5  # the time shown is the median of this many runs
 LANDMARKS = 8
-MANY_LEVELS = 40  # graphs with at least this many levels are drawn as maps, others as rings
+MANY_LEVELS = 40  # graphs with fewer levels are drawn as rings, others as maps
 MOST_LINES = 1_000_000
 NIGHT, GREY = "#0b0f1a", "#8a93a6"
 COLORS = ("#fff7d6", "#ffd166", "#ff9b54", "#ef476f", "#9b3fb5", "#4f5bd5", "#2ec4e6", "#b8fff2")
@@ -62,7 +62,7 @@ def _options() -> argparse.Namespace:
         description="Breadth-first search, and a picture of its levels."
     )
     parser.add_argument("graph", nargs="?", default="road-NY", help="a file or a dataset")
-    parser.add_argument("--source", type=int, help="default: the vertex of greatest degree")
+    parser.add_argument("--source", type=int, help="default: the vertex with the largest degree")
     parser.add_argument("--output", type=Path, help="default: out/GRAPH.png")
     return parser.parse_args()
 
@@ -93,7 +93,7 @@ def _print(**facts: str) -> None:
 
 
 def map_of(A: gl.Matrix, levels: gl.Vector) -> Any:
-    """Return a point for each reached vertex, with distances similar to those in the graph.
+    """Return a point for each reached vertex; the distances resemble those in the graph.
 
     Pivot MDS (U. Brandes and C. Pich, 2006) runs a BFS from each of a few vertices that are far
     from each other, and takes the two directions in which the squared distances vary most.
@@ -114,7 +114,7 @@ def map_of(A: gl.Matrix, levels: gl.Vector) -> Any:
 
 
 def rings_of(levels: gl.Vector, parents: gl.Vector) -> Any:
-    """Return a point for each reached vertex: the radius is its level.
+    """Return a point for each reached vertex, at a radius equal to its level.
 
     The sector of a vertex is divided among its children in proportion to their descendants.
     """
@@ -161,7 +161,7 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
     above = figure.add_axes((0.02, 0.17, 0.96, 0.77))
     lines = np.stack([points[rows], points[columns]], axis=1)
     shade = np.maximum(level[rows], level[columns])
-    order = np.argsort(-shade, kind="stable")  # draw near vertices on top
+    order = np.argsort(-shade, kind="stable")  # draw vertices near the source last, on top
     width = float(np.clip(100 / np.sqrt(rows.size), 0.4, 2))
     drawn = LineCollection(list(lines[order]), array=shade[order], linewidths=width, **shades)
     above.add_collection(drawn)
@@ -191,9 +191,9 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
 
 def _edges_to_draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector) -> tuple[Any, Any, Any]:
-    """Return both ends of each line, as positions in the array of points, and the points.
+    """Return the first end and the second end of each line, as indices of points, and the points.
 
-    A map shows the edges of the graph, rings show the edges of the search tree.
+    A map shows the edges of the graph; a picture with rings shows the edges of the search tree.
     """
     vertices, level = levels.to_coo()
     place = np.full(A.nrows, -1)

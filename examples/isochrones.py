@@ -1,8 +1,8 @@
-"""How far can you travel in n minutes? Isochrones on the road network of New York City.
+"""How far can you travel in n minutes? Draw isochrones of New York City's roads.
 
-The data list the two crossings that each road joins, but not the travel time, so each road gets a
-random time from 10 to 40 seconds. The script computes the shortest distances from one crossing, and
-divides them into bands.
+The dataset lists the two crossings that each road joins, but not the travel time, so each road gets
+a random time from 10 to 40 seconds. The script computes the shortest distances from one crossing,
+and divides them into bands.
 
 python examples/isochrones.py [MINUTES]
 """

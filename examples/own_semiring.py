@@ -1,8 +1,8 @@
 """Define your own semiring in two lines, check its laws, and run a graph algorithm over it.
 
 How far can you believe a rumor? Each edge states how much one person trusts another, from 0 to 1.
-Along a chain of people doubts add up (trusts of 0.9 and 0.8 leave 0.7), and of several chains the
-most trusted one counts. So the addition is max, and the multiplication is the conjunction of
+Along a chain of people doubts add up (trusts of 0.9 and 0.8 leave 0.7), and among several chains
+the most trusted one counts. So the addition is max, and the multiplication is the conjunction of
 Łukasiewicz logic: x and y = max(0, x + y - 1).
 
 python examples/own_semiring.py
@@ -27,7 +27,7 @@ belief = Vector(float, len(people))
 belief[0] = 1  # Ada has seen it herself
 told = belief.dup()
 while told.nvals:
-    # t = t max.doubts A, kept where t > b: people who believe it more than before pass it on
+    # t = t max.doubts A, restricted to t > b: only people who now believe it more pass it on
     told << max_doubts(told @ A)
     no_news = binary.le(told & belief).new()
     told(~no_news.V, replace) << told

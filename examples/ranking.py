@@ -1,10 +1,10 @@
 """Who should meet whom? For each karate club member, rank the most similar strangers exactly.
 
-The similarity of two strangers is a fraction: the friends they share, divided by all friends of
-either. Fractions are compared exactly, without rounding: a/b > c/d if a·d > c·b. Between equal
-fractions, the one with more common friends comes first. `top_k` sorts by this user-defined
-comparison; an entry of the matrix packs both numbers of a fraction. Equal entries keep the order of
-their vertices.
+The similarity of two strangers is a fraction: the number of friends they share, divided by the
+number of people who are friends of at least one of them. Fractions are compared exactly, without
+rounding: a/b > c/d if a·d > c·b. Between equal fractions, the one with more common friends comes
+first. `top_k` sorts by this user-defined comparison; an entry of the matrix packs both numbers of a
+fraction. Equal entries keep the order of their vertices.
 
 python examples/ranking.py
 """
@@ -18,7 +18,7 @@ LOW = (1 << BITS) - 1
 
 
 def closer(x, y):
-    """Return whether the fraction x precedes y: shared / all, packed as shared · 2^32 + all."""
+    """Return whether fraction x precedes y; shared / all is packed as shared · 2^32 + all."""
     a, b, c, d = x >> BITS, x & LOW, y >> BITS, y & LOW
     return (a * d > c * b) | ((a * d == c * b) & (a > c))
 
@@ -32,7 +32,7 @@ shared = Matrix("INT64", n, n)
 shared(~A.S) << plus_pair(A @ A)
 shared << select.offdiag(shared)
 
-# the number of all friends of either: d(i) + d(j) - S(i, j)
+# the number of friends of at least one of them: d(i) + d(j) - S(i, j)
 either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
 packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 

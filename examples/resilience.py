@@ -1,9 +1,10 @@
-"""How do networks fail? A grid and a network with hubs, under random failures and targeted attacks.
+"""How do networks fail? Compare a grid and a network with hubs under failures and attacks.
 
-Vertices are removed, a few percent at a time. The measure is the share of the remaining vertices in
-the largest connected component. The grid falls apart under random failures too, at about a third.
-The network with hubs survives random failures, but breaks down when its hubs are removed
-(R. Albert, H. Jeong and A.-L. Barabási, *Error and attack tolerance of complex networks*, 2000).
+Vertices are removed, a few percent at a time, at random (failures) or by degree (attacks). The
+measure is the fraction of the remaining vertices that are in the largest connected component. The
+grid falls apart even under random failures, once about a third of its vertices are removed. The
+network with hubs survives random failures, but breaks down when its hubs are removed (R. Albert, H.
+Jeong and A.-L. Barabási, *Error and attack tolerance of complex networks*, 2000).
 
 python examples/resilience.py
 """
@@ -25,7 +26,7 @@ def largest_component(A: gl.Matrix) -> gl.Matrix:
 
 
 def giant(A: gl.Matrix, order: np.ndarray, share: float) -> float:
-    """Remove this share of `order`; return the largest component's share of what remains."""
+    """Remove this share of `order`; return the fraction of the rest in the largest component."""
     left = np.sort(order[int(share * order.size) :])
     sizes = np.bincount(connected_components(A[left, left].new()).to_dense())
     return sizes.max() / left.size

@@ -1,9 +1,9 @@
-"""Why is everybody six handshakes away? Distances in a small world, by the share of rewired edges.
+"""Why is everybody six handshakes away? Rewire a few edges and measure the distances.
 
-People form a ring, and each person knows the ten nearest ones: friends of friends are friends, and
-the other side is far away. Now a few of the edges are rewired to random people. Long before friends
-of friends stop being friends, all distances are short (D. J. Watts and S. H. Strogatz, *Collective
-dynamics of "small-world" networks*, 1998).
+People form a ring, and each person knows the ten nearest people: friends of friends are often
+friends, and people on the other side are far away. Now a few of the edges are rewired to random
+people. Long before friends of friends stop being friends, all distances are short (D. J. Watts and
+S. H. Strogatz, *Collective dynamics of "small-world" networks*, 1998).
 
 python examples/six_degrees.py
 """
@@ -19,7 +19,7 @@ REWIRED = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def small_world(share: float, rng: np.random.Generator) -> Matrix:
-    """Return a ring in which each edge gets another end with probability `share`."""
+    """Return a ring in which each edge is rewired to a random end with probability `share`."""
     one = np.repeat(np.arange(PEOPLE), FRIENDS // 2)
     other = (one + np.tile(np.arange(1, FRIENDS // 2 + 1), PEOPLE)) % PEOPLE
     moved = rng.random(one.size) < share

@@ -1,8 +1,8 @@
-"""How many hours do the exams take? Color the graph of conflicts.
+"""How many hours do the exams take? Color the conflict graph.
 
-Row s of the matrix E lists the courses that student s takes. Two courses conflict if a
-student takes both, which is where EᵀE has an entry. A color is an hour; courses of the same color
-must not conflict.
+Row s of the matrix E lists the courses that student s takes. Two courses conflict if a student
+takes both, that is, if EᵀE has an entry for the two courses. A color is an hour; courses of the
+same color must not conflict.
 
 python examples/timetable.py
 """

@@ -1,4 +1,4 @@
-"""Who matters in a network of votes? In-degree, PageRank, HITS and betweenness, side by side.
+"""Who matters in a network of votes? Compare in-degree, PageRank, HITS and betweenness.
 
 600 members vote for people they trust: mostly members of their own camp, and members whom many
 already trust. The network is generated from a seed. Each measure answers a different question:
@@ -21,7 +21,7 @@ MEMBERS, CAMPS, VOTES = 600, 3, 6
 
 
 def election(rng: np.random.Generator) -> tuple[Matrix, np.ndarray]:
-    """Let members vote in turn; each vote for a member makes further ones for them more likely."""
+    """Let members vote in turn; votes for a member make more votes for that member likely."""
     camp = rng.choice(CAMPS, MEMBERS, p=[0.5, 0.3, 0.2])
     trust = rng.pareto(2.0, MEMBERS) + 0.2
     voters, members = [], []

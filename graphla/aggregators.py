@@ -1,8 +1,8 @@
 """Aggregators: reductions that a monoid alone cannot compute, such as a mean.
 
-Each aggregator is written once, as a function of rows. Columns are reduced as the rows of the
-transpose, a vector as a single row, and a whole matrix as a single row with all of its entries. A
-row without entries has no result.
+Each aggregator is implemented once, as a function of rows. Columns are reduced as the rows of the
+transpose, a vector as a single row, and a whole matrix as a single row with all entries. A row
+without entries has no result.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from semirings.structures import Monoid
 
 
 class Rows:
-    """The entries of the nonempty rows of a matrix; a result has one value per nonempty row.
+    """The nonempty rows of a matrix; an aggregator computes one value per nonempty row.
 
     Args:
         device: the device of the entries.
-        dtype: their dtype.
+        dtype: the dtype of the entries.
         csr: the matrix.
     """
 
@@ -56,7 +56,7 @@ class Rows:
         """Return the value of each entry.
 
         Args:
-            dtype: the dtype to cast to; by default that of the entries.
+            dtype: the dtype to cast to; by default the dtype of the entries.
 
         Returns:
             An array with one value per entry.
@@ -66,7 +66,7 @@ class Rows:
         return a.values
 
     def fold(self, op: Any, values: Any) -> Any:
-        """Return ⊕ over each row.
+        """Combine the values of each row with a monoid.
 
         Args:
             op: the monoid ⊕.
@@ -108,8 +108,8 @@ class Aggregator:
         monoid: a monoid; f combines the entries of a row with it.
         composite: the aggregators whose results `finalize` combines.
         finalize: the function that combines the results of `composite`.
-        types: not needed: python-graphblas derives the dtype of the result from these operators;
-            here `finalize` itself determines it. The parameter lets programs run unchanged.
+        types: ignored; present for compatibility. In python-graphblas these operators determine
+            the dtype of the result; here `finalize` determines it.
 
     Raises:
         TypeError: neither `monoid`, nor `composite`, nor `compute` with `result` is given; or
@@ -271,7 +271,7 @@ def _columnwise(a: MatrixStore, op: TypedAggregator) -> VectorStore:
 
 
 def _scalar(a: MatrixStore | VectorStore, op: TypedAggregator) -> ScalarStore:
-    """s = f(all entries), empty if there are none."""
+    """s = f(all entries); s is empty if there are no entries."""
     if isinstance(a, VectorStore):
         row = as_row(a)
     else:
@@ -298,7 +298,7 @@ def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
 
 
 def _join(finalize: Any, count: int) -> Callable[..., Any]:
-    """Return `finalize` as a function of `count` vectors that returns an expression."""
+    """Convert `finalize` to a function that takes `count` vectors and returns an expression."""
     kind = getattr(finalize, "opclass", None)
     if kind == "UnaryOp" and count == 1:
         return finalize
@@ -312,7 +312,7 @@ def _join(finalize: Any, count: int) -> Callable[..., Any]:
 
 
 def _vector(device: str, dtype: DataType, values: Any) -> Any:
-    """Return an operand: the vector with these values at all indices."""
+    """Return an expression of the full vector with these values."""
     forms = VectorStore(device, dtype, FullVector(values.size, values))
     return expression(_given, (forms,), (values.size,), dtype)
 
@@ -350,7 +350,7 @@ def _type_of(
 
 
 def _one_row(device: str, values: Any) -> Csr:
-    """Return a matrix with one row that holds these values; its column indices must not be read."""
+    """Return a one-row matrix with these values. All its column indices are 0: do not read them."""
     do, size = backend(device), values.size
     indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
     return Csr(1, size, indptr, repeat_value(do.asarray([0], np.int32), size), values)
@@ -363,7 +363,7 @@ aggregate_or_identity = Operation("reduce", _scalar_or_identity)
 _given = Operation("given", lambda forms: forms)
 
 
-# --- the functions of `Rows`, in the order in which `graphla.agg` lists them ---
+# --- functions of `Rows`, in the same order as in `graphla.agg` ---
 
 
 def same_dtype(dtype: DataType) -> DataType:
@@ -372,7 +372,7 @@ def same_dtype(dtype: DataType) -> DataType:
 
 
 def sum_dtype(dtype: DataType) -> DataType:
-    """Return the dtype of a sum: that of the entries, INT64 for BOOL."""
+    """Return the dtype of a sum: INT64 for BOOL, otherwise the dtype of the entries."""
     return INT64 if dtype.kind == "b" else dtype
 
 
@@ -397,7 +397,7 @@ def product(rows: Rows) -> Any:
 
 
 def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
-    """⊕ x: cast the values to `dtype`, and combine those of each row with a monoid."""
+    """⊕ x, where x are the values of a row, cast to `dtype`."""
     return lambda rows: rows.fold(op, rows.values(dtype))
 
 
@@ -528,9 +528,10 @@ def last_index(rows: Rows) -> Any:
 
 
 def index_of(op: Any) -> Callable[[Rows], Any]:
-    """Return a function for the index of the value that the monoid op (min or max) selects.
+    """Return a function that computes the index of the minimum or maximum (`op`) of each row.
 
-    Among equal values the smallest index wins. If a value is NaN, the index of the first NaN wins.
+    If several values are equal, it is the smallest index. If a value is NaN, it is the index of
+    the first NaN.
     """
 
     def compute(rows: Rows) -> Any:

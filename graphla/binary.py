@@ -1,4 +1,4 @@
-"""`semirings.binary` itself, so that `from graphla.binary import ...` works."""
+"""Alias of `semirings.binary`, for `from graphla.binary import ...`."""
 
 import sys
 

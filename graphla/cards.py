@@ -13,12 +13,12 @@ from typing import Any
 
 INSTALL = 'pip install "graphla[cuda13]" (or "graphla[cuda12]", as `nvidia-smi` shows the driver)'
 LEAST = 75
-"""The minimum compute capability of our kernels, times 10: 7.5 is Turing."""
+"""The minimum compute capability that our kernels need, times 10: 75 means 7.5 (Turing)."""
 
 
 @cache
 def count() -> int:
-    """Return the number of cards that the driver shows to this process; 0 without a driver."""
+    """Return the number of cards that this process may use, or 0 without a driver."""
     driver, found = _driver(), ctypes.c_int()
     if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(found)):
         return 0
@@ -58,7 +58,7 @@ def find_problem() -> str | None:
 
 
 def _trouble(error: Any) -> str:
-    """Return an explanation of the driver's error."""
+    """Return an explanation of an error that the driver reports."""
     if _driver() is None:
         return (
             "no NVIDIA driver is installed (libcuda.so.1 is not found): install the driver from "
@@ -79,7 +79,7 @@ def _trouble(error: Any) -> str:
 
 @cache
 def _driver() -> Any:
-    """Return the driver's library, or None."""
+    """Return the driver's shared library, or None if it cannot be loaded."""
     try:
         return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:

@@ -1,4 +1,4 @@
-"""`semirings.dtypes` itself, so that `from graphla.dtypes import ...` works."""
+"""Alias of `semirings.dtypes`, for `from graphla.dtypes import ...`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`semirings.exceptions` itself, so that `from graphla.exceptions import ...` works."""
+"""Alias of `semirings.exceptions`, for `from graphla.exceptions import ...`."""
 
 import sys
 

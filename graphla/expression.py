@@ -1,11 +1,11 @@
 """Operations that have not run yet (`Expression`), and the targets of `<<` (`Updater`).
 
-An expression keeps the storage that its operands had when it was written, so a later change of an
-operand does not affect it. It computes itself once, when its value is read or it is used as an
-operand. In `C(mask) << expression` it is computed under the mask.
+An expression keeps the storage that its operands had when it was created, so later changes of the
+operands do not affect it. It is computed once, when its value is read or it is used as an operand.
+In `C(mask) << expression`, it is computed under the mask.
 
-This module does not import Matrix, Vector and Scalar; `graphla.sparse` registers them here, by
-their number of dimensions.
+This module does not import Matrix, Vector and Scalar; `graphla.sparse` registers them here,
+indexed by their number of dimensions.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from semirings.exceptions import DimensionMismatch, DuplicateEntry
 Axis = int | np.ndarray | None
 
 Noun = TypeVar("Noun")
-"""The class that an expression computes: Matrix, Vector or Scalar."""
+"""The class of an expression's result: Matrix, Vector or Scalar."""
 
 
 class Replace:
-    """The class of `replace`, which in `C(mask, replace) << x` deletes entries outside the mask."""
+    """The class of the flag `replace`: `C(mask, replace) << x` deletes entries outside the mask."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class Operand:
     __array_ufunc__ = None  # makes np.int64(3) + A call A.__radd__
 
     def _read(self) -> Any:
-        """Return the storage, which never changes: a change of the operand replaces its storage."""
+        """Return the storage. It never changes: changing an operand replaces its storage."""
         return self._store
 
     @property
@@ -97,8 +97,8 @@ class Expression(Operand, Generic[Noun]):
         args: the storage of the operands, and the typed operator.
         shape: the shape of the result.
         dtype: the dtype of the result.
-        region: in `C[I, J]`, the target C and the selected axes, so that it can be assigned to.
-        device: the device of the result; by default that of the operands.
+        region: for `C[I, J]`, the target C and the selected axes, which an assignment needs.
+        device: the device of the result; by default the device of the operands.
 
     Raises:
         DeviceMismatch: the operands are on different devices.
@@ -138,7 +138,7 @@ class Expression(Operand, Generic[Noun]):
 
     @property
     def device(self) -> str:
-        """The device of the result, which is that of the operands."""
+        """The device of the result, which is also the device of the operands."""
         if self._operation is None:
             self._resolve()
         return self._device
@@ -155,7 +155,7 @@ class Expression(Operand, Generic[Noun]):
         return self._resolve()._dtype if dtype is None else dtype  # pyright: ignore[reportReturnType]
 
     def _output_mask(self, input_mask: Any) -> Any:
-        """Return the mask of the result of A[I, J] that a mask of A implies."""
+        """Convert a mask with the shape of A to a mask for A[I, J]."""
         raise TypeError("input_mask is for a part of a Matrix or Vector, as in A[I, J]")
 
     def new(
@@ -171,10 +171,10 @@ class Expression(Operand, Generic[Noun]):
         Compute the expression into a new Matrix, Vector or Scalar.
 
         Args:
-            dtype: the dtype of the result; by default that of the expression.
-            mask: a mask of the shape of the result; only the elements that it selects are computed.
-            input_mask: for T = A[I, J] only, a mask of the shape of A that selects the entries that
-                may be read.
+            dtype: the dtype of the result; by default the dtype of the expression.
+            mask: a mask with the shape of the result; only the elements it selects are computed.
+            input_mask: for T = A[I, J] only, a mask with the shape of A that selects the entries
+                that may be read.
             name: the name of the result.
 
         Returns:
@@ -204,9 +204,9 @@ class Expression(Operand, Generic[Noun]):
         """Compute the expression into a new Matrix, Vector or Scalar, like `new`.
 
         Args:
-            dtype: the dtype of the result; by default that of the expression.
-            clear: True returns an empty result of the same shape, without computing anything.
-            mask: a mask of the shape of the result; only the elements that it selects are computed.
+            dtype: the dtype of the result; by default the dtype of the expression.
+            clear: if True, return an empty result of the same shape without computing anything.
+            mask: a mask with the shape of the result; only the elements it selects are computed.
             name: the name of the result.
 
         Returns:
@@ -261,7 +261,7 @@ class Expression(Operand, Generic[Noun]):
         return f"{kind} of {size}, {self._dtype}: {self._operation.name}, not yet computed"
 
     def _resolve(self) -> Expression:
-        """Return this expression with an operator: its own, or the default of its symbol."""
+        """Give the expression the default operator of its symbol if it has none, and return it."""
         if self._operation is not None:
             return self
         symbol, left, right, default = self._args
@@ -277,7 +277,7 @@ class Expression(Operand, Generic[Noun]):
 
         Args:
             *args: a mask, an accumulator and `replace`, in any order.
-            **options: the same by keyword: `mask`, `accum` and `replace`.
+            **options: the same as keyword arguments: `mask`, `accum` and `replace`.
 
         Raises:
             TypeError: this expression is not of the form C[I, J].
@@ -293,7 +293,7 @@ class Expression(Operand, Generic[Noun]):
         Assign to a region.
 
         Args:
-            x: a Matrix, Vector, Scalar or expression of the shape of the region, an array, or a
+            x: a Matrix, Vector, Scalar or expression with the shape of the region, an array, or a
                 number.
 
         Raises:
@@ -307,7 +307,7 @@ class Expression(Operand, Generic[Noun]):
                 "an expression cannot be assigned to; write `C << expression`, or `C[I, J] << x`"
             )
         target, axes = self._region
-        self._args, self._store = (), None  # so that the target may be written in place
+        self._args, self._store = (), None  # a reference would prevent writing in place
         self._operation = _gone
         assign(target, axes, x, None, None, False)
 
@@ -339,12 +339,12 @@ def expression(
     dtype: DataType,
     region: tuple[Any, tuple[Axis, ...]] | None = None,
 ) -> Any:
-    """Return the expression of an operation whose result has this shape."""
+    """Return an expression for an operation; its class follows from the shape of the result."""
     return classes[len(shape)](operation, args, shape, dtype, region)
 
 
 class Updater:
-    """The value of `C(mask, accum, replace)`, whose `<<` or `[I, J] =` writes with these options.
+    """The result of `C(mask, accum, replace)`; its `<<` and `[I, J] =` write to C accordingly.
 
     Args:
         target: C.
@@ -399,7 +399,7 @@ class Updater:
 
 
 class InputMasked:
-    """The value of `C(input_mask=M, ...)`, whose `<<` assigns A[I, J] under a mask M of A.
+    """The result of `C(input_mask=M, ...)`; its `<<` assigns A[I, J], where M is a mask for A.
 
     Args:
         target: C.
@@ -440,12 +440,12 @@ class InputMasked:
 
 
 class Assigner:
-    """The value of `C(mask)[I, J]` or `C[I, J](mask)`, whose `<<` writes a region of C.
+    """The result of `C(mask)[I, J]` or `C[I, J](mask)`; its `<<` writes to a region of C.
 
     Args:
         updater: C(mask, accum, replace).
         axes: the selected rows and columns, or indices.
-        submask: whether the mask has the shape of the region; if False, that of C.
+        submask: whether the mask has the shape of the region; if False, it has the shape of C.
     """
 
     __slots__ = ("_axes", "_submask", "_updater")
@@ -461,7 +461,7 @@ class Assigner:
         Write `x` to the region.
 
         Args:
-            x: a Matrix, Vector, Scalar or expression of the shape of the region, an array, or a
+            x: a Matrix, Vector, Scalar or expression with the shape of the region, an array, or a
                 number.
 
         Raises:
@@ -493,7 +493,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     if not isinstance(x, Operand) or x.ndim != ndim:
         assign(target, (None,) * ndim, x, mask, accum, replace)
         return
-    pending: Any = x  # may be an expression that is not computed yet
+    pending: Any = x  # x may be an expression that is not computed yet
     if ndim:
         forms: Any = x._store
         shape = pending._shape if forms is None else forms.shape
@@ -512,13 +512,13 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
-        if operation is not None and not ndim:  # operands may be on another device
+        if operation is not None and not ndim:  # the operands of a scalar may be on another device
             device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
             with DeviceScope(name, operands + parent, device) as running:
-                # When the target is written, neither a local name nor `running` refers to its
-                # storage, so that the storage can be overwritten in place.
+                # The target can be written in place only if nothing else refers to its storage.
+                # So we delete this local name; `running` keeps no reference either.
                 del operands
                 if mask is not None:
                     lowered = mask._read(target._store.shape, device)
@@ -552,7 +552,7 @@ def assign(
 ) -> None:
     """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
 
-    If `submask`, the mask has the shape of the region, otherwise that of C.
+    If `submask`, the mask has the shape of the region, otherwise the shape of C.
     """
     shape, device, sizes = target._store.shape, target._store.device, target._store.shape
     if sizes and not (axes[0] is None and axes[-1] is None):

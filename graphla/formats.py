@@ -1,12 +1,12 @@
-"""Frozen storage: the arrays that hold the entries of a matrix or vector, without operations.
+"""Frozen storage classes: the arrays of entries of a matrix or vector, without operations.
 
 Invariants, for every array here:
 - entries are unique; `indices` are int32 and sorted (within each row for `Csr`; for `SparseVector`
   unless `is_sorted` is False);
-- `values` has one element per entry. If all are equal, it may be *iso-valued*: a read-only
-  broadcast of one element with stride 0, which needs the memory of one element, and is correct for
-  code that does not check for it;
-- an array that another object can see is never written to: see `graphla.stores.take_in_place`.
+- `values` has one element per entry. If all values are equal, it may be *iso-valued*: a read-only
+  broadcast of one element with stride 0. It takes the memory of one element, and code may treat it
+  like any other array;
+- an array that another object can access is never written to: see `graphla.stores.take_in_place`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Remembering:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Csr(Remembering):
-    """A matrix by rows: the columns of row i are `indices[indptr[i]:indptr[i + 1]]`.
+    """A matrix in CSR: the columns of row i are `indices[indptr[i]:indptr[i + 1]]`.
 
-    A matrix by columns (CSC) is the Csr of its transpose. `indptr` is int32 if nvals < 2^31,
+    CSC is stored as the Csr of the transpose. `indptr` is int32 if nvals < 2^31,
     otherwise int64.
     """
 
@@ -57,28 +57,28 @@ class Relabeled:
     each row begins with the neighbors that have the highest degrees.
     """
 
-    new: Array  # int32[n]: the new number of the user's vertex v is new[v]
-    old: Array  # int32[n]: old[new[v]] == v
-    out: Csr  # by rows; its iso values carry no information
-    into: Csr  # by columns: in-neighbors; the same object if the matrix is symmetric
+    new: Array  # int32[n]: new[v] is the new number of the user's vertex v
+    old: Array  # int32[n]: the inverse of `new`: old[new[v]] == v
+    out: Csr  # out-neighbors by row; the values (stored as one element) have no meaning
+    into: Csr  # in-neighbors by column; the same object as `out` if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor, or -1
-    active: int  # number of vertices with edges: 0..active-1
+    active: int  # number of vertices with edges, which are 0..active-1
     ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last end is `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan(Remembering):
-    """Data that traversals read in addition to the forms of a square matrix.
+    """Precomputed data for traversals of a square matrix, stored in addition to its CSR and CSC.
 
     A plan depends only on the pattern of the matrix, not on any traversal.
     """
 
     idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 is set if v has no edge, or v >= n
     first: Array  # int32[n]: an in-neighbor of v, preferably with many edges; -1 if there is none
-    relabeled: Relabeled | None  # only in full plans on a GPU
-    nbytes: int  # on the device, in addition to the forms of the matrix
-    seconds: float  # seconds that building took; a full plan includes its light plan
-    is_full: bool = False  # a full plan; on the CPU, whether `first` is the best neighbor
+    relabeled: Relabeled | None  # None except in full plans on a GPU
+    nbytes: int  # bytes on the device, not counting the matrix itself
+    seconds: float  # build time in seconds; for a full plan, including its light plan
+    is_full: bool = False  # on the CPU, `first` in a full plan is the neighbor with the most edges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,10 +99,9 @@ class SparseVector:
 class PendingVector(SparseVector):
     """A SparseVector whose entries a device is still counting.
 
-    The arrays are larger than the number of entries. When `indices` or `values` is first read, the
-    host waits for this number, and the arrays are shortened to this length. If the entries fill the
-    arrays, the arrays in `whole` replace them: they have the same entries, and other vectors share
-    them.
+    The arrays are longer than the number of entries. When `indices` or `values` is first read, the
+    host waits for this number and shortens the arrays to it. If the entries fill the arrays, the
+    arrays in `whole`, which have the same entries and are shared with other vectors, replace them.
     """
 
     __slots__ = ("_count", "_made", "_room", "_whole")
@@ -147,7 +146,7 @@ class PendingVector(SparseVector):
 
     def _cut(self) -> tuple[Array, Array]:
         count = self._count
-        if count is not None:  # otherwise another thread has just read the count
+        if count is not None:  # None means that another thread has just read the count
             indices, values = self._room
             entries = int(count)
             made = indices[:entries], values[:entries]
@@ -188,10 +187,10 @@ class FullVector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorMask:
-    """Where a vector may be written: at the listed indices, or everywhere else if `complement`.
+    """Selects where a vector may be written: at the listed indices or, if `complement`, elsewhere.
 
     The indices are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted`
-    is False), or by both, which then agree. `nvals` is the number of these indices, if known.
+    is False), or by both, which must agree. `nvals` is the number of these indices, if known.
     """
 
     size: int
@@ -204,7 +203,10 @@ class VectorMask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixMask:
-    """Where a matrix may be written: at the entries of `pattern` (values unread), or elsewhere."""
+    """Selects where a matrix may be written: at entries of `pattern` or, if `complement`, outside.
+
+    The values of `pattern` are not read.
+    """
 
     pattern: Csr
     complement: bool
@@ -215,7 +217,7 @@ DenseVector: TypeAlias = BitmapVector | FullVector
 
 
 class Counted:
-    """A count that a device computes; it is read on first use, and kept."""
+    """A count that a device computes; the host reads it on first use and caches it."""
 
     __slots__ = ("_value", "array")
 
@@ -232,7 +234,7 @@ class Counted:
 
 
 def known(count: SupportsInt) -> int | None:
-    """Return the count if the host has it; None if the host would have to wait for the device."""
+    """Return the count, or None if the host would have to wait for the device to compute it."""
     if isinstance(count, Counted) and count.array is not None:
         return None
     return int(count)
@@ -242,7 +244,7 @@ def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
     """Return make(). The first call computes the value, and caches it on this matrix or plan.
 
     `key` contains the name of the value and every argument that it depends on. The value must not
-    refer to the holder; otherwise both are only freed when Python collects cycles.
+    refer to the matrix or plan; such a reference cycle is freed only by Python's garbage collector.
     """
     try:
         known = holder._known
@@ -255,9 +257,9 @@ def remember(holder: Remembering, key: Any, make: Callable[[], T]) -> T:
 
 
 def bytes_of(*arrays: Array | None) -> int:
-    """Return the bytes of memory of the arrays.
+    """Return the memory of the arrays in bytes.
 
-    An array that occurs twice counts once. A broadcast array counts as one element.
+    An array that occurs twice is counted once. A broadcast array counts as one element.
     """
     different = {id(a): a for a in arrays if a is not None and a.size}.values()
     return sum(a.itemsize if a.strides[0] == 0 else a.nbytes for a in different)

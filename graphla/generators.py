@@ -1,8 +1,8 @@
 """Generated graphs: the same arguments and seed give the same matrix, on every platform.
 
-By default they are symmetric, have no self-loops, and have the value true for every edge, which is
-stored once. `weights=(low, high)` draws a weight for each edge uniformly: integers from low to
-high, both included, or floats from low up to high.
+By default they are symmetric and have no self-loops, and every edge has the value true (stored as
+one element). `weights=(low, high)` draws a weight for each edge uniformly: integers from low to
+high inclusive, or floats in [low, high).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from semirings.exceptions import InvalidValue
 LIMIT = 2**31  # the number of vertices is less than this
 
 DRAWS = 64
-"""How many times `watts_strogatz` draws a new endpoint before it leaves the edge unchanged."""
+"""Number of endpoints that `watts_strogatz` draws before it leaves an edge unchanged."""
 
-_BLOCK = 1 << 16  # edges drawn at a time; another number would give other graphs
+_BLOCK = 1 << 16  # number of edges drawn per batch; changing it changes the generated graphs
 
 
 def kronecker(
@@ -42,10 +42,10 @@ def kronecker(
 ) -> Matrix:
     """Return a Graph500 (R-MAT) graph: 2^scale vertices and edge_factor * 2^scale drawn edges.
 
-    Each bit of source and target is drawn together: (0, 0) with probability A, (0, 1) with B,
-    (1, 0) with C, otherwise (1, 1). Then the vertices are renumbered at random. Edges that are
-    drawn twice count once and self-loops are dropped, so fewer edges remain: about 3.8 of 4.2
-    million at scale 18.
+    For each edge, pairs of one source bit and one target bit are drawn: (0, 0) with probability A,
+    (0, 1) with B, (1, 0) with C, otherwise (1, 1). Then the vertices are renumbered at random.
+    Duplicate edges and self-loops are dropped, so fewer edges remain: about 3.8 of 4.2 million at
+    scale 18.
 
     Args:
         scale: the binary logarithm of the number of vertices, at most 30.
@@ -54,11 +54,11 @@ def kronecker(
         B: the probability of the bits (0, 1).
         C: the probability of the bits (1, 0).
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways.
+        symmetric: whether each edge is stored in both directions.
         self_loops: whether edges from a vertex to itself are kept.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -112,13 +112,13 @@ def uniform(
 
     Args:
         n: the number of vertices.
-        m: the number of different edges; in a symmetric graph, the number of pairs of vertices.
+        m: the number of distinct edges; in a symmetric graph, the number of connected pairs.
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways.
+        symmetric: whether each edge is stored in both directions.
         self_loops: whether edges from a vertex to itself are kept.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -138,7 +138,8 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    if m >= possible // 2:  # at least half full: choose among all positions, about 4 m or fewer
+    # If m is at least half of the possible edges, permute all of them (at most about 4 m).
+    if m >= possible // 2:
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
         keys = np.sort(rng.permutation(np.flatnonzero(wanted))[:m])
@@ -163,13 +164,13 @@ def grid(
 
     Args:
         *shape: the number of vertices along each axis.
-        drop: the probability with which each edge is dropped.
+        drop: the probability of dropping each edge.
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
-            with the larger number.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False, each edge leads to the
+            vertex with the larger number.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -205,8 +206,8 @@ def path(n: int, *, symmetric: bool = True, **options: Any) -> Matrix:
 
     Args:
         n: the number of vertices.
-        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
-            with the larger number.
+        symmetric: whether each edge is stored in both directions. If False, each edge leads to the
+            vertex with the larger number.
         **options: `drop`, `seed`, `weights`, `dtype` and `name`, as in `grid`.
 
     Returns:
@@ -237,11 +238,11 @@ def cycle(
     Args:
         n: the number of vertices, at least 3.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If
-            False, an edge leads from each vertex u to u + 1 (modulo n).
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False,
+            an edge leads from each vertex u to u + 1 (modulo n).
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -271,11 +272,11 @@ def star(
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If
-            False, edges lead away from vertex 0.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False,
+            edges lead away from vertex 0.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -298,16 +299,16 @@ def complete(
     dtype: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """Return a complete graph: an edge joins every two vertices.
+    """Return a complete graph: an edge joins each pair of vertices.
 
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If False, each edge leads to the vertex
-            with the larger number.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False, each edge leads to the
+            vertex with the larger number.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -335,11 +336,11 @@ def binary_tree(
     Args:
         n: the number of vertices.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways. If
-            False, edges lead from the parent to the child.
-        weights: (low, high), the range of the weight of each edge: integers from low to high, both
-            included, if both are integers; otherwise floats from low up to high. None gives every
-            edge the value 1, which is stored once.
+        symmetric: whether each edge is stored in both directions. If False,
+            edges lead from the parent to the child.
+        weights: (low, high), the range of the edge weights: integers from low to high inclusive if
+            both are integers, otherwise floats in [low, high). If None, every edge has the value
+            1, stored as one element.
         dtype: the dtype of the values; by default BOOL, INT64 or FP64, depending on `weights`.
         name: the name of the Matrix.
 
@@ -366,16 +367,16 @@ def caterpillar(
     """Return a caterpillar tree: a path whose vertices each have `leaves` neighbors with degree 1.
 
     The vertices of the path are 0, 1, ..., spine - 1 in order. The leaves of vertex v are the
-    `leaves` vertices from spine + v * leaves on. If `symmetric` is False, each edge of the path
-    leads to the larger number, and the other edges lead from the path to the leaves.
+    vertices from spine + v * leaves to spine + (v + 1) * leaves - 1. If `symmetric` is False, each
+    edge of the path leads to the vertex with the larger number, and the other edges lead from the
+    path to the leaves.
 
     Args:
         spine: the number of vertices of the path.
         leaves: the number of leaves of each vertex of the path.
         seed: the seed of the weights.
-        symmetric: whether each edge is stored both ways.
-        weights: (low, high), the range of the weight of each edge; None gives every edge the value
-            1.
+        symmetric: whether each edge is stored in both directions.
+        weights: (low, high), the range of the edge weights; if None, every edge has the value 1.
         dtype: the dtype of the values.
         name: the name of the Matrix.
 
@@ -383,7 +384,7 @@ def caterpillar(
         A Matrix with spine * (1 + leaves) rows and columns.
 
     Raises:
-        InvalidValue: a size is not a whole number of at least 0, or there are too many vertices.
+        InvalidValue: a size is negative or not a whole number, or there are too many vertices.
 
     Examples:
         >>> from graphla import generators
@@ -411,20 +412,19 @@ def watts_strogatz(
 ) -> Matrix:
     """Return a small-world graph: a ring of n vertices with k neighbors each, partly rewired.
 
-    Edges connect vertex u with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p` the
-    far end of each such edge is replaced by a vertex drawn uniformly from those that are not
-    neighbors of u in the ring or through an earlier draw. If 64 draws find no such vertex, the edge
-    stays unchanged. The graph has exactly n * k / 2 different edges. If `symmetric` is False, each
-    edge leads away from u.
+    Edges connect vertex u with u + 1, u + 2, ..., u + k / 2 (modulo n). With probability `p`, the
+    other endpoint of such an edge is replaced by a vertex drawn uniformly from those that are
+    neither neighbors of u in the original ring nor connected to u by an earlier rewiring. If 64
+    draws find no such vertex, the edge stays unchanged. The graph has exactly n * k / 2 distinct
+    edges. If `symmetric` is False, each edge leads away from u.
 
     Args:
         n: the number of vertices.
-        k: the number of neighbors of each vertex in the ring, an even number below n.
+        k: the number of neighbors of each vertex in the ring, an even number less than n.
         p: the probability that an edge is rewired.
         seed: the seed of the random numbers.
-        symmetric: whether each edge is stored both ways.
-        weights: (low, high), the range of the weight of each edge; None gives every edge the value
-            1.
+        symmetric: whether each edge is stored in both directions.
+        weights: (low, high), the range of the edge weights; if None, every edge has the value 1.
         dtype: the dtype of the values.
         name: the name of the Matrix.
 
@@ -432,7 +432,7 @@ def watts_strogatz(
         A Matrix with n rows and columns.
 
     Raises:
-        InvalidValue: k is odd or not below n, or p is not a probability.
+        InvalidValue: k is odd or not less than n, or p is not a probability.
 
     Examples:
         >>> from graphla import generators
@@ -458,7 +458,7 @@ def watts_strogatz(
         if not moving.size:
             break
         ends = rng.integers(0, n, moving.size, np.int64)
-        # If several draws give the same edge, the first draw counts.
+        # If several draws give the same edge, only the first draw is used.
         keys, first = np.unique(_key(u[moving], ends, n, symmetric), return_index=True)
         is_free = ~(np.isin(keys, ring) | np.isin(keys, taken)) & (ends[first] != u[moving[first]])
         v[moving[first[is_free]]] = ends[first[is_free]]
@@ -500,14 +500,14 @@ def _rng(seed: Any) -> np.random.Generator:
 def _draw_bits(
     rng: np.random.Generator, scale: int, odds: tuple[float, float, float], u: Any, v: Any
 ) -> None:
-    """Draw the bits of u and v, the highest first, and write them to both arrays."""
+    """Draw the bits of u and v, from the highest to the lowest, and write them to both arrays."""
     A, B, C = (np.float32(odd) for odd in np.cumsum(odds))
     u[:] = v[:] = 0
     draw = np.empty(u.size, np.float32)
     for _ in range(scale):
         rng.random(dtype=np.float32, out=draw)
-        in_lower = draw >= B  # the source's bit is 1
-        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # the target's bit is 1
+        in_lower = draw >= B  # where the bit of the source is 1
+        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # where the bit of the target is 1
         u += u
         u += in_lower
         v += v
@@ -515,13 +515,13 @@ def _draw_bits(
 
 
 def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
-    """Return the sorted keys of m different edges: draw until there are m, and drop the excess."""
+    """Draw at least m distinct edges, drop the excess at random, and return the sorted keys."""
     keys = np.empty(0, np.int64)
     while keys.size < m:
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
         if not self_loops:
             u, v = _without_loops(u, v)
-        if symmetric and self_loops:  # one position per pair of vertices and per loop
+        if symmetric and self_loops:  # pairs and loops must be drawn with equal probability
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))
     return np.delete(keys, rng.choice(keys.size, keys.size - m, replace=False))
@@ -545,7 +545,7 @@ def _keys(u: Any, v: Any, n: int, symmetric: bool) -> Any:
 
 
 def _key(u: Any, v: Any, n: int, symmetric: bool) -> Any:
-    """Return the key u * n + v of each edge; in a symmetric graph u is the larger end."""
+    """Return the key u * n + v of each edge; in a symmetric graph, u is the larger vertex."""
     if symmetric:
         u, v = np.maximum(u, v), np.minimum(u, v)
     keys = u.astype(np.int64)
@@ -583,7 +583,7 @@ def _matrix(
 def _weights(
     weights: tuple[float, float] | None, m: int, dtype: Any, rng: np.random.Generator
 ) -> tuple[Any, Any]:
-    """Return one weight for each of m edges, or one for all edges, and the dtype."""
+    """Return the weights of the m edges (a scalar if all weights are 1) and their dtype."""
     if weights is None:
         dtype = BOOL if dtype is None else lookup_dtype(dtype)
         return dtype.np_type.type(1), dtype

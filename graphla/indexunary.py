@@ -1,4 +1,4 @@
-"""`semirings.indexunary` itself, so that `from graphla.indexunary import ...` works."""
+"""Alias of `semirings.indexunary`, for `from graphla.indexunary import ...`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Handle Ctrl-C while the `graphla` command imports its modules: print one line, exit with 130.
+"""Handle Ctrl-C while the `graphla` command imports modules: print one line and exit with 130.
 
 The package imports this module before all slow modules. Only the command installs the handler: a
 program that imports graphla keeps its own signal handlers.
@@ -24,7 +24,7 @@ def interrupted() -> int:
 
 
 def listen() -> None:
-    """Let an interrupt raise KeyboardInterrupt from now on; `graphla.cli.main` handles it."""
+    """Make interrupts raise KeyboardInterrupt from now on; `graphla.cli.main` handles it."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -48,7 +48,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def _is_command() -> bool:
     """Return whether this process is `graphla ...` or `python -m graphla ...`."""
     first = getattr(sys, "argv", [""])[:1]
-    if first == ["-m"]:  # the value before Python has found the module
+    if first == ["-m"]:  # sys.argv[0] is "-m" until Python has found the module
         words = sys.orig_argv
         return words[words.index("-m") + 1 :][:1] == ["graphla"] if "-m" in words else False
     name = "".join(first).replace("\\", "/").rpartition("/")[2]

@@ -1,7 +1,7 @@
-"""Measure the memory available on the host, and refuse work that needs more.
+"""Measure the memory available on the host, and raise an error for work that needs more.
 
 Linux kills a process that touches more memory than is available, instead of raising an error. So
-the size of a large array that follows from a file or an argument is checked before the allocation.
+large arrays whose size depends on a file or an argument are checked before they are allocated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from semirings.exceptions import OutOfMemory
 
 SMALL = 1 << 26
-"""Number of bytes below which the check is skipped: a check can take 0.4 ms."""
+"""The check is skipped for fewer bytes than this, because a check can take 0.4 ms."""
 
 
 def require(needed: int, what: str) -> None:
@@ -28,7 +28,7 @@ def require(needed: int, what: str) -> None:
 
 
 def require_offsets(count: int, lines: str, nvals: int = 0) -> None:
-    """Raise OutOfMemory if the offsets of a matrix with `count` lines do not fit in memory."""
+    """Raise OutOfMemory if the offsets of `count` rows (or columns) do not fit in memory."""
     bytes_each = 4 if nvals < 1 << 31 else 8
     require(bytes_each * (count + 1), f"the offsets of a matrix with {count:,} {lines}")
 
@@ -36,9 +36,8 @@ def require_offsets(count: int, lines: str, nvals: int = 0) -> None:
 def available() -> int | None:
     """Return the bytes that this process can still use without swapping; None if unknown.
 
-    This is the minimum of three numbers: the memory available in the system, the memory that the
-    control groups of the process still allow, and what is left of the process's address space
-    limit.
+    This is the minimum of three numbers: the available memory of the system, the memory that the
+    control groups of the process still allow, and the unused part of the address space limit.
     """
     if sys.platform == "win32":
         return _windows()
@@ -60,7 +59,7 @@ def _system() -> int | None:
 
 
 def _address_space() -> int | None:
-    """Return the bytes still unused below RLIMIT_AS (`ulimit -v`), or None without a limit."""
+    """Return the bytes still available below RLIMIT_AS (`ulimit -v`), or None without a limit."""
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -73,7 +72,7 @@ def _address_space() -> int | None:
 
 
 def _control_groups() -> list[int]:
-    """Return the bytes still unused in each control group of this process, as in a container."""
+    """Return the bytes still available in each control group of this process (in containers)."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
@@ -95,11 +94,12 @@ def _control_groups() -> list[int]:
 
 def _left_by(folder: Path, limit: str, usage: str) -> list[int]:
     with suppress(OSError, ValueError, StopIteration):
-        most = int((folder / limit).read_text())  # the text is "max", which means no limit
+        most = int((folder / limit).read_text())  # "max" means no limit and raises ValueError
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         inactive = next(line for line in lines if line.startswith("inactive_file "))
-        return [max(most - used + int(inactive.split()[1]), 0)]  # the file cache can be dropped
+        # Inactive file cache counts as available, because the kernel can drop it.
+        return [max(most - used + int(inactive.split()[1]), 0)]
     return []
 
 

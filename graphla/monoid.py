@@ -1,4 +1,4 @@
-"""`semirings.monoid` itself, so that `from graphla.monoid import ...` works."""
+"""Alias of `semirings.monoid`, for `from graphla.monoid import ...`."""
 
 import sys
 

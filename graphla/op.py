@@ -1,4 +1,4 @@
-"""`semirings.op` itself, so that `from graphla.op import ...` works."""
+"""Alias of `semirings.op`, for `from graphla.op import ...`."""
 
 import sys
 

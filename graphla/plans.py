@@ -1,8 +1,8 @@
-"""The traversal plan of a square matrix, and the account that decides when to make a full one.
+"""The traversal plans of a square matrix, and the timings that decide when to make a full plan.
 
 The first traversal makes a light plan. A full plan costs many times as much and may never pay off.
-As in the ski rental problem, we make it once traversals have taken as long as making it would take.
-So making it at most doubles the time spent.
+As in the ski rental problem, we make the full plan once traversals have taken as long as making it
+would take. So it at most doubles the total time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from graphla.formats import Plan
 
 SAVING = 0.3
-"""The share of a traversal's time that a full plan is assumed to save, until the share is measured.
-Kronecker graphs with 2^20 to 2^25 vertices save at least this share, most other graphs less."""
+"""The fraction of a traversal's time that a full plan is assumed to save until it is measured.
+Kronecker graphs with 2^20 to 2^25 vertices save at least this fraction, most other graphs less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class PlanReport:
 
     Attributes:
         tier: "light" or "full".
-        nbytes: the bytes that the plan takes in addition to the matrix.
-        seconds: how long it took to make, in seconds.
-        break_even: the number of traversals after which a full plan, this one or a future one, has
-            saved as much time as it costs. It is estimated from the mean time of the traversals and
-            the share that a full plan saves: measured once both tiers have run, 30 % until then.
-            None if no traversal has run, or if the plan would never pay.
+        nbytes: the memory of the plan in bytes, in addition to the matrix.
+        seconds: the time that making the plan took, in seconds.
+        break_even: the number of traversals after which a full plan has saved as much time as it
+            costs. It is estimated from the mean time of a traversal and the fraction of it that a
+            full plan saves, which is 30 % until traversals with both tiers have been measured.
+            None if no traversal has run, or if a full plan would never pay off.
     """
 
     tier: Literal["light", "full"]
@@ -45,20 +45,21 @@ class PlanReport:
 
 
 class Plans:
-    """The plans of a matrix and of its transpose, and the time spent in traversals of either.
+    """The plans of a matrix and of its transpose, and the total time of traversals of both.
 
-    The two plans share everything except the first neighbors. The time is kept per tier.
+    The two plans share everything except the first neighbors. The time of traversals with a light
+    plan and the time of those with a full plan are summed separately.
     """
 
     __slots__ = ("__weakref__", "counts", "device", "has_run", "is_settled", "seconds", "ways")
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.ways: list[Plan | None] = [None, None]  # the plan of the matrix, and of the transpose
-        self.seconds = [0.0, 0.0]  # seconds of traversals without a full plan, and with one
+        self.ways: list[Plan | None] = [None, None]  # plan of the matrix, plan of the transpose
+        self.seconds = [0.0, 0.0]  # total seconds of traversals without and with a full plan
         self.counts = [0, 0]
         self.has_run = [False, False]
-        self.is_settled = False  # a full plan has been made, or could not be made
+        self.is_settled = False  # whether a full plan has been made or has turned out impossible
 
     @property
     def is_full(self) -> bool:
@@ -66,7 +67,7 @@ class Plans:
         return any(plan is not None and plan.is_full for plan in self.ways)
 
     def record_traversal(self, seconds: float) -> None:
-        """Add the duration of a traversal to the account.
+        """Add the duration of a traversal to the total of its tier.
 
         The first traversal of each tier does not count: it may include the compilation of kernels.
         """
@@ -77,7 +78,7 @@ class Plans:
         self.has_run[tier] = True
 
     def wants_full(self, price: float) -> bool:
-        """Return whether traversals have taken at least `price`, the seconds of a full plan."""
+        """Return whether traversals have taken at least `price`, a full plan's cost in seconds."""
         return not self.is_settled and self.seconds[0] >= price
 
     def keep(self, plan: Plan, way: int) -> None:
@@ -87,12 +88,12 @@ class Plans:
             _full.add(self)
 
     def drop_full(self) -> None:
-        """Drop full plans, keep light ones, and reset the account."""
+        """Drop full plans, keep light plans, and reset the timings."""
         self.ways = [None if plan is None or plan.is_full else plan for plan in self.ways]
         self.seconds, self.counts, self.is_settled = [0.0, 0.0], [0, 0], False
 
     def report(self, plan: Plan, price: float) -> PlanReport:
-        """Return the report on one of the plans; `price` is the cost of a full one in seconds."""
+        """Return the report on `plan`; `price` is the cost of a full plan in seconds."""
         pays = self._break_even(plan.seconds if plan.is_full else price)
         return PlanReport("full" if plan.is_full else "light", plan.nbytes, plan.seconds, pays)
 
@@ -111,7 +112,7 @@ _full: WeakSet[Plans] = WeakSet()
 
 
 def drop_full_plans(device: str) -> bool:
-    """Free the memory of all full plans on a device; return whether there were any."""
+    """Free all full plans on a device, and return whether there were any."""
     dropped = [plans for plans in list(_full) if plans.device == device]
     for plans in dropped:
         plans.drop_full()

@@ -1,4 +1,4 @@
-"""Progress bars for long work. They need tqdm; without it no bar is shown.
+"""Progress bars for long computations. They need tqdm; without it, no bar is shown.
 
 Code that may take seconds wraps its loop in `progress` and calls `advance` in each iteration:
 
@@ -19,14 +19,14 @@ from contextlib import contextmanager
 from graphla.settings import config
 
 DELAY = 0.5
-"""Seconds after which the bar of running work appears."""
+"""Number of seconds before the bar appears."""
 
 _shown: list[str] = []  # the descriptions of the bars that are open
 
 
 @contextmanager
 def progress(total: int | None, unit: str, description: str) -> Iterator[Callable[[int], object]]:
-    """Show a bar with the time left while the block runs; yield `advance(count)`, which moves it.
+    """Show a progress bar while the block runs; yield `advance(count)`, which advances it.
 
     Args:
         total: the number of units of work, or None if it is unknown.

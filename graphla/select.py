@@ -1,4 +1,4 @@
-"""`semirings.select` itself, so that `from graphla.select import ...` works."""
+"""Alias of `semirings.select`, for `from graphla.select import ...`."""
 
 import sys
 

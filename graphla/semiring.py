@@ -1,4 +1,4 @@
-"""`semirings.semiring` itself, so that `from graphla.semiring import ...` works."""
+"""Alias of `semirings.semiring`, for `from graphla.semiring import ...`."""
 
 import sys
 

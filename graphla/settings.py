@@ -1,8 +1,8 @@
 """The settings (`config`), the forced direction of products, and the `Recorder` of operations.
 
-An assigned setting (`config.threads = 4`) holds for the process. `config.set` and `direction` hold
-inside their `with` block, for the thread or task that entered it. Threads that are started inside a
-block begin with the settings of the process.
+An assignment (`config.threads = 4`) changes the setting for the whole process. `config.set` and
+`direction` apply inside their `with` block, and only to the thread or task that entered it. Threads
+started inside a block begin with the settings of the process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Direction = Literal["push", "pull", "auto"]
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """One value of every setting."""
+    """The values of all settings."""
 
     device: str | None = None
     compiled: bool | Literal["auto"] = "auto"
@@ -54,7 +54,7 @@ _process = _Settings()
 _override: ContextVar[_Settings] = ContextVar("graphla_settings", default=_process)
 
 current: Callable[[], _Settings] = _override.get
-"""Return all settings that are in force here, for code that reads several of them."""
+"""Return all settings that apply to this thread or task, for code that reads several of them."""
 
 
 def _assign(name: str, value: Any) -> None:
@@ -75,7 +75,7 @@ _named = re.compile(r"cpu|cuda(:[0-9]{1,4})?").fullmatch
 
 
 def check_device(name: str, value: Any) -> None:
-    """Refuse a value that is not the name of a device."""
+    """Raise an error if a value is not the name of a device."""
     if not isinstance(value, str) or not _named(value):
         raise InvalidValue(f'{name} must be "cpu", "cuda" or one like "cuda:0", not {value!r}')
 
@@ -121,7 +121,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {"device": check_device}
 
 
 def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
-    """Return a property of `Config` that reads the setting in force and assigns a checked one.
+    """Return a property of `Config` that reads the current setting and checks assigned values.
 
     Its return type is Any, so that type checkers use the annotation in `Config`.
     """
@@ -132,18 +132,20 @@ def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
 class Config:
     """The settings. Read `config.threads`, assign it, or write `with config.set(threads=1):`.
 
-    An assignment refuses a wrong value with InvalidValue, and an unknown name with AttributeError.
+    Assigning a value that is not allowed raises InvalidValue; an unknown name raises
+    AttributeError.
 
     Attributes:
         device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current GPU at the
-            time), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a GPU and CuPy
-            is installed, otherwise "cpu".
+            time of use), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a GPU and
+            CuPy is installed, otherwise "cpu".
         compiled: whether Numba compiles the hot loops on the CPU: "auto" (if Numba is installed and
             the operands have at least `compile_threshold` entries), True or False.
-        compile_threshold: the number of entries from which "auto" compiles; 10,000 by default.
+        compile_threshold: the minimum number of entries for which "auto" compiles; 10,000 by
+            default.
         threads: the maximum number of threads of a compiled loop; by default the number of cores.
         push_cost: the cost of scattering one entry by push, relative to gathering one by pull. It
-            affects the direction of products, but not that of traversals. None uses the
+            affects the direction of products, but not of traversals. None uses the
             measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
         debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
         autocompute: whether an expression computes itself when it is used as an operand or when its
@@ -218,7 +220,7 @@ class Config:
             **options: settings by name, as documented in `Config`.
 
         Returns:
-            A context manager that gives the config object. Nothing changes without `with`.
+            A context manager that yields the config object. Without `with`, nothing changes.
 
         Raises:
             AttributeError: there is no setting with this name.
@@ -257,7 +259,7 @@ def direction(towards: Direction) -> Iterator[None]:
         None.
 
     Raises:
-        InvalidValue: `towards` is another value.
+        InvalidValue: `towards` has another value.
 
     Examples:
         >>> from graphla import Matrix, Recorder, Vector, direction
@@ -311,8 +313,8 @@ recorders: Callable[[], tuple[Recorder, ...]] = _recorders.get
 class Recorder:
     """Record the operations that run in a block: `with Recorder() as recorder: ...`.
 
-    A recorder records the thread or task in which it was started. Nested recorders each record
-    every operation.
+    A recorder records the operations of the thread or task in which it was started. If recorders
+    are nested, each of them records every operation.
 
     Args:
         start: whether recording begins now; if False, it begins with `start()` or `with`.
@@ -358,12 +360,12 @@ class Recorder:
         return iter(self.events)
 
     def start(self) -> None:
-        """Start recording; nothing changes if the recorder already records."""
+        """Start recording, or do nothing if the recorder is already recording."""
         if self not in _recorders.get():
             _recorders.set((*_recorders.get(), self))
 
     def stop(self) -> None:
-        """Stop recording; the events stay."""
+        """Stop recording; the recorded events are kept."""
         _recorders.set(tuple(r for r in _recorders.get() if r is not self))
 
     def clear(self) -> None:

@@ -1,7 +1,8 @@
-"""The stores of matrices, vectors and scalars. A store keeps forms, each made on first use.
+"""The stores of matrices, vectors and scalars: their entries in one or more storage forms.
 
-Forms are frozen, except for `take_in_place`. A matrix or vector changes by replacing its forms, so
-an object that refers to the old forms keeps seeing the same entries.
+A form, such as CSR or a bitmap, is made on first use and never changes, except in `take_in_place`.
+To change a matrix or vector, we replace its forms. An object that refers to the old forms keeps
+seeing the same entries.
 
 On a GPU forms have stamps (see `graphla.backends.cuda.streams`), and every reader of a form waits
 for its stamp. Therefore a writer stores the stamp before the form, and a reader reads the form
@@ -11,7 +12,7 @@ before the stamps.
 from __future__ import annotations
 
 import sys
-from _thread import RLock  # `threading.RLock` is a Python function around this class
+from _thread import RLock  # `threading.RLock` is a Python function that calls this class
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -45,11 +46,11 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
-"""A vector of at least this size is not made dense if it has only a few entries."""
+"""A vector larger than this is not made dense if it has few entries."""
 
 
 class VectorStore:
-    """Holds a sparse form, a bitmap, or both, which have the same entries; or only a full form."""
+    """Holds a sparse form, a bitmap or both (with the same entries), or only a full form."""
 
     __slots__ = (
         "_abroad",
@@ -74,7 +75,7 @@ class VectorStore:
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
-        self._counted = True  # False after a write in place: the bitmap's nvals is outdated
+        self._counted = True  # False after a write in place, when the bitmap's nvals is outdated
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
         self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
@@ -97,7 +98,7 @@ class VectorStore:
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes of memory that all forms take."""
+        """Memory of all forms, in bytes."""
         v, w, u = self._sparse, self._bitmap, self._full
         parts = [part for form in (v, w, u) if form is not None for part in (form.values,)]
         return bytes_of(*parts, v and v.indices, w and w.present)
@@ -112,10 +113,10 @@ class VectorStore:
 
     @property
     def at_hand(self) -> AnyVector:
-        """A form that exists already: full, otherwise bitmap, otherwise sparse."""
+        """An existing form of the vector: full if it exists, else bitmap, else sparse."""
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
-        # Retry if there is no form: another thread may be replacing the forms in `full`.
+        # If no form is found, another thread may be replacing the forms in `full`, so try again.
         v = self._full or self._bitmap or self._sparse or self.at_hand
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
@@ -132,7 +133,7 @@ class VectorStore:
         return self._sparse is not None
 
     def sparse(self, sorted: bool = True) -> SparseVector:
-        """Return the sparse form, sorted unless `sorted` is False and it is not sorted yet."""
+        """Return the sparse form; if `sorted` is False, it may be unsorted."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
             if self.stamps and streams(self.device).wait_for(self.stamps):
@@ -175,14 +176,14 @@ class VectorStore:
         return self._ready(v)
 
     def full(self) -> FullVector | None:
-        """Return the full form, or None unless all indices are known to have an entry.
+        """Return the full form if all indices are known to have an entry, otherwise None.
 
-        The host does not wait for a device that is still counting the entries.
+        If a device is still counting the entries, the host does not wait for it.
         """
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
             with self._lock:
-                # Drop the other forms: they can be made cheaply from this one, sharing its values.
+                # Drop the other forms. They can be remade cheaply and share the values.
                 self._full = FullVector(values.size, values)
                 self._bitmap = self._sparse = None
         return self._full and self._ready(self._full)
@@ -201,13 +202,13 @@ class VectorStore:
 
     @property
     def stays_sparse(self) -> bool:
-        """Whether the vector is huge and nearly empty, so that `dense` would not pay off."""
+        """Whether the vector is so large and sparse that making it dense would not pay off."""
         return not self.has_dense and self.size > HUGE and self.nvals * 16 < self.size
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
-        """Return the mask of the entries, or of the true entries if not `structural`.
+        """Return the mask of all entries if `structural`, otherwise of the true entries.
 
-        None stands for a mask that allows everything.
+        None means that the mask allows everything.
         """
         has_dense = self._bitmap is not None or self._full is not None
         v = self.dense() if has_dense else self.sparse(sorted=False)
@@ -226,7 +227,8 @@ class VectorStore:
                 return VectorMask(v.size, v.present, None, complement, True, v.count)
             listed = self._ready(w).indices
             return VectorMask(v.size, v.present, listed, complement, w.is_sorted, v.count)
-        true = backend(self.device).cast(v, BOOL.np_type).values  # CuPy flushes subnormals
+        # The backend casts the values, because CuPy's own cast treats subnormals as zero.
+        true = backend(self.device).cast(v, BOOL.np_type).values
         if isinstance(v, SparseVector):
             indices = v.indices[true]
             return VectorMask(v.size, None, indices, complement, v.is_sorted, indices.size)
@@ -235,13 +237,13 @@ class VectorStore:
         return VectorMask(v.size, true, None, complement)
 
     def base_for_write(self, entries: int) -> AnyVector:
-        """Return the form into which to merge `entries` new entries.
+        """Return the form into which `entries` new entries are to be merged.
 
-        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; after that
-        a write in place (`take_in_place`) costs O(entries). So we make the vector dense when the
-        merges so far have rewritten a quarter of its size in entries (the ski rental rule). This
-        happens earlier on a device on which each merge has a fixed cost. Huge, nearly empty vectors
-        stay sparse.
+        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; after that,
+        a write in place (`take_in_place`) costs O(entries). So, as in the ski rental problem, we
+        make the vector dense when the merges so far have rewritten a quarter of `size` entries.
+        This happens earlier on a device where each merge has a fixed cost. Huge vectors with few
+        entries stay sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -252,8 +254,8 @@ class VectorStore:
     def _ready(self, form: Any) -> Any:
         """Return the form after making the current stream wait for it.
 
-        This store keeps a form of another stream even after replacing it, because the memory must
-        not be freed before the other stream has waited for this use.
+        If another stream made the form, the store keeps a reference to it even after replacing it:
+        its memory must not be reused before the current stream has read it.
         """
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(form)
@@ -270,22 +272,25 @@ class VectorStore:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share.
+
+        On the CPU there are no stamps.
+        """
         if stamps:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorStore:
-        """Return a new store of the same vector with `storage` as its storage."""
+        """Return a store that replaces this one and holds `storage`."""
         forms = VectorStore(self.device, self.dtype, storage)
         forms._merged = self._merged
         return forms
 
 
 class MatrixStore:
-    """Holds CSR, CSC or both; both describe the same matrix. `T` has them exchanged.
+    """Holds CSR, CSC or both; both describe the same matrix. In `T`, they are exchanged.
 
-    The two are one object if the matrix is known to be symmetric. If only its pattern is known to
-    be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
+    CSR and CSC are the same object if the matrix is known to be symmetric. If only its pattern is
+    known to be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
     """
 
     __slots__ = ("_flipped", "_pair", "device", "dtype", "ncols", "nrows", "nvals", "shape")
@@ -314,7 +319,7 @@ class MatrixStore:
 
     @property
     def csr(self) -> Csr:
-        """The entries by rows."""
+        """The entries in CSR."""
         pair = self._pair
         form = pair.by_columns if self._flipped else pair.by_rows
         if form is None:
@@ -325,7 +330,7 @@ class MatrixStore:
 
     @property
     def csc(self) -> Csr:
-        """The entries by columns: the Csr of the transpose."""
+        """The entries in CSC, stored as the Csr of the transpose."""
         pair = self._pair
         form = pair.by_rows if self._flipped else pair.by_columns
         if form is None:
@@ -347,8 +352,8 @@ class MatrixStore:
     def patterns(self) -> tuple[Csr, Csr | None]:
         """Return CSR and CSC, for callers that read only the pattern.
 
-        Both are one object if the pattern is known to be symmetric. Otherwise the second is None if
-        CSC has not been made.
+        If the pattern is known to be symmetric, both are the same object. Otherwise the second is
+        None if CSC has not been made.
         """
         pair = self._pair
         if pair.has_symmetric_pattern:
@@ -364,7 +369,10 @@ class MatrixStore:
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of other forms, whose arrays this store may share; none on the CPU."""
+        """Add the stamps of other forms, whose arrays this store may share.
+
+        On the CPU there are no stamps.
+        """
         if stamps:
             self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
 
@@ -393,17 +401,17 @@ class MatrixStore:
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes of memory that both forms take."""
+        """Memory of both forms, in bytes."""
         forms = [form for form in (self._pair.by_rows, self._pair.by_columns) if form is not None]
         return bytes_of(*(part for f in forms for part in (f.indptr, f.indices, f.values)))
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether the matrix is known to equal its transpose; its forms are then one object."""
+        """Whether the matrix is known to equal its transpose; CSR and CSC are then one object."""
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
-        """Add the additional cost of an operation that lacked a form, and return the total.
+        """Add the extra cost of an operation that ran without CSR or CSC, and return the total.
 
         The unit of cost is one entry gathered by pull. The caller makes the missing form once the
         total reaches the cost of making it.
@@ -434,17 +442,17 @@ class MatrixStore:
         return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return find(), a property of the matrix with this name; cached after the first call."""
+        """Return find(), which computes the named property of the matrix; the result is cached."""
         return remember(self._pair, (name, self._flipped and not self.is_symmetric), find)
 
-    # --- the plan of a square matrix (see `graphla.plans`) ----------------------------------------
+    # --- the traversal plan of a square matrix (see `graphla.plans`) ------------------------------
 
     def plan_now(self) -> Plan | None:
         """Return the plan for a traversal that is about to begin.
 
         The plan is light at first, and full once earlier traversals have taken enough time to
-        justify its cost. A pull needs both forms, and this method makes none. So it returns None if
-        a form is missing and the pattern is not symmetric.
+        justify its cost. A pull needs both CSR and CSC, but this method makes neither of them. So
+        it returns None if one is missing and the pattern is not symmetric.
         """
         pair, way = self._pair, int(self._flipped)
         is_symmetric = self.find_symmetry()
@@ -458,11 +466,11 @@ class MatrixStore:
         return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
-        """Make the missing form and a full plan (light if a full one would not fit or pay off)."""
+        """Make the missing CSR or CSC and a full plan, or a light one if that would not pay off."""
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
-            self._pair.plans.is_settled = False  # more memory may be free by now
+            self._pair.plans.is_settled = False  # try again, because more memory may be free by now
         self._pair.make_plan(int(self._flipped), True)
 
     @property
@@ -472,11 +480,11 @@ class MatrixStore:
         return None if plan is None else self._pair.plans.report(plan, self._plan_cost())
 
     def record_traversal(self, seconds: float) -> None:
-        """Add the duration of a traversal to this matrix's account."""
+        """Add the duration of a traversal to the timings that decide when to make a full plan."""
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
-        """Return the seconds that making a full plan would take; infinity if it cannot pay off."""
+        """Return the cost of making a full plan in seconds, or infinity if it cannot pay off."""
         return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
     def _wait_for_plan(self, plan: Plan) -> Plan:
@@ -485,7 +493,7 @@ class MatrixStore:
         return plan
 
     def mask(self, structural: bool, complement: bool) -> MatrixMask:
-        """Return the mask of the entries (`structural`), or of the true entries."""
+        """Return the mask of all entries if `structural`, otherwise of the true entries."""
         pattern = self.csr
         if not structural:
             values = pattern.values
@@ -496,7 +504,7 @@ class MatrixStore:
 
 
 class ScalarStore:
-    """Holds one value, or none if the scalar is empty."""
+    """Holds the value of a scalar, or None if the scalar is empty."""
 
     __slots__ = ("device", "dtype", "value")
     shape = ()
@@ -504,7 +512,7 @@ class ScalarStore:
     def __init__(self, device: str, dtype: DataType, value: Any = None) -> None:
         self.device = device
         self.dtype = dtype
-        self.value = value  # on the host, whatever the device
+        self.value = value  # always on the host, even if `device` is a GPU
 
     stamps: tuple[Any, ...] = ()
 
@@ -547,11 +555,11 @@ class _Pair(Remembering):
         self.lock = RLock()
         self.stamps: tuple[Any, ...] = ()
         self.abroad: tuple[Csr, ...] = ()
-        # None means unknown: `find_symmetry` has not compared the forms yet.
+        # None means unknown, until `find_symmetry` compares the matrix with its transpose.
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def keep(self, form: Any) -> None:
-        """Keep a form that another stream made for as long as the matrix exists.
+        """Keep a form made by another stream in memory for as long as the matrix exists.
 
         If a replaced form were freed, the stream that made it could reuse its memory before the
         current stream has read it.
@@ -561,7 +569,7 @@ class _Pair(Remembering):
                 self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
-        """Compare the matrix with its transpose once; equal arrays of the forms are then shared."""
+        """Compare the matrix with its transpose once, and share equal arrays of CSR and CSC."""
         with self.lock:
             if self.has_symmetric_pattern is not None:
                 return self.has_symmetric_pattern
@@ -588,7 +596,7 @@ class _Pair(Remembering):
             made = self.form(by_columns)
             if made is None:
                 other = self.form(not by_columns)
-                if self.stamps:  # always empty on the CPU, which has no streams
+                if self.stamps:  # empty on the CPU, which has no streams
                     streams(self.device).wait_for(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.has_symmetric_pattern:
@@ -626,7 +634,7 @@ class _Pair(Remembering):
                 plan = do.transpose_plan(other, out, into)
             if self.stamps:
                 self.stamps = streams(self.device).add_stamp(self.stamps)
-            if lacks_full:  # the plan of the transpose is made from this one
+            if lacks_full:  # drop the plan of the transpose; it will be remade from this plan
                 plans.is_settled, plans.ways[1 - way] = True, None
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)
@@ -651,12 +659,12 @@ class Owner(Protocol):
 
 
 def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
-    """Return the dense storage of `owner` to be written in place, or None if it is shared.
+    """Return the dense storage of `owner` for writing in place, or None if it is shared.
 
     A vector may be written in place only if no other object refers to its store, its storage or its
     arrays, and each array owns its memory. CPython counts references, so this can be checked: a
     second vector (`dup`), an expression, a mask, an exported array or a view of it, an imported
-    array that its source still holds, and a local variable of another thread each add a reference.
+    array that its owner still uses, and a local variable of another thread each add a reference.
     The expected counts are measured once, on a store without other references, because Python
     versions differ in how they count local variables. Where Python has no such counts (a build
     without the GIL, or another implementation), the result is always None. See
@@ -682,13 +690,13 @@ def _is_alone(owner: Owner) -> bool:
 
 
 def _is_of_other_streams(owner: Owner) -> bool:
-    """Return whether a form was made on another stream, which may still use its memory."""
+    """Return whether a form was made on another stream, which may still be using its memory."""
     device = owner._store.device
     return device != "cpu" and bool(streams(device).foreign_stamps((owner._store,)))
 
 
 def _references(owner: Owner) -> tuple[int, ...]:
-    """Return the reference counts of owner's store, of its dense storage, and of each array."""
+    """Return the reference counts of the owner's store, its dense storage, and each array."""
     forms = owner._store
     storage = forms._full or forms._bitmap
     values = storage.values  # pyright: ignore[reportOptionalMemberAccess]
@@ -700,7 +708,7 @@ def _references(owner: Owner) -> tuple[int, ...]:
 
 @cache
 def _references_when_alone(kinds: int) -> tuple[int, ...]:
-    """Return `_references` for a vector without other references.
+    """Return the value of `_references` for a vector that nothing else refers to.
 
     `kinds` is 3 for a full vector, and 4 for a bitmap.
     """

@@ -1,4 +1,4 @@
-"""`semirings.unary` itself, so that `from graphla.unary import ...` works."""
+"""Alias of `semirings.unary`, for `from graphla.unary import ...`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The binary operators z = f(x, y), for single entries or as the multiply of a semiring.
+"""The binary operators z = f(x, y), applied entry by entry or used to multiply in a semiring.
 
 `register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
@@ -43,10 +43,10 @@ def from_string(name: str) -> _Any:
     """Return the binary operator with the given name.
 
     Args:
-        name: the name `plus` or `+`; with a dtype, `plus[INT64]`.
+        name: a name such as `plus` or `+`, or with a dtype, `plus[INT64]`.
 
     Returns:
-        The operator; a typed one if the name has a dtype.
+        The operator, typed if the name has a dtype.
 
     Raises:
         InvalidValue: no binary operator has this name.
@@ -72,12 +72,12 @@ def register_anonymous(
     Make a binary operator from a Python function, without registering a name.
 
     Args:
-        func: a function of (x, y), which is traced once per dtype: it may use Python's operators
-            and the functions of `semirings.trace`, but no branches on its arguments.
-        name: the name that is printed; by default that of the function.
-        parameterized: whether `func` takes parameters and returns such a function. The result then
-            makes an operator from parameters.
-        is_udt: must be False: there are no user-defined dtypes.
+        func: a function of (x, y). It is traced once per dtype, so it may use Python's
+            operators and the functions of `semirings.trace`, but may not branch on its arguments.
+        name: the name to print; by default, the name of the function.
+        parameterized: whether `func` takes parameters and returns the function to trace. To set
+            the parameters, call the operator without operands.
+        is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
         The operator.
@@ -110,19 +110,19 @@ def register_new(
     Register a binary operator as `semirings.binary.<name>`.
 
     Args:
-        name: the name, made of identifiers and dots.
-        func: a function of (x, y), which is traced as in `register_anonymous`.
-        parameterized: whether `func` takes parameters and returns such a function. Calling the
-            operator without operands passes parameters to `func`.
-        is_udt: must be False: there are no user-defined dtypes.
-        lazy: whether the function is traced when the operator is first used. By default it is
-            traced now, so that an error shows at once.
+        name: the name: identifiers joined by dots.
+        func: a function of (x, y), traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns the function to trace. To set
+            the parameters, call the operator without operands.
+        is_udt: must be False; user-defined dtypes are not supported.
+        lazy: whether to trace the function at first use. By default it is traced during
+            registration, so that errors appear immediately.
 
     Returns:
         The operator.
 
     Raises:
-        InvalidValue: the name is taken or not well formed.
+        InvalidValue: the name is taken or malformed.
         UdfParseError: the function cannot be traced.
         NotImplementedException: `is_udt` is True.
     """
@@ -136,7 +136,7 @@ def register_new(
 def _parameterized(
     name: str, func: _Callable[..., _Any], *, is_anonymous: bool = False, **options: _Any
 ) -> _BinaryOp:
-    """Return an operator that computes func(), or func(...) once it is given parameters."""
+    """Return an operator with optional parameters; by default it is the function func()."""
 
     def defaults(x: _Any, y: _Any) -> _Any:
         return func()(x, y)
@@ -147,7 +147,7 @@ def _parameterized(
 def _on_bool(
     on_bool: _Callable[..., _Any], otherwise: _Callable[..., _Any]
 ) -> _Callable[..., _Any]:
-    """Return a function with a separate definition on BOOL."""
+    """Return a function that calls `on_bool` for BOOL and `otherwise` for all other dtypes."""
     return lambda x, y: on_bool(x, y) if x.dtype is _BOOL else otherwise(x, y)
 
 
@@ -166,7 +166,7 @@ def _floating(function: _Callable[..., _Any]) -> _Callable[..., _Any]:
 
 
 def _bit(x: _t.Symbol, k: _t.Symbol) -> tuple[_t.Symbol, _t.Symbol]:
-    """Return whether x has a bit k (bits count from 1), and the number with only this bit set."""
+    """Return whether bit k of x exists (counting from 1), and a number with only that bit set."""
     return (k >= 1) & (k <= x.dtype.bits), _t.cast(True, x.dtype) << (k - 1)
 
 
@@ -189,7 +189,7 @@ def _bshift(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
 
 
 def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> _Callable[..., _Any]:
-    """Return the test |x - y| <= max(rel_tol max(|x|, |y|), abs_tol) or x = y."""
+    """Return the test |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) or x = y."""
 
     def isclose(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
         if not x.dtype.is_float:
@@ -249,7 +249,7 @@ remainder = _BinaryOp("remainder", _floating(_t.ieee_remainder))
 pow = _BinaryOp("pow", _on_bool(lambda x, y: x | ~y, lambda x, y: x**y), commutes_to="rpow", ulps=4)
 rpow = _BinaryOp("rpow", lambda x, y: y**x, commutes_to="pow", ulps=4)
 
-# Functions of two numbers
+# Mathematical functions of two numbers
 hypot = _BinaryOp("hypot", _t.hypot, commutes_to="hypot", ulps=4)
 atan2 = _BinaryOp("atan2", _t.arctan2, ulps=4)
 copysign = _BinaryOp("copysign", _t.copysign)
@@ -259,13 +259,14 @@ abssecond = _BinaryOp("abssecond", lambda x, y: _t.absolute(y), commutes_to="abs
 binom = _BinaryOp("binom", _t.binom, _INTEGERS)
 isclose = _parameterized("isclose", _isclose, commutes_to="isclose")
 
-# Single bits, counted from 1; shifts to the left, or to the right if the count is negative
+# Bit operators. Bits are counted from 1. bshift shifts left, or right if the count is negative.
 bget = _BinaryOp("bget", _bget, _INTEGERS)
 bset = _BinaryOp("bset", _bset, _INTEGERS)
 bclr = _BinaryOp("bclr", _bclr, _INTEGERS)
 bshift = _BinaryOp("bshift", _bshift, _INTEGERS)
 
-# Positions: x = A(i, k) at row ix and column jx, y = B(k, j) at row iy and column jy
+# Operators on positions: in a product of A and B, x is the entry of A in row ix and column jx,
+# and y is the entry of B in row iy and column jy.
 firsti = _BinaryOp("firsti", lambda x, ix, jx, y, iy, jy: ix, keeps=True, is_positional=True)
 firsti1 = _BinaryOp("firsti1", lambda x, ix, jx, y, iy, jy: ix + 1, keeps=True, is_positional=True)
 firstj = _BinaryOp("firstj", lambda x, ix, jx, y, iy, jy: jx, keeps=True, is_positional=True)
@@ -280,7 +281,7 @@ secondj1 = _BinaryOp(
 )
 
 
-# --- NumPy's names: each computes the NumPy function of that name, on our dtypes ------------------
+# --- Operators named like NumPy functions; each computes the function of that name ---------------
 
 
 def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _BinaryOp:
@@ -288,14 +289,14 @@ def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: 
 
 
 def _without_nan(choose: _Callable[..., _Any]) -> _Callable[..., _Any]:
-    """Return a function that chooses between x and y, or returns the other if one is NaN."""
+    """Return a function that calls `choose`, but returns the other operand if one is NaN."""
     return lambda x, y: _t.where(_t.isnan(x), y, _t.where(_t.isnan(y), x, choose(x, y)))
 
 
 def _fmod(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
     if x.dtype.is_float:
         return _t.fmod(x, y)
-    rest = x % y  # has the sign of y, but fmod has the sign of x
+    rest = x % y  # takes the sign of y; the result of fmod must take the sign of x
     if x.dtype.kind == "u":
         return rest
     return _t.where((rest != 0) & ((x < 0) != (y < 0)), rest - y, rest)
@@ -308,7 +309,8 @@ def _log_of_sum(exp: _Any, log1p: _Any, of_two: float) -> _Callable[..., _Any]:
         dtype = _float_of(x.dtype)
         x, y = x.astype("FP64"), y.astype("FP64")
         larger = _t.maximum(x, y) + log1p(exp(-_t.absolute(x - y)))
-        return _t.where(x == y, x + of_two, larger).astype(dtype)  # also correct for infinities
+        # x + of_two is also correct for equal infinities.
+        return _t.where(x == y, x + of_two, larger).astype(dtype)
 
     return log_of_sum
 
@@ -344,7 +346,8 @@ numpy = _SimpleNamespace(
     left_shift=_numpy("left_shift", lambda x, y: x << y, _INTEGERS),
     less=lt,
     less_equal=le,
-    # The error exceeds these ulps if the result is near 0, because its two parts cancel.
+    # If the result is near 0, the error exceeds 1024 ulps because the maximum and the logarithm
+    # cancel.
     logaddexp=_numpy("logaddexp", _logaddexp, commutes_to="numpy.logaddexp", ulps=1024),
     logaddexp2=_numpy("logaddexp2", _logaddexp2, commutes_to="numpy.logaddexp2", ulps=1024),
     logical_and=land,

@@ -1,4 +1,4 @@
-"""The eleven dtypes of entries, and the promotion of two dtypes to one."""
+"""The eleven supported dtypes, and the promotion of two dtypes to a common one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class DataType:
     """One of the eleven types of entries, with its names in GraphBLAS, NumPy and C.
 
     It equals everything that `lookup_dtype` maps to it: `INT64 == "INT64" == np.int64`. Its hash
-    is that of its name. The eleven objects of this module are all there are.
+    is the hash of its name. No other DataType objects exist.
 
     Args:
         name: the name in GraphBLAS, such as "INT64".
@@ -32,7 +32,7 @@ class DataType:
     name: str
     np_type: np.dtype[Any]
     c_type: str
-    number: int  # a unique number of the dtype
+    number: int  # a number that identifies the dtype
 
     def __init__(self, name: str, np_type: Any, c_type: str):
         object.__setattr__(self, "name", name)
@@ -65,12 +65,12 @@ class DataType:
 
     @property
     def kind(self) -> str:
-        """NumPy's code of the kind: "b", "i", "u" or "f"."""
+        """The kind code of NumPy: "b", "i", "u" or "f"."""
         return self.np_type.kind
 
     @property
     def is_integer(self) -> bool:
-        """Whether this is one of the eight integer types; BOOL is not."""
+        """Whether this is one of the eight integer types, which do not include BOOL."""
         return self.np_type.kind in "iu"
 
     @property
@@ -117,7 +117,7 @@ _KNOWN: dict[Any, DataType] = {
 
 
 def lookup_dtype(key: Any) -> DataType:
-    """Return the DataType that a name, a NumPy type or a Python type means.
+    """Return the DataType for a name, a NumPy type or a Python type.
 
     Args:
         key: a DataType; a name such as "INT64", "int64" or "int"; a NumPy dtype of any byte order;
@@ -127,7 +127,7 @@ def lookup_dtype(key: Any) -> DataType:
         The DataType.
 
     Raises:
-        ValueError: `key` means none of the eleven dtypes.
+        ValueError: `key` does not denote one of the eleven dtypes.
 
     Examples:
         >>> from semirings.dtypes import lookup_dtype
@@ -157,14 +157,14 @@ def lookup_dtype(key: Any) -> DataType:
 def unify(
     a: Any, b: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False
 ) -> DataType:
-    """Return the dtype that holds values of both, by the promotion rules of NumPy 2.
+    """Return the common dtype of two dtypes, by the promotion rules of NumPy 2.
 
     Args:
         a: a dtype, as in `lookup_dtype`.
         b: the other dtype.
-        is_left_scalar: whether `a` belongs to a Python scalar, which yields to the other dtype if
-            its kind allows.
-        is_right_scalar: whether `b` belongs to a Python scalar.
+        is_left_scalar: whether `a` is the dtype of a Python scalar. A Python scalar takes the
+            other dtype if its kind allows that.
+        is_right_scalar: whether `b` is the dtype of a Python scalar.
 
     Returns:
         The DataType; INT64 and UINT64 give FP64.
@@ -188,20 +188,21 @@ def unify(
 
 
 def _yields(scalar: DataType, other: DataType) -> bool:
-    """Return whether a Python scalar of this dtype takes on the dtype of the other operand."""
+    """Return whether a Python scalar adopts the dtype of the other operand."""
     if scalar.kind == "f":
         return other.kind == "f"
     return scalar.kind == "b" or other.kind != "b"
 
 
 def float_of(dtype: DataType) -> DataType:
-    """Return the floating dtype in which a function of such values is computed.
+    """Return the floating-point dtype in which functions of values of this dtype are computed.
 
     Args:
         dtype: the dtype of the values.
 
     Returns:
-        `dtype` itself if it is floating, FP32 for at most 16 bits, otherwise FP64.
+        `dtype` itself if it is a floating-point dtype, FP32 if it has at most 16 bits, otherwise
+        FP64.
     """
     if dtype.is_float:
         return dtype

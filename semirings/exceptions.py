@@ -16,7 +16,7 @@ class UninitializedObject(GraphblasException):
 
 
 class InvalidObject(GraphblasException):
-    """An object is in a state in which it cannot be used."""
+    """An object is in an invalid state and cannot be used."""
 
 
 class NullPointer(GraphblasException):
@@ -28,7 +28,7 @@ class InvalidValue(GraphblasException, ValueError):
 
 
 class DuplicateEntry(InvalidValue):
-    """Two entries have the same position, and no operator is given that combines them."""
+    """Two entries have the same position, and no operator that combines them is given."""
 
 
 class InvalidIndex(GraphblasException, IndexError):
@@ -36,11 +36,11 @@ class InvalidIndex(GraphblasException, IndexError):
 
 
 class DomainMismatch(GraphblasException, TypeError):
-    """An operation is not defined on a dtype."""
+    """An operation is not defined for a dtype."""
 
 
 class DimensionMismatch(GraphblasException, ValueError):
-    """Two shapes do not fit together."""
+    """Two shapes are not compatible."""
 
 
 class DeviceMismatch(GraphblasException, ValueError):
@@ -84,4 +84,4 @@ class UdfParseError(GraphblasException, ValueError):
 
 
 class Panic(GraphblasException, RuntimeError):
-    """An error inside the library: a bug."""
+    """An internal error: a bug in the library."""

@@ -1,4 +1,4 @@
-"""The index-unary operators: z = f(x, i, j, thunk), of an entry, its position and a scalar.
+"""The index-unary operators z = f(x, i, j, thunk), functions of an entry, a position and a scalar.
 
 `register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
@@ -36,10 +36,10 @@ def from_string(name: str) -> _Any:
     """Return the index-unary operator with the given name.
 
     Args:
-        name: `rowindex`, `row<=`, or typed, `valuegt[FP64]`.
+        name: a name such as `rowindex`, `row<=`, or with a dtype, `valuegt[FP64]`.
 
     Returns:
-        The operator; a typed one if the name has a dtype.
+        The operator, typed if the name has a dtype.
 
     Raises:
         InvalidValue: no indexunary operator has this name.
@@ -65,12 +65,12 @@ def register_anonymous(
     Make an index-unary operator from a Python function, without registering a name.
 
     Args:
-        func: a function of (x, i, j, thunk), which is traced once per dtype: it may use Python's
-            operators and the functions of `semirings.trace`, but no branches on its arguments.
-        name: the name that is printed; by default that of the function.
-        parameterized: whether `func` takes parameters and returns such a function. The result then
-            makes an operator from parameters.
-        is_udt: must be False: there are no user-defined dtypes.
+        func: a function of (x, i, j, thunk). It is traced once per dtype, so it may use Python's
+            operators and the functions of `semirings.trace`, but may not branch on its arguments.
+        name: the name to print; by default, the name of the function.
+        parameterized: whether `func` takes parameters and returns the function to trace. If so,
+            the result must be called with these parameters first.
+        is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
         The operator.
@@ -105,18 +105,18 @@ def register_new(
     If it returns BOOL, it is also registered as `semirings.select.<name>`, unless `lazy` is True.
 
     Args:
-        name: the name, made of identifiers and dots.
-        func: a function of (x, i, j, thunk), which is traced as in `register_anonymous`.
-        parameterized: whether `func` takes parameters and returns such a function.
-        is_udt: must be False: there are no user-defined dtypes.
-        lazy: whether the function is traced when the operator is first used. By default it is
-            traced now, so that an error shows at once.
+        name: the name: identifiers joined by dots.
+        func: a function of (x, i, j, thunk), traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns the function to trace.
+        is_udt: must be False; user-defined dtypes are not supported.
+        lazy: whether to trace the function at first use. By default it is traced during
+            registration, so that errors appear immediately.
 
     Returns:
         The operator.
 
     Raises:
-        InvalidValue: the name is taken or not well formed.
+        InvalidValue: the name is taken or malformed.
         UdfParseError: the function cannot be traced.
         NotImplementedException: `is_udt` is True.
     """
@@ -143,7 +143,7 @@ def _place(x: _Symbol, index: _Symbol) -> _Symbol:
 rowindex = _IndexUnaryOp("rowindex", lambda x, i, j, k: _place(x, i + k), thunk=_INT64)
 colindex = _IndexUnaryOp("colindex", lambda x, i, j, k: _place(x, j + k), thunk=_INT64)
 index = _IndexUnaryOp("index", lambda x, i, j, k: _place(x, i + k), thunk=_INT64)
-# As in the GraphBLAS C API 2.1, the thunk is added; SuiteSparse subtracts it.
+# The thunk is added, as the GraphBLAS C API 2.1 requires; SuiteSparse subtracts it.
 diagindex = _IndexUnaryOp("diagindex", lambda x, i, j, k: _place(x, j - i + k), thunk=_INT64)
 
 tril = _IndexUnaryOp("tril", lambda x, i, j, k: j <= i + k, thunk=_INT64)

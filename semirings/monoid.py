@@ -1,4 +1,4 @@
-"""The monoids: associative, commutative operators with an identity and perhaps a terminal value.
+"""The monoids: associative, commutative operators with an identity and, for some, a terminal value.
 
 `register_new` adds a monoid to this module; `register_anonymous` makes one without a name.
 """
@@ -23,10 +23,10 @@ def from_string(name: str) -> _Any:
     """Return the monoid with the given name.
 
     Args:
-        name: the name `plus` or `+`; with a dtype, `plus[INT64]`.
+        name: a name such as `plus` or `+`, or with a dtype, `plus[INT64]`.
 
     Returns:
-        The monoid; a typed one if the name has a dtype.
+        The monoid, typed if the name has a dtype.
 
     Raises:
         InvalidValue: no monoid has this name.
@@ -57,10 +57,10 @@ def register_anonymous(
             here; `semirings.laws` can check it.
         identity: the identity of the operator: a number, a mapping from dtype to number, or a
             function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
-        name: the name that is printed; by default that of the operator.
+        name: the name to print; by default, the name of the operator.
         is_idempotent: whether x ⊕ x = x for every x.
-        terminal: a value that x ⊕ y never leaves, at which a reduction may stop; given like
-            `identity`, or None.
+        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z; given
+            like `identity`, or None.
 
     Returns:
         The monoid.
@@ -94,15 +94,15 @@ def register_new(
     Register a monoid as `semirings.monoid.<name>`.
 
     Args:
-        name: the name, made of identifiers and dots.
+        name: the name: identifiers joined by dots.
         binaryop: an associative and commutative binary operator, or its name. This is not checked
             here; `semirings.laws` can check it.
         identity: the identity of the operator: a number, a mapping from dtype to number, or a
             function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
         is_idempotent: whether x ⊕ x = x for every x.
-        terminal: a value that x ⊕ y never leaves, at which a reduction may stop; given like
-            `identity`, or None.
-        lazy: must be False: a monoid looks up its operator at once.
+        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z; given
+            like `identity`, or None.
+        lazy: must be False; a monoid looks up its operator immediately.
 
     Returns:
         The monoid.
@@ -151,7 +151,7 @@ def _greatest_of_exact(dtype: _DataType) -> _Any:
 
 
 def _nan_or(of_exact: _Any) -> _Any:
-    """Return the identity of a minimum or maximum that ignores NaN: NaN if the dtype has it."""
+    """Return the identity of a minimum or maximum that ignores NaN: NaN for floats."""
     return lambda dtype: float("nan") if dtype.is_float else of_exact(dtype)
 
 
@@ -164,7 +164,7 @@ def _ones(dtype: _DataType) -> int:
     return -1 if dtype.kind == "i" else _limits(dtype)[1]
 
 
-# A floating-point min, max or times has no terminal value, because NaN would still change it.
+# For floats, min, max and times have no terminal value, because a later NaN changes any result.
 any = _Monoid("any", _binary.any, 0, is_idempotent=True, is_any=True)
 plus = _Monoid("plus", _binary.plus, 0, lambda dtype: True if dtype is _BOOL else None)
 times = _Monoid("times", _binary.times, 1, lambda dtype: None if dtype.is_float else 0)
@@ -185,7 +185,7 @@ for _each in (any, plus, times, min, max, land, lor, lxor, lxnor, eq, band, bor,
 
 
 # --- NumPy's names ----------------------------------------------------------------------------
-# hypot breaks the rule that an identity leaves x unchanged: hypot(0, x) is |x|.
+# In the monoid hypot, 0 is an identity only for x >= 0, because hypot(0, x) is |x|.
 numpy = _SimpleNamespace(
     add=plus,
     bitwise_and=band,

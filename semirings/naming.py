@@ -1,4 +1,4 @@
-"""Lookup of operators by name, and registration of new names."""
+"""Look up operators by name, and register new names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from semirings.exceptions import InvalidValue, NotImplementedException
 
 
 def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
-    """Return the operator that a text names: `plus`, `PLUS`, `+`, or typed, `plus[INT64]`."""
+    """Return the operator with a name such as `plus`, `PLUS`, `+` or (typed) `plus[INT64]`."""
     if not isinstance(text, str):
         raise TypeError(f"the name of a {kind} operator should be a string, but it is {text!r}")
     base, dtypes = split(text)
@@ -35,7 +35,7 @@ def _look_up(names: Mapping[str, Any], name: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def split(text: str) -> tuple[str, Any]:
-    """Return the name and the dtypes in `plus`, `plus[INT64]` or `first[INT64, FP64]`."""
+    """Split a text such as `plus` or `first[INT64, FP64]` into the name and the dtypes."""
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
     if match is None:
         raise InvalidValue(f"{text!r} should be a name, as 'plus', or typed, as 'plus[INT64]'")
@@ -47,14 +47,14 @@ def split(text: str) -> tuple[str, Any]:
 
 
 def name_of(func: Any, name: str | None) -> str:
-    """Return the given name, or that of the function."""
+    """Return the given name; if it is None, return the name of the function."""
     if not callable(func):
         raise TypeError(f"func is {func!r}, but it should be a Python function")
     return name or getattr(func, "__name__", type(func).__name__)
 
 
 def refuse_udt(is_udt: bool) -> None:
-    """Refuse an operator on user-defined dtypes, of which there are none."""
+    """Raise an error if `is_udt` is True, because user-defined dtypes are not supported."""
     if is_udt:
         raise NotImplementedException(
             f"is_udt is {is_udt!r}, but must be False: there are no user-defined dtypes"
@@ -62,7 +62,7 @@ def refuse_udt(is_udt: bool) -> None:
 
 
 def refuse_lazy(kind: str, lazy: bool) -> None:
-    """Refuse to defer the making of a monoid or semiring, which looks up its parts at once."""
+    """Raise an error if `lazy` is True: a monoid or semiring looks up its parts immediately."""
     if lazy:
         raise NotImplementedException(
             f"lazy is {lazy!r}, but must be False: a {kind} looks up its parts at once"

@@ -1,4 +1,4 @@
-"""All unary operators, binary operators and semirings in one module, by their names."""
+"""All unary operators, binary operators and semirings as attributes of one module."""
 
 # ruff: noqa: F403
 from __future__ import annotations
@@ -16,7 +16,9 @@ from semirings.binary import *
 
 
 def from_string(name: str) -> _Any:
-    """Return the binary operator, unary operator or semiring with the given name, in this order.
+    """Return the binary operator, unary operator or semiring with the given name.
+
+    Binary operators are tried first, then unary operators, then semirings.
 
     Args:
         name: the name or symbol, such as `plus`, `-` or `min_plus[FP64]`.
@@ -36,7 +38,7 @@ def from_string(name: str) -> _Any:
 
 
 class _NumPy:
-    """The binary operators, unary operators and semirings with NumPy's names."""
+    """The binary operators, unary operators and semirings that are named as in NumPy."""
 
     def __getattr__(self, name: str) -> _Any:
         for module in (_binary, _unary, _semiring):

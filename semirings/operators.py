@@ -1,8 +1,8 @@
-"""Operators: functions of one or two entries, of an entry and its position, and predicates.
+"""Operators: functions of one or two entries or of an entry and its position, and predicates.
 
-An operator without a dtype (`binary.plus`) is a name and a Python function; typed (`plus["INT64"]`)
-it is an expression that prints itself as NumPy, Numba and CUDA C++. Typed operators are made at
-their first use and cached, so that `op[dtype] is op[dtype]`.
+An untyped operator (`binary.plus`) is a name and a Python function. A typed operator
+(`plus["INT64"]`) is an expression that can be printed as NumPy, Numba and CUDA C++ code. Typed
+operators are created at first use and cached, so that `op[dtype] is op[dtype]`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from semirings.trace import Symbol, as_symbol, cast, trace
 
 Result = (
     str | DataType | None
-)  # "same": the type of the operands; None: the type that the function returns
+)  # "same" means the dtype of the operands, None the dtype that the function returns
 
 
 class Operator:
-    """The base of untyped operators: their name, typing, calls, and pickling by name."""
+    """The base class of untyped operators: handles names, typing, calls, and pickling by name."""
 
     opclass: ClassVar[str]
     kind: ClassVar[str]
@@ -50,7 +50,7 @@ class Operator:
             return self._lookup(key)
 
     def typed_for(self, left: DataType, right: DataType) -> Any:
-        """Return self[left, right], faster because no dtype is hashed."""
+        """Return self[left, right]. This is faster because no dtype is hashed."""
         key = left.number, right.number
         typed = self._numbered.get(key)
         if typed is None:
@@ -68,12 +68,12 @@ class Operator:
 
     @classmethod
     def register_new(cls, name: str, *args: Any, **options: Any) -> Any:
-        """Register a named operator, like `register_new` in the module of this operator class."""
+        """Call `register_new` of the module that holds this kind of operator."""
         return importlib.import_module(f"semirings.{cls.kind}").register_new(name, *args, **options)
 
     @classmethod
     def register_anonymous(cls, *args: Any, **options: Any) -> Any:
-        """Return an unregistered operator, like `register_anonymous` in the class's module."""
+        """Call `register_anonymous` of the module that holds this kind of operator."""
         return importlib.import_module(f"semirings.{cls.kind}").register_anonymous(*args, **options)
 
     def _lookup(self, key: Any) -> Any:
@@ -92,7 +92,7 @@ class Operator:
 
     @cached_property
     def types(self) -> dict[DataType, DataType]:
-        """The dtypes of operands on which the operator is defined, with the dtype of the result."""
+        """A dictionary that maps each supported operand dtype to the dtype of the result."""
         return {dtype: self[dtype].return_type for dtype in self._domain if dtype in self}
 
     @property
@@ -100,7 +100,7 @@ class Operator:
         return ALL
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Apply the operator to numbers, arrays, or operands of graphla."""
+        """Apply the operator to numbers, arrays, or graphla objects."""
         for each in (*args, *options.values()):
             apply = getattr(type(each), "__apply_operator__", None)
             if apply is not None:
@@ -111,7 +111,7 @@ class Operator:
         raise TypeError(f"{self!r} computes on operands of graphla, not on {_types(args)}")
 
     def trace(self, *args: Any) -> Symbol:
-        """Apply the operator to symbols, as a part of another operator."""
+        """Apply the operator to symbols while another operator is traced."""
         raise UdfParseError(f"{self!r} cannot be a part of another operator's function")
 
     def __repr__(self) -> str:
@@ -123,11 +123,11 @@ class Operator:
         return named, (self.kind, self.name)
 
     def _recipe(self) -> dict[str, Any]:
-        """Return the arguments that make an anonymous operator again."""
+        """Return the constructor arguments from which pickle rebuilds an anonymous operator."""
         return {"name": self.name, "is_anonymous": True}
 
     def checked(self) -> Any:
-        """Return the operator itself, if its function can be traced with some dtype."""
+        """Return the operator, or raise an error if its function cannot be traced for any dtype."""
         if not any(dtype in self for dtype in (FP64, INT64, *self._domain)):
             self[self._domain[-1]]
         return self
@@ -138,7 +138,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator with the given kind and name, to which a pickle refers."""
+    """Return the operator with the given kind and name; pickles refer to this function."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)
@@ -150,7 +150,7 @@ def _types(args: tuple[Any, ...]) -> str:
 
 
 class Typed:
-    """The base of typed operators, monoids and semirings: calls, names and pickling."""
+    """The base class of typed operators, monoids and semirings: handles calls and pickling."""
 
     opclass: ClassVar[str]
     is_positional: bool = False
@@ -164,14 +164,14 @@ class Typed:
 
     @property
     def _key(self) -> Any:
-        """Return the key with which `op[key]` is this object."""
+        """The key for which `op[key]` returns this typed operator."""
         first, *others = self._dtypes
         if all(dtype is first for dtype in others):
             return first.name
         return tuple(dtype.name for dtype in self._dtypes)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Apply the operator to numbers, arrays, or operands of graphla."""
+        """Apply the operator to numbers, arrays, or graphla objects."""
         return Operator.__call__(self, *args, **options)  # type: ignore[arg-type]
 
     def _evaluate(self, *args: Any) -> Any:
@@ -190,7 +190,7 @@ def _typed(op: Any, key: Any) -> Any:
 
 
 class TypedOperator(Typed):
-    """The base of typed operators made from a Python function, with its expression."""
+    """The base class of typed operators that are traced from a Python function."""
 
     def __init__(self, op: Any, dtypes: tuple[DataType, ...], result: Result):
         super().__init__(op, dtypes)
@@ -215,15 +215,15 @@ class TypedOperator(Typed):
 
     @cached_property
     def numpy(self) -> Callable[..., Any]:
-        """The operator as a function of NumPy arrays of exactly its dtypes; it never warns."""
+        """A NumPy function that computes the operator on arrays of its dtypes without warnings."""
         return printing.numpy_function(self.expression, tuple(self.parameters), self.name)
 
     def source_numba(self, name: str) -> str | None:
-        """Return the source of a Python function for numba.njit, after `trace.numba_prelude`."""
+        """Return a Python function for numba.njit as source; `numba_prelude` must precede it."""
         return printing.numba_source(self.expression, self.parameters, name)
 
     def source_cuda(self, name: str) -> str:
-        """Return the source of a C++ function, after `trace.cuda_prelude`."""
+        """Return a C++ function as source; `trace.cuda_prelude` must precede it."""
         return printing.cuda_source(self.expression, self.parameters, name)
 
     @cached_property
@@ -257,7 +257,7 @@ class TypedOperator(Typed):
 
 
 def as_array(x: Any, dtype: DataType) -> Any:
-    """Return x as an array of a dtype; a Python integer that does not fit raises OverflowError."""
+    """Return x as an array of the dtype; raise OverflowError for a Python integer out of range."""
     if isinstance(x, np.ndarray):
         return x.astype(dtype.np_type, copy=False)
     if isinstance(x, float) and not isinstance(x, np.generic) and not dtype.is_float:
@@ -266,13 +266,13 @@ def as_array(x: Any, dtype: DataType) -> Any:
 
 
 def dtype_of(x: Any) -> tuple[DataType, bool]:
-    """Return the dtype of a number or array, and whether it is a Python number, which yields."""
+    """Return the dtype of a number or array, and whether it is a Python number (a weak dtype)."""
     is_weak = isinstance(x, (bool, int, float)) and not isinstance(x, np.generic)
     return lookup_dtype(type(x) if is_weak else np.asarray(x).dtype), is_weak
 
 
 class FunctionOperator(Operator):
-    """The base of operators made from a Python function, which is traced once per dtype."""
+    """The base class of operators made from a Python function, which is traced once per dtype."""
 
     _typed_class: type[TypedOperator]
 
@@ -307,9 +307,10 @@ class FunctionOperator(Operator):
         operands: tuple[DataType, ...],
         asked: tuple[DataType, ...],
     ) -> Any:
-        """Return the operator on `dtypes` (cached), if it is defined on the dtypes `operands`.
+        """Return the operator typed with `dtypes`, which is created once and cached.
 
-        An error names the dtypes `asked`, which the caller requested.
+        Raise DomainMismatch if a dtype in `operands` is not supported. The error message names
+        `asked`, the dtypes that the caller requested.
         """
         known = self._cache.get(dtypes)
         if known is None:
@@ -347,11 +348,12 @@ class UnaryOp(FunctionOperator):
         name: the name.
         function: the Python function f, which is traced for each dtype.
         domain: the dtypes on which the operator is defined.
-        result: the dtype of the result; "same" for that of the operands, None for what f returns.
-        ulps: the largest error, in units in the last place, against the exact result.
+        result: the dtype of the result; "same" means the dtype of the operands, None the dtype
+            that f returns.
+        ulps: the maximum error of a result, in units in the last place.
         is_positional: whether f takes x and its position: f(x, i, j).
-        is_anonymous: whether the operator belongs to no module, and is therefore pickled as its
-            parts.
+        is_anonymous: whether the operator is not registered in a module; pickle then stores its
+            constructor arguments instead of its name.
 
     Examples:
         >>> from semirings import unary
@@ -385,7 +387,7 @@ class UnaryOp(FunctionOperator):
         return self[dtype_of(args[0])[0]]._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """Apply the operator to symbols, as a part of another operator."""
+        """Apply the operator to symbols while another operator is traced."""
         return self[as_symbol(args[0]).dtype].trace(*args)
 
     def _recipe(self) -> dict[str, Any]:
@@ -434,14 +436,15 @@ class BinaryOp(FunctionOperator):
         name: the name.
         function: the Python function f, which is traced for each dtype.
         domain: the dtypes on which the operator is defined.
-        result: the dtype of the result; "same" for that of the operands, None for what f returns.
+        result: the dtype of the result; "same" means the dtype of the operands, None the dtype
+            that f returns.
         commutes_to: the name of the operator g with f(x, y) = g(y, x), or None.
-        keeps: whether the dtypes of x and y stay different, because f returns one operand or reads
-            them in different ways. By default they are unified first.
-        ulps: the largest error, in units in the last place, against the exact result.
+        keeps: whether x and y keep their own dtypes. By default, both are first cast to a common
+            dtype.
+        ulps: the maximum error of a result, in units in the last place.
         is_positional: whether f takes the positions, too: f(x, ix, jx, y, iy, jy).
-        is_anonymous: whether the operator belongs to no module, and is therefore pickled as its
-            parts.
+        is_anonymous: whether the operator is not registered in a module; pickle then stores its
+            constructor arguments instead of its name.
         parameterized: a function that makes f from parameters, or None.
         parameters: the parameters from which f was made.
 
@@ -473,7 +476,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # the monoid of the same name sets this
+        self.monoid: Any = None  # set by the monoid of the same name
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})
@@ -497,7 +500,7 @@ class BinaryOp(FunctionOperator):
         return self._on((x, y), (x, y), dtypes)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Apply the operator; without operands, set the parameters of a parameterized one."""
+        """Apply the operator to operands, or without operands set the operator's parameters."""
         if self._parameterized is not None and not args:
             return self._with(**options)
         return super().__call__(*args, **options)
@@ -548,7 +551,7 @@ def _with_parameters(op: BinaryOp, parameters: dict[str, Any]) -> BinaryOp:
 
 
 class TypedIndexUnaryOp(TypedOperator):
-    """z = f(x, i, j, thunk), of an entry, its row, its column (0 in a vector) and a scalar."""
+    """z = f(x, i, j, thunk) of an entry x, its row i, its column j (0 in a vector) and a scalar."""
 
     opclass = "IndexUnaryOp"
 
@@ -588,11 +591,12 @@ class IndexUnaryOp(FunctionOperator):
         name: the name.
         function: the Python function f, which is traced for each dtype.
         domain: the dtypes on which the operator is defined.
-        result: the dtype of the result; "same" for that of the operands, None for what f returns.
-        thunk: the dtype of the thunk; None uses that of the given thunk, or of x.
-        ulps: the largest error, in units in the last place, against the exact result.
-        is_anonymous: whether the operator belongs to no module, and is therefore pickled as its
-            parts.
+        result: the dtype of the result; "same" means the dtype of the operands, None the dtype
+            that f returns.
+        thunk: the dtype of the thunk; if None, the dtype of the given thunk or of x is used.
+        ulps: the maximum error of a result, in units in the last place.
+        is_anonymous: whether the operator is not registered in a module; pickle then stores its
+            constructor arguments instead of its name.
     """
 
     opclass = "IndexUnaryOp"
@@ -634,7 +638,7 @@ class IndexUnaryOp(FunctionOperator):
 
 
 class SelectOp(IndexUnaryOp):
-    """f(x, i, j, thunk) of type BOOL: which entries select keeps."""
+    """f(x, i, j, thunk) of type BOOL: whether select keeps an entry, for each supported dtype."""
 
     opclass = "SelectOp"
     kind = "select"
@@ -642,7 +646,7 @@ class SelectOp(IndexUnaryOp):
 
     @classmethod
     def of(cls, op: IndexUnaryOp) -> SelectOp:
-        """Return the select operator of an index-unary operator that returns BOOL."""
+        """Convert an index-unary operator that returns BOOL to a select operator."""
         recipe = op._recipe()
         recipe["is_anonymous"] = op.is_anonymous
         return cls(**recipe)

@@ -1,4 +1,4 @@
-"""Derive, from the expression of an integer operator, a predicate for overflow."""
+"""Derive a predicate that detects overflow from the expression of an integer operator."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from semirings.trace import Symbol, as_symbol, where
 def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
     """f(x, y) = whether an intermediate integer of op(x, y) does not fit its dtype.
 
-    The predicate checks sums, differences, products, negations and casts between integers, in the
-    branch of a `where` that is taken. It ignores steps that wrap on purpose (shifts, powers, raw
-    C++). The result is None if nothing can overflow.
+    The predicate checks sums, differences, products, negations and casts between integers; of a
+    `where`, it checks only the branch that is taken. It ignores operations that wrap on purpose
+    (shifts, powers, raw C++). `overflowing` returns None if nothing can overflow.
 
     >>> from semirings import binary
     >>> fits_not = overflowing(binary.plus["INT8"])
@@ -32,7 +32,7 @@ def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
 
 
 def _overflows(node: Node) -> Symbol | None:
-    """Return where the value of an expression, or of a part that is used, does not fit, or None."""
+    """Return whether the expression or a part that it uses overflows; None if nothing can."""
     operation, parts = _name(node), node.arguments
     if not parts:
         return None
@@ -67,7 +67,7 @@ def _known(found: Symbol | None) -> Any:
 
 
 def _does_not_fit(operation: str, node: Node) -> Symbol | None:
-    """Return where one primitive on integers overflows, given its operands, or None."""
+    """Return whether one primitive overflows on these integers; None if it cannot."""
     result, operands = Symbol(node), [Symbol(part) for part in node.arguments]
     x, y = operands[0], operands[-1]
     is_signed = node.dtype.kind == "i"

@@ -1,5 +1,5 @@
-// Functions that printed operators call in addition to C++17, where the languages differ.
-// This file includes nothing under NVRTC; under g++ it includes math.h.
+// Functions that generated operators call where C++17 lacks a function or differs from NumPy.
+// With NVRTC, this file includes nothing; with g++, it includes math.h.
 #ifndef SEMIRINGS_PRELUDE
 #define SEMIRINGS_PRELUDE
 #if defined(__CUDACC__)
@@ -77,8 +77,8 @@ template <class T> SEMIRINGS_FUNCTION T mod_float(T x, T y) {
   return (y < 0) != (rest < 0) ? rest + y : rest;
 }
 
-// Returns x - n y, exactly, where n is the integer nearest to x / y (as in fdlibm). The remainder
-// function of glibc returns the wrong sign for some zeros if y is subnormal.
+// Returns x - n * y exactly, where n is the integer nearest to x / y (as in fdlibm). We do not call
+// the remainder function of glibc: if y is subnormal, it returns some zeros with the wrong sign.
 template <class T> SEMIRINGS_FUNCTION T ieee_remainder(T x, T y) {
   if (y == 0 || y != y || !is_finite(x)) return (T)SEMIRINGS_NAN;
   if (!is_finite(y)) return x;

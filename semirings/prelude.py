@@ -1,4 +1,4 @@
-"""The text that precedes printed operators: functions that Numba and C++ lack."""
+"""Source code that precedes generated operators: helper functions that Numba and C++ lack."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Functions that printed operators call in Numba; the text of this file precedes the operators."""
+"""Helper functions for generated Numba operators; this file is prepended to their code."""
 
 # pyright: basic
 import math
@@ -42,7 +42,7 @@ _LGAMMA_SERIES = (
 
 @_helper
 def _negated(x):
-    return np.int64(np.uint64(0) - np.uint64(x))  # without the undefined -INT64_MIN
+    return np.int64(np.uint64(0) - np.uint64(x))  # avoids -INT64_MIN, which is undefined
 
 
 @_helper

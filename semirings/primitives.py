@@ -1,14 +1,15 @@
-"""Expressions and their primitives, each with its text in NumPy, Numba and CUDA C++.
+"""Expressions and their primitives, with code templates for NumPy, Numba and CUDA C++.
 
-The three texts of a primitive give the same bits for every input (any NaN equals any other), except
-for transcendental functions. Cases that the languages leave open are defined here for all three:
+The three templates of a primitive give bitwise equal results for every input (any NaN equals any
+other), except for transcendental functions. Where a language leaves a result undefined, all three
+templates use these definitions:
 
 - integers wrap around; `x // 0` and `x % 0` are 0; `INT_MIN // -1` is INT_MIN;
-- truncated division by zero gives the largest integer of the sign of x, and 0 / 0 gives 0;
+- truncated division by zero gives the largest integer with the sign of x, and 0 / 0 gives 0;
 - an integer to a negative power is 1 divided by the positive power, truncated (1 / 0 as above);
 - a shift by a negative count, or by the width or more, shifts every bit out;
-- a float becomes the nearest integer towards zero, at most the largest and at least the smallest
-  of its type, and NaN becomes 0;
+- a float cast to an integer type is truncated and clipped to the range of that type, and NaN
+  becomes 0;
 - minimum and maximum propagate NaN; of two equal operands (0.0 and -0.0) they return the second.
 """
 
@@ -29,10 +30,11 @@ Text = str | dict[str, str]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Primitive:
-    """One step of an expression, as a template per language and kind of the first argument.
+    """An operation in an expression: one code template per language and kind of first argument.
 
-    The template is used as `text.format(arguments, T=type)`. `is_quiet` lists the kinds for which
-    NumPy gives no floating-point warning. `numba` is None if there is no text for Numba.
+    A template is expanded by `text.format(arguments, T=type)`. `is_quiet` lists the dtype kinds
+    for which NumPy gives no floating-point warning. `numba` is None if the primitive has no Numba
+    template.
     """
 
     name: str
@@ -51,7 +53,7 @@ class Primitive:
 
 
 class Node:
-    """A node of an expression: an argument, a constant, a cast, or an applied primitive."""
+    """A node of an expression: an argument, a constant, a cast, or a primitive with arguments."""
 
     __slots__ = ("_hash", "arguments", "dtype", "operation", "value")
 
@@ -102,8 +104,8 @@ def _define(name: str, numpy: Text, numba: Text, cuda: Text, is_quiet: str = "bi
 def _infix(name: str, ufunc: str, symbol: str) -> None:
     """Define an arithmetic operation that wraps around on integers.
 
-    Signed overflow is undefined in Numba as well (LLVM's nsw), so signed operands are converted to
-    unsigned ones.
+    Signed overflow is undefined not only in C++ but also in Numba (LLVM's nsw), so signed operands
+    are converted to unsigned ones.
     """
     numba, cuda = f"({{0}} {symbol} {{1}})", f"({{T}})(({{U}}){{0}} {symbol} ({{U}}){{1}})"
     wrapping = f"{{T}}(np.uint64({{0}}) {symbol} np.uint64({{1}}))"
@@ -328,7 +330,7 @@ def limits(dtype: DataType) -> tuple[int, int]:
 
 
 def to_integer(x: Any, np_type: Any) -> Any:
-    """Truncate to integers, limited to the range of the type; NaN becomes 0."""
+    """Truncate to integers and clip to the range of the integer type; NaN becomes 0."""
     info = np.iinfo(np_type)
     x = np.asarray(x)
     is_high = x >= float(info.max)
@@ -353,7 +355,7 @@ def _truncdiv(x: Any, y: Any) -> Any:
 
 
 def _ieee_remainder(x: Any, y: Any) -> Any:
-    """Return x - n y, exactly, where n is the integer nearest to x / y, ties to even (fdlibm)."""
+    """Return x - n * y exactly, where n is x / y rounded to nearest, ties to even (fdlibm)."""
     dtype = np.result_type(x, y).type
     divisor = np.abs(y)
     half, two = dtype(0.5), dtype(2)
@@ -413,7 +415,7 @@ def _lgamma_of(x: float) -> float:
 
 
 def _lgamma_near_2(x: float) -> float:
-    """Return lgamma(2 + x) by its series, because math.lgamma is inexact near its zeros."""
+    """Return lgamma(2 + x) from its series, because math.lgamma is inaccurate near its zeros."""
     total = 0.0
     for term in reversed(LGAMMA_SERIES):
         total = total * x + term

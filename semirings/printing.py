@@ -17,7 +17,7 @@ _POSITIONS = frozenset(("i", "j", "ix", "jx", "iy", "jy"))
 
 
 def numpy_function(root: Node, parameters: tuple[str, ...], name: str) -> Callable[..., Any]:
-    """Return a function of arrays that computes the expression without warnings, keeping dtypes."""
+    """Return a NumPy function that computes the expression without warnings in its own dtypes."""
     used = root.uses()
     direct = _ufunc(root, parameters)
     if direct is not None and _is_quiet(root):
@@ -49,7 +49,7 @@ def _compile(
 
 
 def numba_source(root: Node, parameters: dict[str, DataType], name: str) -> str | None:
-    """Return the source of a function for numba.njit, or None if a step has no text for Numba."""
+    """Return a function for numba.njit as source, or None if a primitive has no Numba template."""
     if _lacks_numba(root):
         return None
     used = root.uses()
@@ -71,7 +71,7 @@ def _numba_cast(name: str, dtype: DataType) -> str:
 
 
 def cuda_source(root: Node, parameters: dict[str, DataType], name: str) -> str:
-    """Return the source of a C++ function; `cuda_prelude` must precede it."""
+    """Return a C++ function as source; `cuda_prelude` must precede it."""
     writer = _Writer("cuda", {})
     result = writer.write(root)
     lines = [*writer.lines, f"return {result};"]
@@ -92,7 +92,7 @@ def identifier(name: str) -> str:
 
 
 def simple_ufunc(root: Node, parameters: tuple[str, ...]) -> np.ufunc | None:
-    """Return the NumPy ufunc equal to this expression of two operands of one dtype, or None."""
+    """Return the NumPy ufunc that computes this binary expression on one dtype, or None."""
     dtypes = {argument.dtype.name for argument in root.arguments}
     return _ufunc(root, parameters) if dtypes == {root.dtype.name} else None
 
@@ -116,7 +116,7 @@ def _lacks_numba(node: Node) -> bool:
 
 
 def _is_quiet(node: Node) -> bool:
-    """Return whether NumPy raises no floating-point flag for the expression."""
+    """Return whether NumPy computes the expression without setting floating-point flags."""
     if not all(_is_quiet(argument) for argument in node.arguments):
         return False
     if isinstance(node.operation, Primitive):
@@ -127,7 +127,7 @@ def _is_quiet(node: Node) -> bool:
 
 
 def _spread(result: Any, *operands: Any) -> Any:
-    """Broadcast the result to the shape of the operands; its stride is 0 if it is constant."""
+    """Broadcast the result to the common shape of the operands; a constant gets stride 0."""
     own = getattr(result, "shape", None)
     if own is not None:
         for x in operands:
@@ -140,7 +140,7 @@ def _spread(result: Any, *operands: Any) -> Any:
 
 
 class _Writer:
-    """Print a node; its shared parts become assignments before it."""
+    """Prints a node as source code; common subexpressions become assignments before it."""
 
     def __init__(self, language: str, names: dict[str, Any]):
         self.language = language
@@ -238,7 +238,7 @@ class _Writer:
 
 @cache
 def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
-    """Return the names that a template may use besides its arguments."""
+    """Return the named values that a template may use in addition to its arguments."""
     words = {"T": type_, "f": "f" if dtype is FP32 else "", "BITS": str(dtype.bits)}
     if dtype.is_integer:
         words["U"] = "unsigned long long" if dtype.bits == 64 else "unsigned int"

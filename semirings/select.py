@@ -1,4 +1,4 @@
-"""The select operators: f(x, i, j, thunk) of type BOOL, true for entries that select keeps.
+"""The select operators: functions f(x, i, j, thunk) that are true for entries that select keeps.
 
 `register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
@@ -20,10 +20,10 @@ def from_string(name: str) -> _Any:
     """Return the select operator with the given name.
 
     Args:
-        name: `tril`, `<=`, or typed, `valuegt[FP64]`.
+        name: a name such as `tril`, `<=`, or with a dtype, `valuegt[FP64]`.
 
     Returns:
-        The operator; a typed one if the name has a dtype.
+        The operator, typed if the name has a dtype.
 
     Raises:
         InvalidValue: no select operator has this name.
@@ -49,12 +49,12 @@ def register_anonymous(
     Make a select operator from a Python function, without registering a name.
 
     Args:
-        func: a function of (x, i, j, thunk), which is traced once per dtype: it may use Python's
-            operators and the functions of `semirings.trace`, but no branches on its arguments.
-        name: the name that is printed; by default that of the function.
-        parameterized: whether `func` takes parameters and returns such a function. The result then
-            makes an operator from parameters.
-        is_udt: must be False: there are no user-defined dtypes.
+        func: a function of (x, i, j, thunk). It is traced once per dtype, so it may use Python's
+            operators and the functions of `semirings.trace`, but may not branch on its arguments.
+        name: the name to print; by default, the name of the function.
+        parameterized: whether `func` takes parameters and returns the function to trace. If so,
+            the result must be called with these parameters first.
+        is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
         The operator.
@@ -89,18 +89,18 @@ def register_new(
     Register a select operator as `semirings.select.<name>`, and as an index-unary operator.
 
     Args:
-        name: the name, made of identifiers and dots.
-        func: a function of (x, i, j, thunk), which is traced as in `register_anonymous`.
-        parameterized: whether `func` takes parameters and returns such a function.
-        is_udt: must be False: there are no user-defined dtypes.
-        lazy: whether the function is traced when the operator is first used. By default it is
-            traced now, so that an error shows at once.
+        name: the name: identifiers joined by dots.
+        func: a function of (x, i, j, thunk), traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns the function to trace.
+        is_udt: must be False; user-defined dtypes are not supported.
+        lazy: whether to trace the function at first use. By default it is traced during
+            registration, so that errors appear immediately.
 
     Returns:
         The operator.
 
     Raises:
-        InvalidValue: the name is taken or not well formed.
+        InvalidValue: the name is taken or malformed.
         UdfParseError: the function cannot be traced.
         NotImplementedException: `is_udt` is True.
     """
@@ -117,7 +117,7 @@ def register_new(
 
 
 def adopt(op: _IndexUnaryOp) -> None:
-    """Register an index-unary operator that returns BOOL as a select operator, too."""
+    """Register an index-unary operator that returns BOOL as a select operator as well."""
     _naming.register(globals(), "select", op.name, _SelectOp.of(op))
 
 
@@ -125,13 +125,14 @@ def value(comparison: _Any) -> _Any:
     """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`.
 
     Args:
-        comparison: A compared with a scalar by <, <=, > or >=, == or !=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, >, >=, == or !=, not yet
+            computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
     """
     return _select_by("value", comparison)
 
@@ -140,13 +141,13 @@ def row(comparison: _Any) -> _Any:
     """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`.
 
     Args:
-        comparison: A compared with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, > or >=, not yet computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("row", comparison)
@@ -156,13 +157,13 @@ def column(comparison: _Any) -> _Any:
     """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`.
 
     Args:
-        comparison: A compared with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, > or >=, not yet computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("column", comparison)
@@ -172,13 +173,13 @@ def index(comparison: _Any) -> _Any:
     """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`.
 
     Args:
-        comparison: v compared with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares v with a scalar by <, <=, > or >=, not yet computed.
 
     Returns:
         An expression.
 
     Raises:
-        TypeError: `comparison` is not a comparison with a scalar, or it is computed already.
+        TypeError: `comparison` is not a comparison with a scalar, or is already computed.
         InvalidValue: the comparison is == or !=.
     """
     return _select_by("index", comparison)

@@ -1,7 +1,7 @@
-"""The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`: the usual ones, and all others on demand.
+"""The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`.
 
-`semiring.max_abssecond` is made at its first use. `register_new` adds a semiring to this module;
-`register_anonymous` makes one without a name.
+The common semirings are predefined; others, such as `semiring.max_abssecond`, are created at first
+use. `register_new` adds a semiring to this module; `register_anonymous` makes one without a name.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def from_string(name: str) -> _Any:
     """Return the semiring with the given name.
 
     Args:
-        name: `min_plus`, `min.plus`, `+.*`, or typed, `min_plus[FP64]`.
+        name: a name such as `min_plus`, `min.plus`, `+.*`, or with a dtype, `min_plus[FP64]`.
 
     Returns:
-        The semiring; a typed one if the name has a dtype.
+        The semiring, typed if the name has a dtype.
 
     Raises:
         InvalidValue: no semiring has this name.
@@ -46,7 +46,7 @@ def from_string(name: str) -> _Any:
 
 
 def _compose(name: str) -> _Semiring | None:
-    """Return the semiring of the two parts that a name consists of, or None."""
+    """Return the semiring whose name joins a monoid and an operator by `_` or `.`, or None."""
     for between in ("_", "."):
         add, _, multiply = name.partition(between)
         try:
@@ -78,7 +78,7 @@ def register_anonymous(
     Args:
         monoid: ⊕, a monoid or its name.
         binaryop: ⊗, a binary operator or its name.
-        name: the name that is printed; by default `<monoid>_<binaryop>`.
+        name: the name to print; by default, `<monoid>_<binaryop>`.
 
     Returns:
         The semiring.
@@ -104,10 +104,10 @@ def register_new(
     Register a semiring as `semirings.semiring.<name>`.
 
     Args:
-        name: the name, made of identifiers and dots.
+        name: the name: identifiers joined by dots.
         monoid: ⊕, a monoid or its name.
         binaryop: ⊗, a binary operator or its name.
-        lazy: must be False: a semiring looks up its parts at once.
+        lazy: must be False; a semiring looks up its monoid and operator immediately.
 
     Returns:
         The semiring.
@@ -151,7 +151,7 @@ land_lor = _Semiring("land_lor", _monoid.land, _binary.lor)
 lxor_land = _Semiring("lxor_land", _monoid.lxor, _binary.land)
 lxnor_lor = _Semiring("lxnor_lor", _monoid.lxnor, _binary.lor)
 
-# Further semirings that algorithms use
+# Other semirings that the algorithms use
 any_pair = _Semiring("any_pair", _monoid.any, _binary.pair)
 any_first = _Semiring("any_first", _monoid.any, _binary.first)
 any_second = _Semiring("any_second", _monoid.any, _binary.second)
@@ -199,11 +199,11 @@ band_bor = _Semiring("band_bor", _monoid.band, _binary.bor)
 bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)
 
 
-# --- NumPy's names: numpy.add_multiply is plus_times -------------------------------------------
+# --- Semirings with NumPy's names, such as numpy.add_multiply for plus_times --------------------
 
 
 class _NumPy:
-    """The semirings of a monoid and an operator with NumPy's names, created at first access."""
+    """Semirings whose names combine two NumPy functions; each is created at first access."""
 
     def __getattr__(self, name: str) -> _Semiring:
         for add, monoid in vars(_monoid.numpy).items():

@@ -35,7 +35,7 @@ class TypedMonoid(Typed):
 
     @cached_property
     def ufunc(self) -> np.ufunc | None:
-        """The NumPy ufunc of ⊕, or None; pass `dtype=` to its methods, as add widens integers."""
+        """The NumPy ufunc of ⊕, or None. Pass `dtype=` to its methods: np.add widens integers."""
         return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
 
     @property
@@ -60,13 +60,13 @@ class Monoid(Operator):
         name: the name.
         binaryop: ⊕.
         identity: a number, a mapping from dtype to number, or a function of the `DataType`. The
-            monoid is not defined on a dtype for which the identity has no value.
-        terminal: a value that x ⊕ y never leaves, given like `identity`, or None.
+            monoid is not defined for a dtype that has no identity.
+        terminal: a value z with x ⊕ z = z for all x, given like `identity`, or None.
         is_idempotent: whether x ⊕ x = x for every x.
         is_any: whether ⊕ may return either operand.
-        on: the one dtype to which operands of any dtype are cast; None keeps their dtype.
-        is_anonymous: whether the monoid belongs to no module, and is therefore pickled as its
-            parts.
+        on: the dtype to which all operands are cast; if None, they keep their dtype.
+        is_anonymous: whether the monoid is not registered in a module; pickle then stores its
+            constructor arguments instead of its name.
 
     Raises:
         TypeError: `identity` or `terminal` has the wrong type.
@@ -104,17 +104,17 @@ class Monoid(Operator):
 
     @property
     def identities(self) -> dict[DataType, Any]:
-        """The identity on each dtype."""
+        """A dictionary that maps each supported dtype to the identity."""
         return {dtype: self[dtype].identity for dtype in self.types}
 
     @property
     def is_commutative(self) -> bool:
-        """Whether x ⊕ y = y ⊕ x: always True, and the kernels rely on it."""
+        """Whether x ⊕ y = y ⊕ x. This is always True; the kernels rely on it."""
         return True
 
     @property
     def commutes_to(self) -> Monoid:
-        """The monoid itself, because monoids commute."""
+        """The monoid itself, because ⊕ is commutative."""
         return self
 
     def _typed(self, *dtypes: DataType) -> TypedMonoid:
@@ -162,7 +162,7 @@ def _check_values(what: str, values: Values) -> None:
 
 
 def _value(values: Values, dtype: DataType) -> Any:
-    """Return the value of a scalar, mapping or function for a dtype, or None if it does not fit."""
+    """Return the value that `values` gives for a dtype, or None if the dtype cannot hold it."""
     value = values
     if isinstance(values, Mapping):
         value = next((each for key, each in values.items() if lookup_dtype(key) is dtype), None)
@@ -194,7 +194,7 @@ class TypedSemiring(Typed):
 
     @property
     def is_commutative(self) -> bool:
-        """Whether both ⊕ and ⊗ commute."""
+        """Whether both ⊕ and ⊗ are commutative."""
         return self.semiring.is_commutative
 
     @property
@@ -216,8 +216,8 @@ class Semiring(Operator):
         name: the name.
         monoid: ⊕.
         binaryop: ⊗.
-        is_anonymous: whether the semiring belongs to no module, and is therefore pickled as its
-            parts.
+        is_anonymous: whether the semiring is not registered in a module; pickle then stores its
+            constructor arguments instead of its name.
 
     Examples:
         >>> from semirings import semiring
@@ -242,7 +242,7 @@ class Semiring(Operator):
 
     @property
     def is_commutative(self) -> bool:
-        """Whether both ⊕ and ⊗ commute."""
+        """Whether both ⊕ and ⊗ are commutative."""
         return self.monoid.is_commutative and self.binaryop.is_commutative
 
     @property
@@ -264,7 +264,7 @@ class Semiring(Operator):
         return known
 
     def _monoid_of(self, multiply: TypedBinaryOp) -> TypedMonoid:
-        """Return ⊕ on the dtype of ⊗; a sum of pairs counts them, so it is INT64 for BOOL."""
+        """Return ⊕ on the result dtype of ⊗, or on INT64 if it counts pairs of BOOL entries."""
         is_count = self.monoid.name in ("plus", "times") and multiply.name == "pair"
         return self.monoid[INT64 if is_count and multiply.type is BOOL else multiply.return_type]
 

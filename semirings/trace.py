@@ -1,4 +1,4 @@
-"""Trace an operator's function: a call with symbols builds the expression that it computes.
+"""Trace the Python function of an operator: calling it with symbols builds an expression.
 
     >>> from semirings import binary
     >>> smooth = binary.register_anonymous(lambda x, y: where(x > y, x, sqrt(x * y)), "smooth")
@@ -100,7 +100,7 @@ __all__ = [
 
 
 class Symbol:
-    """A typed placeholder for a value; operations on symbols build an expression."""
+    """A typed placeholder for a value. Operations on symbols build an expression."""
 
     __slots__ = ("node",)
     __array_priority__ = 1000
@@ -110,7 +110,7 @@ class Symbol:
 
     @property
     def dtype(self) -> DataType:
-        """Its dtype, on which a function may branch."""
+        """The dtype of the value; a traced function may branch on it."""
         return self.node.dtype
 
     def astype(self, dtype: Any) -> Symbol:
@@ -284,7 +284,7 @@ class Symbol:
 
 
 def argument(name: str, dtype: DataType) -> Symbol:
-    """Return the symbol of one parameter."""
+    """Return the symbol for a parameter of the traced function."""
     return Symbol(Node("argument", (), dtype, name))
 
 
@@ -295,7 +295,7 @@ def trace(function: Callable[..., Any], parameters: dict[str, DataType]) -> Node
 
 
 def as_symbol(x: Any) -> Symbol:
-    """Return a symbol unchanged, and a number as a constant of its own dtype."""
+    """Return a symbol unchanged; convert a number to a constant with the number's own dtype."""
     if isinstance(x, Symbol):
         return x
     if isinstance(x, np.ndarray) and x.ndim == 0:
@@ -320,7 +320,7 @@ def _constant(x: Any, dtype: DataType) -> Symbol:
 
 
 def _weak_dtype(x: Any) -> DataType:
-    """Return the dtype of a Python number by itself."""
+    """Return the dtype that a Python number has if no other operand determines it."""
     if isinstance(x, bool):
         return BOOL
     return INT64 if isinstance(x, int) else FP64
@@ -331,7 +331,7 @@ def _is_weak(x: Any) -> bool:
 
 
 def _common(values: tuple[Any, ...]) -> tuple[Symbol, ...]:
-    """Return the values as symbols of a common dtype."""
+    """Convert the values to symbols of a common dtype."""
     strong = [x if _is_weak(x) else as_symbol(x) for x in values]
     dtypes = [x.dtype for x in strong if isinstance(x, Symbol)]
     weak = [_weak_dtype(x) for x in strong if not isinstance(x, Symbol)]
@@ -374,7 +374,7 @@ def _divide(x: Any, y: Any) -> Symbol:
 
 
 def _of_numbers(name: str, *values: Any) -> Symbol:
-    """Apply a primitive that treats BOOL as INT8, as NumPy does."""
+    """Apply an arithmetic primitive; BOOL operands are cast to INT8, as in NumPy."""
     symbols = _common(values)
     if symbols[0].dtype is BOOL:
         symbols = tuple(cast(symbol, INT8) for symbol in symbols)
@@ -460,7 +460,7 @@ fmod = _floating("fmod", "fmod")
 
 
 def _special(name: str) -> Callable[..., Any]:
-    """Return a floating-point function that NumPy lacks."""
+    """Return the symbolic function of a floating-point primitive that has no NumPy ufunc."""
 
     def function(*values: Any) -> Any:
         if not _has_symbol(*values):
@@ -492,7 +492,7 @@ def evaluate(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """Return x where the condition holds, otherwise y; both are computed."""
+    """Return x where the condition holds, otherwise y; both x and y are computed."""
     if not _has_symbol(condition, x, y):
         return np.where(condition, x, y)
     test = cast(condition, BOOL)
@@ -515,7 +515,7 @@ def maximum(x: Any, y: Any) -> Any:
 
 
 def absolute(x: Any) -> Any:
-    """Return |x|; the smallest integer, whose absolute value does not fit, is unchanged."""
+    """Return |x|; the minimum of a signed dtype is returned unchanged, because |x| overflows."""
     if not isinstance(x, Symbol):
         return np.abs(x)
     return _apply("abs", (x,)) if x.dtype.kind in "if" else x
@@ -546,7 +546,7 @@ def remainder(x: Any, y: Any) -> Any:
 
 
 def truncate_divide(x: Any, y: Any) -> Any:
-    """Return x / y as in C, integers truncated; x / 0 is the extreme value with the sign of x."""
+    """Return x / y as in C, truncated for integers; an integer divided by 0 saturates."""
     if not _has_symbol(x, y):
         return evaluate(truncate_divide, (x, y))
     symbols = _common((x, y))
@@ -558,7 +558,7 @@ def truncate_divide(x: Any, y: Any) -> Any:
 
 
 def ldexp(x: Any, exponent: Any) -> Any:
-    """Return x times 2 to the exponent."""
+    """Return x times 2^exponent."""
     if not _has_symbol(x, exponent):
         return np.ldexp(x, exponent)
     x, exponent = as_symbol(x), as_symbol(exponent)
@@ -571,7 +571,7 @@ def ldexp(x: Any, exponent: Any) -> Any:
 
 
 def binom(n: Any, k: Any) -> Any:
-    """Return n choose k as INT64; 0 if it is undefined or overflows."""
+    """Return n choose k as INT64, or 0 if the result is undefined or overflows."""
     if not _has_symbol(n, k):
         return evaluate(binom, (n, k))
     return _apply("binom", (cast(n, INT64), cast(k, INT64)), INT64)
@@ -624,11 +624,12 @@ def raw(
     dtype: Any = None,
     returns: Any = None,
 ) -> Callable[..., Any]:
-    """Return a step written in C++ with an equivalent in NumPy, for what expressions cannot state.
+    """Return a function that is written in C++ and NumPy, for steps that expressions cannot do.
 
-    The texts contain `{0}`, `{1}`, ... for the arguments, which have one dtype: `dtype`, or that of
-    the symbols. The result has the same dtype unless `returns` names another one. Without a text
-    for Numba, operators that use the step run in NumPy on the CPU.
+    The code templates contain `{0}`, `{1}`, ... for the arguments. All arguments are cast to
+    `dtype`, or by default to their common dtype. The result has the same dtype unless `returns`
+    names another one. Without a Numba template, operators that use the step run in NumPy on the
+    CPU.
 
         >>> from semirings import unary
         >>> step = raw("({0} > 0 ? {0} : 0.01 * {0})", lambda x: np.where(x > 0, x, 0.01 * x))

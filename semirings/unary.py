@@ -1,4 +1,4 @@
-"""The unary operators z = f(x), for single entries.
+"""The unary operators z = f(x), which are applied to single entries.
 
 `register_new` adds an operator to this module; `register_anonymous` makes one without a name.
 """
@@ -28,10 +28,10 @@ def from_string(name: str) -> _Any:
     """Return the unary operator with the given name.
 
     Args:
-        name: `abs`, `-`, or typed, `abs[INT64]`.
+        name: a name such as `abs`, `-`, or with a dtype, `abs[INT64]`.
 
     Returns:
-        The operator; a typed one if the name has a dtype.
+        The operator, typed if the name has a dtype.
 
     Raises:
         InvalidValue: no unary operator has this name.
@@ -57,12 +57,12 @@ def register_anonymous(
     Make a unary operator from a Python function, without registering a name.
 
     Args:
-        func: a function of (x), which is traced once per dtype: it may use Python's operators
-            and the functions of `semirings.trace`, but no branches on its arguments.
-        name: the name that is printed; by default that of the function.
-        parameterized: whether `func` takes parameters and returns such a function. The result then
-            makes an operator from parameters.
-        is_udt: must be False: there are no user-defined dtypes.
+        func: a function of (x). It is traced once per dtype, so it may use Python's
+            operators and the functions of `semirings.trace`, but may not branch on its arguments.
+        name: the name to print; by default, the name of the function.
+        parameterized: whether `func` takes parameters and returns the function to trace. If so,
+            the result must be called with these parameters first.
+        is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
         The operator.
@@ -95,18 +95,18 @@ def register_new(
     Register a unary operator as `semirings.unary.<name>`.
 
     Args:
-        name: the name, made of identifiers and dots.
-        func: a function of (x), which is traced as in `register_anonymous`.
-        parameterized: whether `func` takes parameters and returns such a function.
-        is_udt: must be False: there are no user-defined dtypes.
-        lazy: whether the function is traced when the operator is first used. By default it is
-            traced now, so that an error shows at once.
+        name: the name: identifiers joined by dots.
+        func: a function of (x), traced as in `register_anonymous`.
+        parameterized: whether `func` takes parameters and returns the function to trace.
+        is_udt: must be False; user-defined dtypes are not supported.
+        lazy: whether to trace the function at first use. By default it is traced during
+            registration, so that errors appear immediately.
 
     Returns:
         The operator.
 
     Raises:
-        InvalidValue: the name is taken or not well formed.
+        InvalidValue: the name is taken or malformed.
         UdfParseError: the function cannot be traced.
         NotImplementedException: `is_udt` is True.
     """
@@ -171,7 +171,7 @@ frexpx = _UnaryOp("frexpx", lambda x: _t.frexp_fraction(x))
 isfinite = _UnaryOp("isfinite", _t.isfinite)
 isinf = _UnaryOp("isinf", _t.isinf)
 isnan = _UnaryOp("isnan", _t.isnan)
-lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # larger errors occur near its zeros below -2
+lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # the error is larger near zeros below -2
 log = _UnaryOp("log", _t.log, ulps=4)
 log10 = _UnaryOp("log10", _t.log10, ulps=4)
 log1p = _UnaryOp("log1p", _t.log1p, ulps=4)
@@ -192,7 +192,7 @@ positionj = _UnaryOp("positionj", lambda x, i, j: _place(x, j), is_positional=Tr
 positionj1 = _UnaryOp("positionj1", lambda x, i, j: _place(x, j + 1), is_positional=True)
 
 
-# --- NumPy's names: each computes the NumPy function of that name, on our dtypes ------------------
+# --- Operators named like NumPy functions; each computes the function of that name ---------------
 
 
 def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _UnaryOp:

@@ -22,7 +22,7 @@ from records import RECORDS, digests, keep
 
 import graphla as gl
 
-# A shell starts background jobs with SIGINT ignored; the tests of Ctrl-C would then hang.
+# In a background job of a shell, SIGINT is ignored, and the tests of Ctrl-C would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if DEVICE == "cuda":
@@ -50,7 +50,7 @@ settings.load_profile(PROFILE)
 
 @pytest.fixture(scope="module", params=["cuda"] if DEVICE == "cuda" else ["numpy", "numba"])
 def loops(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run each test of a module with NumPy and, if it is installed, with Numba; or only on CUDA."""
+    """Run each test of a module with NumPy and, if installed, with Numba. On CUDA, run it once."""
     if request.param == "numba":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "numba", threads=2):
@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the collected tests from garbage collection, which took a fifth of Numba's time."""
+    """Exclude the tests from garbage collection: scanning them took 20% of the time with Numba."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -107,13 +107,13 @@ def limit_examples(item: Any) -> None:
 
 
 def record_some_examples(item: Any) -> None:
-    """Let Hypothesis choose for each example of a property whether a Recorder is active."""
+    """Let Hypothesis decide, for each example of a property test, whether to use a Recorder."""
     function = getattr(item, "obj", None)
     handle = getattr(function, "hypothesis", None)
     if handle is None or hasattr(handle.inner_test, "is_recorded"):
         return
     if hasattr(function, "hypothesis_explicit_examples"):
-        return  # Hypothesis draws nothing for an @example
+        return  # an @example provides every argument, so nothing can be drawn
     test = handle.inner_test
 
     @wraps(test)
@@ -128,14 +128,14 @@ def record_some_examples(item: Any) -> None:
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
 def schedule(request: pytest.FixtureRequest) -> None:
-    """Seed the order of simulated threads with the test's name, so that each run repeats it."""
+    """Seed the order of simulated threads with the test's name, so that it is reproducible."""
     if "GRAPHLA_SIMULATOR_SEED" not in os.environ:
         from simulator import machine
 
         machine.seed = crc32(request.node.nodeid.encode())
 
 
-# --- outcomes for the records -------------------------------------------------------------------
+# --- test outcomes ------------------------------------------------------------------------------
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -149,7 +149,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Outcomes:
-    """Record the outcome of each test: the worst of its phases."""
+    """Record the worst outcome among the setup, call and teardown of each test."""
 
     def __init__(self, file: Path):
         self.file = file
@@ -166,6 +166,6 @@ class _Outcomes:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Report in one line if the GPU suite has not run on these sources."""
+    """Print a line if the recorded run of the GPU suite does not match the sources."""
     if stale := RECORDS["gpu"].staleness():
         terminalreporter.write_line(stale)

@@ -1,4 +1,4 @@
-"""Find real graphs too large to ship (in ../shared/data), and damage files for tests."""
+"""Find the large real graphs in ../shared/data, and corrupt files for tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def files(folder: Path, pattern: str) -> list[Path]:
 
 
 def corrupted(good: str, data: st.DataObject) -> str:
-    """Return the text with one random fault: cut short, a character changed, or words exchanged."""
+    """Return the text with one random fault, such as a truncation or a changed character."""
     how = data.draw(st.sampled_from(["truncate", "flip", "insert", "delete", "swap", "twice"]))
     at = data.draw(st.integers(0, len(good) - 1))
     char = data.draw(st.sampled_from("0123456789 -+.%\nexnaif\t\r\0é*"))

@@ -1,8 +1,7 @@
 """Choose where the tests run: on the CPU, on a GPU, or on a simulated GPU.
 
 GRAPHLA_TEST_DEVICE=cuda selects a GPU. On a machine without one, or if GRAPHLA_SIMULATOR is plain,
-asan or tsan, the simulator is used instead.
-Its look-alike of CuPy then replaces CuPy in every test process.
+asan or tsan, the tests run in the simulator. It replaces CuPy in every test process.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ def has_cuda() -> bool:
 
 
 def fewer(part: int) -> settings:
-    """Return settings with 1/part of the usual examples, for a property with slow examples."""
+    """Return settings with the usual number of examples divided by `part`, for slow properties."""
     given = settings.default
     assert given is not None
     return settings(max_examples=max(10, given.max_examples // part))
 
 
 def use_cuda() -> None:
-    """Replace CuPy by the simulator, unless a real GPU is used."""
+    """Replace CuPy with the simulator, unless a real GPU is used."""
     if not has_card():
         import simulator
 

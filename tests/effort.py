@@ -104,9 +104,9 @@ def _look_up(table: Mapping[str, int], test: str) -> int | None:
 
 
 def choose_cases(cases: Mapping[str, Iterable[object]], most: int) -> set[str]:
-    """Choose up to `most` cases; prefer cases with a parameter value that no chosen case has.
+    """Choose up to `most` cases that together cover as many parameter values as possible.
 
-    `cases` maps each case's name to its parameter values. The same cases give the same choice.
+    `cases` maps each case's name to its parameter values. The choice is greedy and deterministic.
     """
     chosen: set[str] = set()
     seen: set[object] = set()

@@ -45,7 +45,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Mask:
-    """The elements that may be written: those with a (true) entry in `table`, or all others."""
+    """The elements that may be written: those where `table` has a (true) entry, or the others."""
 
     table: Table
     structural: bool = True
@@ -98,7 +98,8 @@ def _minus(x: Any, y: Any) -> Any:
     return x ^ y if isinstance(x, np.bool_) else x - y
 
 
-# name -> common dtype of the operands -> (dtype of the result, function on NumPy scalars)
+# Each function takes the common dtype of the operands, and returns the dtype of the result and
+# a function on NumPy scalars.
 BINARY = {
     "plus": _same(lambda x, y: x + y),
     "minus": _same(_minus),
@@ -129,7 +130,7 @@ POSITIONAL = {
     "firstj": 1,
     "secondi": 2,
     "secondj": 3,
-}  # index of the result in (ix, jx, iy, jy)
+}  # the position of the operator's result in (ix, jx, iy, jy)
 UNARY = {
     "identity": _same(lambda x: x),
     "ainv": _same(lambda x: x if isinstance(x, np.bool_) else -x),
@@ -178,9 +179,9 @@ class Op:
 
 
 def binary(name: str, left: Any, right: Any) -> Op:
-    """Return the operator at NumPy 2's promoted dtype; first and second keep one operand's dtype.
+    """Return the operator for these dtypes, which are promoted as in NumPy 2.
 
-    The result of `pair` is an INT64.
+    `first` and `second` return the dtype of their operand; `pair` returns INT64.
     """
     left, right = np.dtype(left), np.dtype(right)
     if name in POSITIONAL:
@@ -206,7 +207,7 @@ def monoid_dtype(name: str, dtype: Any) -> np.dtype:
 
 
 def collapse(name: str, values: Sequence[Any], dtype: Any) -> Any:
-    """Fold one or more values by the monoid."""
+    """Reduce one or more values with the monoid."""
     dtype = monoid_dtype(name, dtype)
     if name == "any":
         return OneOf(cast(value, dtype) for value in values)
@@ -214,7 +215,7 @@ def collapse(name: str, values: Sequence[Any], dtype: Any) -> Any:
     return fold(op, [cast(value, dtype) for value in values])
 
 
-# --- the write rule ---------------------------------------------------------------------------
+# --- write rule -------------------------------------------------------------------------------
 def write(
     C: Table,
     T: Table,
@@ -223,7 +224,7 @@ def write(
     replace: bool = False,
     region: Iterable[Key] | None = None,
 ) -> Table:
-    """C⟨mask, replace⟩ = C ⊙ T; outside `region`, if given, only `replace` can change C."""
+    """C⟨mask, replace⟩ = C ⊙ T. Outside an optional `region`, C changes only through `replace`."""
     reached = set(product(*map(range, C.shape)) if region is None else region)
     Z = {key: value for key, value in C.entries.items() if accum or key not in reached}
     for key, value in T.entries.items():
@@ -261,7 +262,7 @@ def filled(shape: Key, value: Any, dtype: Any) -> Table:
     return Table(shape, np.dtype(dtype), entries)
 
 
-# --- the result T of each operation -----------------------------------------------------------
+# --- results of operations -----------------------------------------------------------
 def mxm(A: Table, B: Table, semiring: str) -> Table:
     """T(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j)."""
     add, mult = semiring.split("_")
@@ -392,7 +393,7 @@ def reposition(A: Table, rows: int, columns: int, shape: Key) -> Table:
 
 
 def build(shape: Key, dtype: Any, tuples: Iterable[tuple[int, int, Any]], dup: str) -> Table:
-    """Return the matrix of (row, column, value) tuples; duplicates are folded from the left."""
+    """Build a matrix from (row, column, value) tuples; combine duplicates from the left."""
     places: dict[Key, list] = {}
     for i, j, x in tuples:
         places.setdefault((i, j), []).append(x)

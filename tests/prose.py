@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-# Each avoided expression, and what to write instead. A space also matches a line break.
+# Maps each avoided expression to advice on what to write. A space also matches a line break.
 PATTERNS = {
     r"(?<!there\s)\b(is|are|was|were) no\b(?!-| (longer|more|less|fewer|other|later|earlier"
     r"|greater|larger|smaller|wider|better|worse|shorter|higher|lower)\b)": "is not a",
@@ -154,7 +154,7 @@ def grouped(comments: list[tuple[int, str]], lines: list[str]) -> Iterator[Block
 
 
 def described(group: list[tuple[int, str]], lines: list[str]) -> Iterator[Block]:
-    """Yield the block of a group of comments, unless it has no words."""
+    """Yield a group of comments as one block, unless the group contains no words."""
     first, last = group[0][0], group[-1][0]
     here = lines[first - 1].removesuffix(group[0][1]).strip()
     below = next((code.strip() for code in lines[last:] if code.strip()), "the end")

@@ -184,7 +184,7 @@ def _host() -> dict[str, Any]:
 
 
 def _by_function(outcomes: dict[str, str]) -> dict[str, dict[str, str]]:
-    """Return the outcomes by file and function; the cases of one function are counted."""
+    """Return how many cases of each test function had each outcome, grouped by file."""
     counts: dict[str, dict[str, Counter[str]]] = {}
     for name, outcome in sorted(outcomes.items()):
         file, _, test = name.partition("::")
@@ -200,7 +200,7 @@ def _by_function(outcomes: dict[str, str]) -> dict[str, dict[str, str]]:
 
 
 def main(command: str, *words: str) -> None:
-    """Run one of the commands above."""
+    """Run the `check`, `ready` or `write` command."""
     if command == "check":
         stale = [found for record in RECORDS.values() if (found := record.staleness())]
         if stale:

@@ -3,8 +3,8 @@
     python tests/sample_prose.py [COMMIT] [--blocks 150]
 
 The script reads the files of the commit and seeds the random choice with its full hash, so that
-anyone can draw the same sample again. Each room (a directory, or the root) contributes blocks in
-proportion to its number of blocks, and at least one block.
+anyone can draw the same sample again. Each directory contributes blocks in
+proportion to the number that it contains, but at least one.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def readable(path: str, text: str) -> Iterator[Block]:
 
 
 def help_texts(path: str, text: str) -> Iterator[Block]:
-    """Yield the texts of command lines: `help=...`, and every text of `graphla.cli`."""
+    """Yield the help texts of command lines, and every string of `graphla.cli`."""
     nodes = list(ast.walk(ast.parse(text)))
     skipped = {node.value for node in nodes if isinstance(node, ast.Expr)}  # docstrings
     wanted: list[ast.expr] = []
@@ -76,13 +76,17 @@ def help_texts(path: str, text: str) -> Iterator[Block]:
 
 
 def is_prose(block: Block) -> bool:
-    """Return whether a block contains at least three words outside code."""
+    """Return whether a block contains at least three words outside code.
+
+    In a row of a table, words with fewer than three letters do not count, as most are units.
+    """
     plain = re.sub(r"`[^`]*`|\S*[_/=<>()]\S*", "", block.text)
-    return block.kind == "test name" or len(re.findall(r"[^\W\d_]{2,}", plain)) >= 3
+    shortest = 3 if block.text.lstrip().startswith("|") else 2
+    return block.kind == "test name" or len(re.findall(rf"[^\W\d_]{{{shortest},}}", plain)) >= 3
 
 
 def room(path: str) -> str:
-    """Return the room that a file belongs to: its directory."""
+    """Return the directory of the file."""
     return str(PurePath(path).parent)
 
 

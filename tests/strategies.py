@@ -35,7 +35,7 @@ sizes = st.integers(0, 6)
 
 
 def numbers(dtype: np.dtype, *, wild: bool = True) -> st.SearchStrategy[Any]:
-    """Draw values of a dtype; unless `wild`, floats are quarters, whose sums are always exact."""
+    """Draw values of a dtype; unless `wild`, floats are multiples of 1/4, so sums are exact."""
     if dtype.kind == "b":
         return st.booleans().map(np.bool_)
     if dtype.kind in "iu":
@@ -80,7 +80,7 @@ def tables(
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values that the monoid folds to the same bits in any order."""
+    """Draw values whose reduction gives the same bits in any order."""
     if monoid == "times" and dtype.kind == "f":
         return st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0, -2.0, np.inf, np.nan]).map(dtype.type)
     return numbers(dtype, wild=monoid != "plus")
@@ -126,7 +126,7 @@ def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, li
     return np.array(written, dtype=np.int64), places
 
 
-# --- tables as graphla objects ----------------------------------------------------------------
+# --- converting tables ------------------------------------------------------------------------
 def matrix(table: Table, how: str = "coo") -> gl.Matrix:
     """Return the table as a Matrix stored in layout `how`; `both` stands for CSR and CSC."""
     if how == "transposed":
@@ -201,7 +201,7 @@ def read(noun: Any) -> Table:
 
 
 def agrees(got: Any, expected: Any) -> bool:
-    """Return whether a value is the expected one or one of those allowed; NaN equals NaN."""
+    """Return whether a value equals the expected value or an allowed one; NaN equals NaN."""
     if expected is UNDEFINED:
         return True
     if isinstance(expected, OneOf):

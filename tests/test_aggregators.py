@@ -87,7 +87,7 @@ def test_an_aggregator_agrees_with_numpy_on_the_entries(name, A):
 
 
 @given(A=tables(dtype=INT, values=st.integers(-3, 3).map(np.int64)))
-def test_argmin_and_argmax_return_an_index_of_the_extreme_and_first_index_the_smallest_index(A):
+def test_argmin_argmax_first_index_and_last_index_return_the_correct_positions(A):
     C = matrix(A)
     low, high = (C.reduce_rowwise(a).new().to_dict() for a in (gl.agg.argmin, gl.agg.argmax))
     first = C.reduce_rowwise(gl.agg.first_index).new().to_dict()
@@ -105,7 +105,7 @@ def test_an_aggregator_may_be_given_by_name():
     assert line().reduce("std").new() == line().reduce(gl.agg.stdp).new()
 
 
-def test_a_name_shared_with_a_monoid_means_the_monoid():
+def test_a_name_of_both_a_monoid_and_an_aggregator_means_the_monoid():
     u, none = line(), gl.Vector(int, 3)
     assert u.reduce("any").dtype == gl.dtypes.INT64
     assert u.reduce("any").new().value in u.to_dict().values()

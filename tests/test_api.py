@@ -85,7 +85,7 @@ def test_operators_of_the_wrong_kind_are_refused():
         gl.binary.no_such_operator  # pyright: ignore
 
 
-def test_a_name_may_be_a_numpy_string():
+def test_an_operator_name_may_be_a_numpy_string():
     A = small()
     for name in np.array(["min_plus", "max_times"]):
         assert A.mxm(A, name).new().isequal(A.mxm(A, str(name)).new())
@@ -145,7 +145,7 @@ def test_an_unknown_device_or_setting_is_refused_by_name():
         pass
 
 
-# --- matrices and vectors ----------------------------------------------------------------------
+# --- methods of matrices and vectors -----------------------------------------------------------
 @given(data)
 def test_isequal_compares_shape_and_entries(data):
     A, B = data.draw(tables(wild=False)), data.draw(tables(wild=False))
@@ -175,7 +175,7 @@ def test_dup_is_independent_and_clear_keeps_shape_and_dtype():
         assert noun.shape == copy.shape and noun.dtype == copy.dtype
 
 
-def test_get_returns_an_entry_or_the_default_and_in_tests_for_an_entry():
+def test_get_returns_a_default_for_a_missing_entry_and_the_in_operator_tests_for_an_entry():
     A, u = small(), line()
     assert A.get(0, 1) == 3 and A.get(1, 1) is None and A.get(1, 1, "none") == "none"
     assert u.get(0) == 5 and u.get(-1) == -1 and u.get(1, 7) == 7
@@ -252,7 +252,7 @@ def test_a_scalar_behaves_like_a_python_number():
     assert s.value == 3 and t.value == 4
 
 
-def test_an_element_a_reduction_and_an_accumulation_can_be_written_to_a_scalar():
+def test_a_scalar_can_store_an_element_a_reduction_or_an_accumulation():
     s = gl.Scalar(int)
     s << small()[2, 0]
     assert s.value == 4
@@ -263,7 +263,7 @@ def test_an_element_a_reduction_and_an_accumulation_can_be_written_to_a_scalar()
     assert s.value == 20
 
 
-# --- direction, recorder, threads --------------------------------------------------------------
+# --- tests of recorders, settings and threads --------------------------------------------------
 def test_the_recorder_lists_each_operation_with_its_direction_and_the_reason():
     A, u = small(), line()
     with gl.Recorder() as recorder:
@@ -321,9 +321,9 @@ def test_several_threads_may_read_the_same_matrix(data):
     assert not failures
 
 
-# --- warnings never escape ---------------------------------------------------------------------
+# --- various properties ------------------------------------------------------------------------
 @given(data)
-def test_operations_never_warn_whatever_the_values(data):
+def test_operations_issue_no_numpy_warnings_for_any_values(data):
     u = data.draw(columns(dtype=data.draw(st.sampled_from(DTYPES))))
     v, w = vector(u), vector(u, "assigned")
     for name in ("plus", "times", "minus", "truediv", "min"):
@@ -362,7 +362,7 @@ def test_scalars_can_be_operands_of_entrywise_operations(data):
     assert s.value == (x if y is None else y if x is None else x + y)
 
 
-def test_every_argument_that_takes_a_number_takes_a_scalar():
+def test_every_argument_that_accepts_a_number_also_accepts_a_scalar():
     two, u, A = gl.Scalar.from_value(2), line(), small()
     assert u.apply("plus", right=two).new().to_dict() == {0: 7, 2: 1}
     assert u.select("valuegt", two).new().to_dict() == {0: 5}

@@ -33,7 +33,7 @@ nonempty = st.tuples(st.integers(1, 6), st.integers(1, 6))
 
 
 def confine(region: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """Return C[I, J](mask, accum, replace), called with only the arguments that are not None."""
+    """Return C[I, J](mask, accum, replace), without the arguments that are None."""
     return updater(region, view, accum, replace)
 
 
@@ -278,7 +278,7 @@ def test_del_removes_an_entry_if_it_exists(data):
 
 
 @given(data)
-def test_many_single_assignments_leave_other_views_unchanged(data):
+def test_repeated_element_assignments_do_not_change_copies(data):
     u = data.draw(columns(dtype=np.dtype(np.int32)))
     w = Operand(data.draw, u, "vector")
     kept, mask = w.noun.dup(), w.noun.S
@@ -298,7 +298,7 @@ def test_many_single_assignments_leave_other_views_unchanged(data):
     assert mask is not None
 
 
-# --- arrays and wrong arguments ---------------------------------------------------------------
+# --- assigning arrays, and invalid arguments ---------------------------------------------------
 @given(data)
 def test_assigning_an_array_sets_each_element(data):
     C = Operand(data.draw, data.draw(tables(dtype=np.dtype(np.int64))))
@@ -377,7 +377,7 @@ def test_a_symmetric_matrix_may_be_assigned_to_a_part_of_itself():
 
 
 @given(data)
-def test_a_matrix_is_assigned_its_own_transpose(data):
+def test_a_matrix_can_be_assigned_its_own_transpose(data):
     n = data.draw(sizes)
     C = Operand(data.draw, data.draw(tables(st.just((n, n)), np.dtype(np.int16))))
     C.noun << C.noun.T

@@ -38,7 +38,7 @@ def without_compiled_loops():
         yield
 
 
-# --- dictionaries to storage and back -----------------------------------------------------------
+# --- converting dictionaries --------------------------------------------------------------------
 
 
 @st.composite
@@ -87,7 +87,7 @@ def vector_mask(size, table, how, complement):
 
 
 def table_of(a):
-    """Return the entries, after a check of the storage's invariants."""
+    """Check the storage's invariants, and return the entries."""
     if isinstance(a, Csr):
         assert a.indptr.size == a.nrows + 1
         assert a.indptr[0] == 0
@@ -116,7 +116,7 @@ def table_of(a):
 forms = st.sampled_from(["sorted", "unsorted", "bitmap", "full"])
 
 
-# --- forms and building -------------------------------------------------------------------------
+# --- tests of conversions and of building -------------------------------------------------------
 
 
 @quick
@@ -176,7 +176,7 @@ def test_building_folds_duplicates_from_the_left(large, name, data):
 
 @pytest.mark.parametrize("width", [3, 60, 20_000])
 @pytest.mark.parametrize("name", folds)
-def test_building_folds_duplicates_that_span_many_parts(name, width):
+def test_building_combines_duplicates_that_lie_in_different_parts_of_the_input(name, width):
     random = np.random.default_rng(width)
     i, j = random.integers(0, width, (2, 50_000))
     values = random.integers(-5, 6, i.size)
@@ -194,7 +194,7 @@ def test_building_uses_at_most_three_times_the_memory_of_its_result(dtype, size)
     i, j = random.integers(0, size // 16, (2, size))
     values = random.random(size).astype(dtype)
     given = (size // 16, size // 16, i, j, values, binary.second[dtype])
-    do.build_matrix(*given)  # SciPy is imported here
+    do.build_matrix(*given)  # imports SciPy before memory is measured
     tracemalloc.start()
     a = do.build_matrix(*given)
     peak = tracemalloc.get_traced_memory()[1]
@@ -203,7 +203,7 @@ def test_building_uses_at_most_three_times_the_memory_of_its_result(dtype, size)
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_building_names_the_first_duplicate(large):
+def test_building_reports_the_first_duplicate(large):
     i, j = np.array([3, 2, 0, 2, 3]), np.array([1, 4, 0, 4, 1])
     with sorted_by_scipy(large), pytest.raises(DuplicateEntry, match=r"\(2, 4\)"):
         do.build_matrix(5, 5, i, j, np.arange(5), None)
@@ -234,7 +234,7 @@ def test_a_fold_over_many_values_equals_a_sequential_fold(size, name):
     assert folded.values == pytest.approx([want])
 
 
-# --- entry by entry -----------------------------------------------------------------------------
+# --- entrywise operations -----------------------------------------------------------------------
 
 
 def joined(a, b, op, left=None, right=None):
@@ -353,7 +353,7 @@ def mult(op, x, y, places):
 
 
 def check(got, terms, ring):
-    """Assert that each output is the fold of its terms, or for `any` one of its terms."""
+    """Assert that each output is the ⊕-sum of its terms, or one of its terms if ⊕ is `any`."""
     assert got.keys() == terms.keys()
     for place, some in terms.items():
         if ring.monoid.is_any:
@@ -433,7 +433,7 @@ def test_a_product_whose_value_is_known_stays_iso_valued():
         assert is_iso(w.values)
 
 
-# --- the write rule -----------------------------------------------------------------------------
+# --- write rule -----------------------------------------------------------------------------
 
 
 def written(c, t, allows, accum, replace):

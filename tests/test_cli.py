@@ -191,11 +191,11 @@ def test_explain_lists_the_operations_that_ran():
     assert "any_secondi" in done.stderr
 
 
-# --- every algorithm, in this process -------------------------------------------------------------
+# --- tests of all algorithms ----------------------------------------------------------------------
 
 
 def needed(algorithm: Algorithm) -> list[str]:
-    """Return options for the parameters without a default."""
+    """Return command-line options for the algorithm's required parameters."""
     words = {"k": ["--k", "3"], "communities": ["--communities", "0=1,33=2"]}
     words |= {"target": ["--target", "16"], "n": ["--n", "3"]}
     missing = [
@@ -210,7 +210,7 @@ every = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.n
 
 
 @every
-def test_each_algorithm_of_the_table_has_help_runs_and_saves_its_result(
+def test_each_algorithm_has_a_help_page_and_can_run_and_save_its_result(
     algorithm, capsys, tmp_path
 ):
     with pytest.raises(SystemExit) as done:
@@ -227,7 +227,7 @@ def test_each_algorithm_of_the_table_has_help_runs_and_saves_its_result(
         words = needed(algorithm)
     path = tmp_path / "found.csv"
     assert main([algorithm.name, "karate", *words, "--output", str(path)]) == int(
-        algorithm.name == "negative-cycle"  # there is no output file
+        algorithm.name == "negative-cycle"  # finds no cycle here, so it writes no file
     )
     if algorithm.name != "negative-cycle":
         assert "graph" in capsys.readouterr().out
@@ -243,7 +243,7 @@ def test_every_algorithm_accepts_graphs_without_edges_or_vertices(tmp_path, caps
     for algorithm in ALGORITHMS:
         code = main([algorithm.name, str(path), *needed(algorithm)])
         printed = capsys.readouterr()
-        # If no such vertex exists, or there are no vertices, one line says so.
+        # An algorithm that needs a vertex fails with a one-line message; the others print none.
         assert (code, printed.err.count("\n")) in ((0, 0), (1, 1)), algorithm.name
     for words in (["pagerank"], ["components"], ["triangles"], ["info"]):
         assert main([*words, str(path)]) == 0
@@ -323,7 +323,7 @@ def test_bench_runs_from_a_script_without_a_main_guard(tmp_path):
     assert header.index("seconds") + len("seconds") == bfs.index(seconds) + len(seconds)
 
 
-# --- info and convert -----------------------------------------------------------------------------
+# --- tests of `info` and `convert` ----------------------------------------------------------------
 
 
 def test_info_reports_what_is_installed():
@@ -360,7 +360,7 @@ def test_info_describes_a_graph(edge_list):
         ("0 9999\n" + "1 2\n" * 600, "isolated", "9,996 vertices (more than 99.9% of all)"),
     ],
 )
-def test_nonfinite_shares_and_weights_are_shown_in_words(tmp_path, written, name, said):
+def test_info_describes_weights_symmetry_and_isolated_vertices(tmp_path, written, name, said):
     (tmp_path / "a.txt").write_text(written)
     lines = succeeds("info", tmp_path / "a.txt").splitlines()
     assert dict(line.split(None, 1) for line in lines)[name] == said
@@ -447,7 +447,7 @@ def test_a_scalar_result_can_be_written_to_a_file(tmp_path, name):
         assert gl.io.mmread(path)[0, 0].value == 45
 
 
-def test_an_output_of_dash_prints_csv_and_sends_the_summary_to_standard_error(edge_list):
+def test_output_to_a_dash_prints_csv_and_moves_the_summary_to_standard_error(edge_list):
     done = graphla("sssp", edge_list, "--output", "-")
     assert done.stdout == "vertex,distance\n0,0\n1,3\n2,1\n"
     assert "reached" in done.stderr
@@ -641,7 +641,7 @@ def test_wrong_usage_exits_with_status_2(arguments):
     assert "Traceback" not in done.stderr
 
 
-# --- pipes, signals, terminals --------------------------------------------------------------------
+# --- tests of pipes, signals and terminals --------------------------------------------------------
 
 unix = pytest.mark.skipif(os.name != "posix", reason="signals and pseudo-terminals are POSIX's")
 
@@ -679,14 +679,14 @@ def test_closed_standard_streams_cause_no_crash(edge_list):
 @unix
 def test_an_interrupt_is_reported_in_one_line(tmp_path):
     pipe = tmp_path / "never.txt"
-    os.mkfifo(pipe)  # a command that reads it blocks until the interrupt
+    os.mkfifo(pipe)  # a command that reads this pipe blocks until it is interrupted
     command = [sys.executable, "-m", "graphla", "bfs", str(pipe)]
     with (
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
         ) as process,
-        pipe.open("w"),
-    ):  # opens only after the process has opened it for reading
+        pipe.open("w"),  # waits until the process has opened the pipe for reading
+    ):
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)

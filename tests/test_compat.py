@@ -42,7 +42,7 @@ def values(dtype: np.dtype) -> st.SearchStrategy[Any]:
 
 @st.composite
 def lines(draw: st.DrawFn, n: int) -> str:
-    """Draw one statement in the notation, on matrices A, B, C and vectors u, v, w."""
+    """Draw one GraphBLAS statement about the matrices A, B, C and the vectors u, v, w."""
     matrices, vectors = st.sampled_from("ABC"), st.sampled_from("uvw")
     C, A, B = draw(matrices), draw(matrices), draw(matrices)
     w, u, v = draw(vectors), draw(vectors), draw(vectors)
@@ -190,11 +190,11 @@ def shape_of(noun: Any) -> dict[str, int]:
     return {"size": noun.size} if noun.ndim == 1 else {"nrows": noun.nrows, "ncols": noun.ncols}
 
 
-# --- one line in each library ---------------------------------------------------------------------
+# --- single expressions ---------------------------------------------------------------------
 
 
 def either(text: str, lib: Any) -> Any:
-    """Return the result of a line of code in a library, or the class of its error."""
+    """Evaluate an expression with a library; return its result or the class of its error."""
     A = lib.Matrix.from_coo([0, 0, 1, 2], [1, 2, 0, 2], [3, 1, 4, -2], nrows=3, ncols=4)
     v = lib.Vector.from_coo([0, 2, 3], [1, 2, -3], size=5)
     s = lib.Scalar.from_value(5)
@@ -225,7 +225,7 @@ def composite(lib: Any) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """Return the shape, dtype and entries of an object or expression, or an operator's text."""
+    """Convert a result of either library to Python values that can be compared."""
     if hasattr(x, "new"):
         x = x.new()
     if not hasattr(x, "ndim"):
@@ -237,7 +237,7 @@ def plain(x: Any) -> Any:
 
 
 LINES = [
-    # select by a comparison
+    # `select` with a comparison
     *(f"lib.select.value(A {sign} 1)" for sign in ("<", "<=", ">", ">=", "==", "!=")),
     *(f"lib.select.row(A {sign} 1)" for sign in ("<", "<=", ">", ">=", "==", "!=")),
     *(f"lib.select.column(1 {sign} A)" for sign in ("<", "<=", ">", ">=")),
@@ -260,16 +260,16 @@ LINES = [
     "v.ewise_add(v, 'PLUS')",
     "A.reduce_rowwise('PLUS')",
     "lib.binary.from_string('GrB_PLUS')",
-    # scalars and numbers
+    # operations on a Scalar and a Python number
     "lib.binary.minus(s & 2)",
     "lib.binary.minus(s | 2)",
     "lib.binary.plus(2 | s)",
     "A | s",
-    # masks and matrices
+    # operations on a mask and a vector
     "(v > 1) & v.S",
     "v.S | (v > 1)",
     "v & v.S",
-    # shapes of empty objects
+    # empty objects with and without a given shape
     "lib.Matrix.from_csr([0], [], [])",
     "lib.Matrix.from_csr([0, 0, 0], [], [])",
     "lib.Matrix.from_csr([0, 0], [], [], int, ncols=3)",

@@ -33,7 +33,7 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # number of rows; one bitmap word has fewer bits
+N = 70  # number of rows, more than the bits of one bitmap word
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
@@ -176,7 +176,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than one block has
+    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than one block processes
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)
@@ -337,7 +337,7 @@ def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
     assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
 
 
-# --- choosing NumPy or Numba --------------------------------------------------------------------
+# --- tests of the choice between NumPy and Numba ------------------------------------------------
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -371,7 +371,7 @@ def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
     assert loads
 
 
-def test_a_product_with_few_outputs_is_one_loop_only_if_it_has_few_terms(
+def test_a_product_with_few_outputs_runs_as_one_loop_only_if_it_has_few_terms(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With many terms, one thread would add up all of them, and Ctrl-C would wait for it."""
@@ -421,7 +421,7 @@ def test_an_error_names_the_operator_that_does_not_compile() -> None:
         pulled(op=s)
 
 
-# --- threads and scratch ------------------------------------------------------------------------
+# --- tests of threads and scratch arrays --------------------------------------------------------
 
 
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:
@@ -471,7 +471,7 @@ def test_a_large_scratch_array_is_not_kept() -> None:
     assert scratch.take("test", 4, np.dtype(np.uint8)).size == 4
 
 
-# --- the cache, when several processes share it ---------------------------------------------------
+# --- shared cache ---------------------------------------------------------------------------------
 
 PROGRAM = """
     import sys

@@ -32,7 +32,7 @@ SEEDS = range(12)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Lower the thresholds so that small graphs use several parts and another thread."""
+    """Lower the thresholds so that small graphs use several parts and a second thread."""
     few = ClosureTuning(small=30, check=3), MultiSearchTuning(together=20)
     with using(BfsTuning(wide=20, apart=50), *few):
         yield
@@ -42,7 +42,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> Csr:
-    """Return a CSR matrix of the entries; the last of several equal entries is kept."""
+    """Return a CSR matrix of the entries; the last of several entries at the same index counts."""
     entries = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), values, strict=True))
     places = sorted(entries)
     counts = np.zeros(n + 1, np.int64 if wide else np.int32)
@@ -54,12 +54,12 @@ def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> 
 
 
 def a_graph(rng: Any, dtype: Any = np.int64, low: int = 0) -> tuple[Csr, Csr]:
-    """Return CSR and CSC of a random graph with self-loops, isolated vertices and any density."""
+    """Return a random graph in CSR and CSC, with self-loops and isolated vertices."""
     n = int(rng.integers(1, 150))
     m = int(n * rng.choice([0, 0.5, 1.2, 4]))
     rows, columns = rng.integers(0, n, (2, m))
     wide = bool(rng.random() < 0.3)
-    if rng.random() < 0.3:  # also a long path
+    if rng.random() < 0.3:  # add a path through all vertices
         rows, columns = np.append(rows, np.arange(n - 1)), np.append(columns, np.arange(1, n))
     values = rng.integers(low, 20, rows.size).astype(dtype)
     if rng.random() < 0.4:
@@ -98,7 +98,7 @@ def in_numpy(call: Callable[[], Any]) -> Any:
         return call()
 
 
-# --- breadth-first search ------------------------------------------------------------------------
+# --- tests of breadth-first search ---------------------------------------------------------------
 
 
 def plans_of(out: Csr, into: Csr) -> list[Plan | None]:
@@ -442,7 +442,7 @@ def test_an_error_in_the_other_thread_is_raised_in_the_caller() -> None:
         threads.apart(fails, np.zeros(1, np.int64), 1)
 
 
-def test_apart_outside_the_main_thread_calls_the_function_directly() -> None:
+def test_outside_the_main_thread_the_function_apart_calls_its_argument_directly() -> None:
     names: list[str] = []
     stop = np.zeros(1, np.int64)
     here = Thread(

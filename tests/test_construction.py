@@ -33,7 +33,7 @@ def line() -> gl.Vector:
     return gl.Vector.from_coo([0, 2], [5, -1], size=3)
 
 
-# --- constructors and exporters ----------------------------------------------------------------
+# --- tests of constructors and exporters -------------------------------------------------------
 @given(data)
 def test_coordinates_are_read_in_any_order_and_returned_sorted(data):
     A = data.draw(tables())

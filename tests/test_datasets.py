@@ -35,7 +35,7 @@ def test_every_data_file_has_its_license_in_the_same_folder():
 
 @needs_data
 @pytest.mark.parametrize("file", ["road-NY.npz", "ak2010.npz", "4elt.npz"])
-def test_the_shipped_files_are_unchanged_originals(file):
+def test_the_shipped_files_are_identical_to_the_originals(file):
     digests = [hashlib.sha256((folder / file).read_bytes()).digest() for folder in (FOLDER, DATA)]
     assert digests[0] == digests[1]
 

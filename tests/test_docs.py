@@ -154,7 +154,7 @@ def test_the_index_lists_every_decision():
 
 
 @pytest.mark.cpu
-def test_the_search_in_the_readme_reaches_every_crossing():
+def test_the_search_in_the_readme_reaches_every_vertex():
     names = run(ROOT / "README.md", on_card=False)
     assert names["levels"].nvals == names["parent"].nvals == 264_346
 

@@ -36,7 +36,7 @@ def members(room: Any, prefix: str) -> dict[str, Any]:
 
 
 def parts(*classes: type) -> dict[str, Any]:
-    """Return the classes with their public methods and properties, inherited ones only once."""
+    """Return the classes and their public members; a shared base contributes its members once."""
     found: dict[str, Any] = {}
     seen: set[Any] = set()
     for each in classes:
@@ -103,7 +103,7 @@ PUBLIC: dict[str, Any] = {
     "ladder.Paths.sssp": ladder.Paths.sssp,
     "ladder.Prepared.bfs": ladder.Prepared.bfs,
 }
-"""Public functions, methods, properties and classes by their public names."""
+"""Public functions, methods, properties and classes, keyed by their public names."""
 
 ANY = re.compile(
     # a Python number of the entries' dtype, or a default value of any type
@@ -125,7 +125,7 @@ WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
 """Objects that need no example because the examples of other objects show them."""
 
 UNREACHABLE = {name: {"DuplicateEntry"} for name in ("Updater.update", "InputMasked.update")}
-"""Errors of shared helpers that these functions cannot raise: they assign to all indices."""
+"""Errors that only the shared helpers can raise: these functions assign to all indices."""
 
 NEED_EXAMPLES = ("algorithms.", "closure", "draw", "spy", "direction", "Graph.from_")
 """Prefixes of objects that must have examples; the example of a class covers its methods."""
@@ -136,7 +136,7 @@ HELPERS = (
     "graphla.operations.operation",
     "graphla.sparse.mask",
 )
-"""Packages whose functions count as part of the public functions that call them."""
+"""Packages of helpers: errors that they raise count as errors of the public caller."""
 
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples", "References")
 
@@ -179,7 +179,7 @@ def public(choose: Callable[[Any], bool]) -> Any:
     return pytest.mark.parametrize("name", names)
 
 
-# --- errors that a function raises ----------------------------------------------------------------
+# --- finding errors -------------------------------------------------------------------------------
 
 
 def errors(thing: Any) -> set[type[BaseException]]:
@@ -210,7 +210,7 @@ def errors(thing: Any) -> set[type[BaseException]]:
 
 
 def _caught(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes in the body of a `try` with handlers."""
+    """Yield the nodes in the body of a `try` statement that has `except` clauses."""
     if isinstance(node, ast.Try) and node.handlers:
         for statement in node.body:
             yield from ast.walk(statement)
@@ -254,7 +254,7 @@ def error_class(name: str) -> Any:
 
 
 @public(lambda thing: True)
-def test_a_docstring_opens_with_one_line(name):
+def test_a_docstring_begins_with_a_summary_line(name):
     first, *rest = docstring(PUBLIC[name]).split("\n")
     assert first.endswith("."), first
     assert not rest or not rest[0], "the second line must be blank"
@@ -329,7 +329,7 @@ WRONG: tuple[Any, ...] = (-1, 99, 0.5, "least", [0, 99], {0: 1.0}, gl.Vector(boo
 
 
 def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield a graph and valid arguments, then the same call with each argument wrong in turn."""
+    """Yield calls with valid arguments, and calls with exactly one wrong argument."""
     _, *others = inspect.signature(thing).parameters.values()
     needed = {each.name: RIGHT[each.name] for each in others if each.default is each.empty}
     for A in graphs():
@@ -371,13 +371,13 @@ def test_examples_show_the_actual_output(name):
 
 
 @public(is_function)
-def test_no_docstring_only_refers_to_another(name):
+def test_no_docstring_merely_refers_to_another_docstring(name):
     text = docstring(PUBLIC[name])
     found = re.findall(r"[Aa]s `\w+` otherwise|[Oo]therwise as `\w+`|[Ee]lse as `\w+`", text)
     assert not found
 
 
-# --- the checks themselves ------------------------------------------------------------------------
+# --- tests of the checks --------------------------------------------------------------------------
 
 
 def sample(x: int, *rest: int, **more: int) -> int:
@@ -407,4 +407,4 @@ def test_sections_and_entries_are_parsed_as_napoleon_parses_them():
 def test_raise_statements_are_found_in_a_function_and_in_its_helpers():
     assert errors(sample) == {ValueError}
     assert gl.exceptions.InvalidValue in errors(algorithms.katz)  # `validation.real` raises it
-    assert algorithms.ConvergenceError in errors(algorithms.katz)  # a helper builds it
+    assert algorithms.ConvergenceError in errors(algorithms.katz)  # a helper creates this error

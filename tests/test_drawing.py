@@ -186,7 +186,7 @@ def test_draw_accepts_graphs_with_zero_vertices_or_one():
 # --- layout ---------------------------------------------------------------------------------------
 
 
-def test_a_path_is_laid_out_on_a_line_and_keeps_its_distances():
+def test_the_layout_of_a_path_is_a_straight_line_with_the_graph_distances():
     wanted = abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
     points = minimize_stress(wanted)
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
@@ -207,7 +207,7 @@ def test_importing_graphla_does_not_import_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_label_is_on_the_side_of_its_vertex_where_no_edge_ends():
+def test_a_label_is_placed_on_the_side_of_a_vertex_that_has_no_edges():
     G = gl.Graph.from_edges([("a", "b"), ("b", "b"), ("c", "d"), ("d", "e")], directed=True)
     x = {"a": (0, 1), "b": (0, 0), "c": (1, 2), "d": (1, 1), "e": (1, 0)}
     ax = gl.draw(G, positions=x)
@@ -260,7 +260,7 @@ def test_numpy_numbers_are_accepted_as_colors(kind):
         ([[1], [2], [3], [4]], InvalidValue),
     ],
 )
-def test_colors_without_a_meaning_are_refused(color, error):
+def test_invalid_colors_are_refused(color, error):
     with pytest.raises(error, match="color"):
         gl.draw(chain(), color=color)
 

@@ -115,7 +115,7 @@ SCRIPTS = [
 @pytest.mark.parametrize(
     ("script", "said", "picture"), SCRIPTS, ids=[script for script, _, _ in SCRIPTS]
 )
-def test_each_script_prints_its_answer(tmp_path, run_here, script, said, picture):
+def test_each_script_prints_the_expected_lines(tmp_path, run_here, script, said, picture):
     text = run_here(script)
     assert all(line in text for line in said), text
     if picture and find_spec("matplotlib"):

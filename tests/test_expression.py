@@ -19,7 +19,7 @@ def ran(recorder: Recorder) -> list[str]:
     return [event.operation for event in recorder.events]
 
 
-# --- when they run ------------------------------------------------------------------------------
+# --- evaluation ---------------------------------------------------------------------------------
 def test_an_expression_runs_once_when_its_value_is_first_needed():
     A = small()
     with Recorder() as recorder:
@@ -65,7 +65,7 @@ def test_a_product_is_computed_under_the_mask_of_its_statement():
     assert C.to_dicts() == {0: {0: 1}} and recorder.events[0].nvals_out == 1
 
 
-def test_expressions_use_their_operands_as_they_were_when_written():
+def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written():
     A, u = small(), Vector.from_dense([1, 2])
     written = {
         "mxv": A.mxv(u),
@@ -94,7 +94,7 @@ def test_an_in_place_write_to_an_operand_does_not_change_an_expression():
     assert doubled.to_dense().tolist() == (2 * dense).tolist()
 
 
-# --- infix expressions that need an operator ----------------------------------------------------
+# --- infix expressions --------------------------------------------------------------------------
 def test_an_infix_expression_without_an_operator_reports_that_it_needs_one():
     A = small()
     assert "waiting" in repr(A & A) and "op(A & B)" in repr(A & A)
@@ -121,7 +121,7 @@ def test_logical_infix_expressions_on_bool_need_no_operator():
     assert (b ^ c).to_dict() == {0: False, 1: True, 2: True} and (~b).to_dict()[1] is True
 
 
-# --- push or pull -------------------------------------------------------------------------------
+# --- tests of push and pull ---------------------------------------------------------------------
 def ring(n: int) -> Matrix:
     i = np.arange(n)
     j = (i + 1) % n
@@ -149,7 +149,7 @@ def test_products_push_a_small_frontier_and_pull_a_large_one():
     assert all(event.reason for event in recorder.events)
 
 
-def test_products_build_the_columns_for_a_pull_only_once_that_pays():
+def test_repeated_products_build_csc_and_change_from_push_to_pull():
     n = 2000
     rows = np.repeat(np.arange(n), 8)
     columns = (rows + np.tile(np.arange(8), n)) % n
@@ -210,10 +210,10 @@ def test_assigning_a_scalar_under_a_sparse_mask_writes_in_place():
         levels(frontier.S)[:] << depth
         places.add(levels._read().bitmap().values.ctypes.data)
     assert levels.nvals == 7 and levels.get(2000) == 2
-    assert len(places) == 1  # written in place
+    assert len(places) == 1  # each write reused the same array
 
 
-def test_a_region_expression_is_either_read_or_assigned_to():
+def test_a_region_expression_cannot_be_read_after_an_assignment_to_it():
     A = small()
     row = A[0, :]
     row << Vector.from_coo([1], [9], size=2)
@@ -362,7 +362,7 @@ def test_without_autocompute_an_expression_is_computed_only_on_request():
         assert (A + A).shape == (2, 2) and (A + A).dtype == "INT64"
         expression = A + A
         expression.new()
-        assert expression.nvals == 2  # it has been computed
+        assert expression.nvals == 2  # allowed, because new() has computed the expression
         w = gl.Vector(int, 2)
         w << A @ v
         w(v.S) << v + v

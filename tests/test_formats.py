@@ -1,4 +1,4 @@
-"""Test the file formats DIMACS, METIS, edge tables, and those that are read with NetworkX."""
+"""Test DIMACS and METIS files, edge tables, and the formats that NetworkX reads."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_dimacs_files_may_have_real_lengths_and_duplicate_arcs():
         ("p sp 3 1\na 1 2 far\n", 2, "weight is 'far'"),
     ],
 )
-def test_the_error_names_the_wrong_line_of_a_dimacs_file(written, line, problem):
+def test_the_error_names_the_invalid_line_of_a_dimacs_file(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_dimacs(io.StringIO(written))
     assert problem in str(caught.value)
@@ -147,7 +147,7 @@ def test_a_metis_file_gives_each_edge_in_both_directions_with_its_weight(file, b
         ("2 2 1\n2 5 2 5\n1 5 1 5\n", None, "vertex 1 has the neighbor 2 twice"),
     ],
 )
-def test_the_error_names_the_wrong_line_of_a_metis_file(written, line, problem):
+def test_the_error_names_the_invalid_line_of_a_metis_file(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_metis(io.StringIO(written))
     assert problem in str(caught.value)
@@ -158,7 +158,7 @@ def test_a_metis_file_may_lack_empty_lines_at_its_end():
     assert by_lines(gio.read_metis, ["4 1", "2", "1"]).to_dict() == {(0, 1): True, (1, 0): True}
 
 
-# --- formats of NetworkX --------------------------------------------------------------------------
+# --- tests of formats that NetworkX reads ---------------------------------------------------------
 def node_link(G: nx.Graph, key: str) -> dict[str, Any]:
     return {
         "directed": G.is_directed(),
@@ -169,7 +169,7 @@ def node_link(G: nx.Graph, key: str) -> dict[str, Any]:
 
 
 def write_networkx(G: nx.Graph, format: str) -> bytes:
-    """Return the file that NetworkX writes, or one of several forms of node-link JSON."""
+    """Return the contents of a file with this graph; NetworkX writes all formats except JSON."""
     if format == "json":
         return json.dumps(node_link(G, "links")).encode()
     file = io.BytesIO()
@@ -374,7 +374,7 @@ def test_an_edge_table_may_be_undirected_and_may_contain_categories():
     ],
 )
 @pytest.mark.parametrize("format", TABLES)
-def test_the_error_about_a_wrong_edge_table_states_the_problem_and_its_location(
+def test_the_error_about_an_invalid_edge_table_states_the_problem_and_its_location(
     columns, options, problem, format
 ):
     file = table_file(columns, format)
@@ -412,7 +412,7 @@ def test_the_example_of_each_reader_prints_the_shown_output(name):
     assert found.attempted > 0 and found.failed == 0
 
 
-# --- choosing the format --------------------------------------------------------------------------
+# --- choosing formats -----------------------------------------------------------------------------
 def test_the_format_argument_overrides_the_file_extension(tmp_path):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.5, 2.5, -1.0])
     for format in ("edgelist", "csv", "tsv", "txt", "mtx", "npz", ".npz"):

@@ -28,7 +28,7 @@ needs_counts = pytest.mark.skipif(
 
 
 class Noun:
-    """A holder of storage forms, like a Vector."""
+    """An object that stores its entries in several forms, like a Vector."""
 
     def __init__(self, forms):
         self._store = forms
@@ -175,7 +175,7 @@ def test_several_threads_build_a_form_only_once():
     assert all(each is A.csr for each in made)
 
 
-# --- writing in place ---------------------------------------------------------------------------
+# --- in-place writes ----------------------------------------------------------------------------
 
 
 @needs_counts
@@ -303,7 +303,7 @@ def test_a_write_that_is_interrupted_leaves_a_consistent_vector():
     assert isinstance(taken, BitmapVector)
     taken.values[1] = 9
     taken.present[1] = True
-    # An interrupt at this point means that the vector never gets its new forms.
+    # Stop here, like an interrupted write: the vector never receives the new form.
     assert noun._store.nvals == 3
     assert noun._store.sparse().indices.tolist() == [0, 1, 2]
     assert noun._store.at_hand.nvals == 3

@@ -1,4 +1,4 @@
-"""Test generated graphs: their counts, their structure against NetworkX, and their seeds."""
+"""Test the counts, structure and seeds of generated graphs; NetworkX is the reference."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_small_world_graph_without_rewiring_equals_the_ring_of_networkx(n, k):
     )
 
 
-def test_a_small_world_graph_rewires_the_same_share_of_edges_as_networkx():
+def test_a_small_world_graph_rewires_the_same_fraction_of_edges_as_networkx():
     n, k, p = 2000, 8, 0.3
     ring = places(made.watts_strogatz(n, k, 0))
     ours = made.watts_strogatz(n, k, p, seed=1)
@@ -170,7 +170,7 @@ def test_kronecker_graphs_have_the_size_and_degree_skew_of_graph500():
     assert all(i != j for i, j in places(A))
     assert 0.7 * 16 * n < A.nvals / 2 <= 16 * n
     assert degree.max() > 20 * degree.mean()  # hubs
-    assert (degree == 0).sum() > n // 20  # and isolated vertices
+    assert (degree == 0).sum() > n // 20  # isolated vertices
     even = np.bincount(made.kronecker(12, A=0.25, B=0.25, C=0.25).to_coo()[0], minlength=n)
     assert even.max() < 3 * even.mean()
 

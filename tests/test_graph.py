@@ -36,8 +36,8 @@ labels = st.one_of(
 def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
     """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix.
 
-    The two share no storage: a format that one of them has made may lead to another direction of
-    a product, and so to another order of floating-point additions.
+    The graph and the matrix share no storage. Otherwise, an operation on the graph could create a
+    format that changes the direction of products on the matrix, and the rounding of their sums.
     """
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed
@@ -53,7 +53,7 @@ def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl
     return Graph(A, directed=is_directed, labels=names), B
 
 
-# --- properties of a Graph ------------------------------------------------------------------------
+# --- basic properties -----------------------------------------------------------------------------
 
 
 def test_a_graph_from_edges_lists_its_vertices_in_order_of_appearance():
@@ -294,7 +294,7 @@ def test_algorithms_use_the_directedness_of_the_graph():
     assert (once[1], twice[1]) == (1.0, 2.0)
 
 
-# --- from arrays and tables -----------------------------------------------------------------------
+# --- graphs from arrays and tables ----------------------------------------------------------------
 
 
 @st.composite
@@ -410,7 +410,7 @@ def test_tables_that_do_not_describe_edges_are_refused():
     assert dates.labels == tuple(days)
 
 
-# --- vertices and edges ---------------------------------------------------------------------------
+# --- tests of the views of vertices and edges -----------------------------------------------------
 
 
 def pairs_of(G: Graph, there: Any) -> set[Any]:
@@ -467,7 +467,7 @@ def test_the_views_of_a_graph_behave_like_sets():
     assert list(empty.nodes) == list(empty.edges) == [] and len(empty.edges) == 0
 
 
-def test_long_lists_of_edges_are_produced_in_parts(monkeypatch):
+def test_long_lists_of_edges_are_produced_in_batches(monkeypatch):
     import graphla.graph.views as views
 
     monkeypatch.setattr(views, "PART", 3)
@@ -477,11 +477,11 @@ def test_long_lists_of_edges_are_produced_in_parts(monkeypatch):
     assert sorted(Graph.from_edges(edges).edges) == sorted((*sorted(e[:2]),) for e in edges)
 
 
-# --- graphs made from graphs ----------------------------------------------------------------------
+# --- derived graphs -------------------------------------------------------------------------------
 
 
 def same_as_networkx(G: Graph, there: Any) -> None:
-    """Assert that both have the same vertices, directions, edges and weights."""
+    """Assert that both graphs have the same vertices, edges, weights and direction."""
     assert (set(G), G.directed) == (set(there), there.is_directed())
     found = {(u, v): w for u, v, w in G.edges(data="weight")}
     assert len(found) == there.number_of_edges()
@@ -677,7 +677,7 @@ def test_derived_graphs_remember_that_parallel_edges_were_summed():
     assert Paths(G, weight=None).sssp(0).nvals == 3
 
 
-PATHS_NEED = {  # the arguments with which an algorithm reads the weights along a path or a tree
+PATHS_NEED = {  # arguments with which each algorithm reads the weights of a path or a tree
     "all_pairs_lengths": {"weight": "weight"},
     "average_path_length": {"weight": "weight"},
     "bellman_ford": {"source": "a"},
@@ -761,7 +761,7 @@ def _direction(algorithm: Algorithm, G: Graph) -> dict[str, Any]:
 
 
 def _arguments(draw: Any, algorithm: Algorithm, G: Graph) -> tuple[dict, dict]:
-    """Return the arguments of an algorithm, with vertex numbers and with labels."""
+    """Draw arguments of an algorithm; return them with vertex numbers and with labels."""
     numbered, named = dict(algorithm.fixed), dict(algorithm.fixed)
     vertices = st.integers(0, len(G) - 1)
     for name, parameter in algorithm.parameters.items():
@@ -804,7 +804,7 @@ def _tried(algorithm: Algorithm, graph: Any, options: dict[str, Any]) -> tuple[A
 
 
 def _under(labels: Any, found: Any, gives: tuple[str, ...], rows: Any) -> Any:
-    """Return a result on the Matrix as dicts whose keys are labels."""
+    """Convert a result for the Matrix to dicts with labels as keys."""
     if isinstance(found, tuple):
         fields = getattr(found, "_fields", [str(k) for k in range(len(found))])
         return [

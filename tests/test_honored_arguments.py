@@ -11,7 +11,7 @@ from semirings.exceptions import InvalidValue, NotImplementedException, UdfParse
 
 
 def by_columns() -> Matrix:
-    """Return a matrix that is stored only by columns."""
+    """Return a matrix that is stored only in CSC."""
     return Matrix.from_csc([0, 2, 3], [0, 2, 1], [5, 6, 7], nrows=3)
 
 

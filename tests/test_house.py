@@ -1,4 +1,4 @@
-"""Test that both backends use one file stem per family, and that functions have limited size."""
+"""Test that both backends use the same file names, and limit the size of functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INFRASTRUCTURE = {
     LOOPS: {"marks", "placeholder_ops", "sequential"},
     CUDA: {"backend", "launch", "persistent", "streams"},
 }
-"""Modules that serve several families."""
+"""Modules that several families of operations share."""
 SHARED = {
     "atomics",
     "choose",
@@ -33,9 +33,9 @@ SHARED = {
     "gathering",
 }
 SHARED |= {"hashed_random", "merge_path", "persistent", "rows"}
-"""CUDA sources that serve several families."""
+"""CUDA sources that several families of operations share."""
 ONE_DEVICE = {CUDA: {"hot_columns"}, CPU: set()}
-"""Families that exist on this device only."""
+"""Families of operations that exist on this device only."""
 
 
 def families(folder: Path) -> set[str]:
@@ -43,17 +43,17 @@ def families(folder: Path) -> set[str]:
 
 
 def belongs(stem: str, known: set[str]) -> bool:
-    """Return whether a stem is a family name, optionally with a suffix, such as spgemm_masked."""
+    """Return whether a file is named after a family, as spgemm and spgemm_masked are."""
     return any(stem == family or stem.startswith(family + "_") for family in known)
 
 
-def test_each_family_has_one_stem_on_both_devices() -> None:
+def test_both_backends_use_the_same_file_names() -> None:
     cpu, cuda = families(CPU), families(CUDA)
     assert {stem for stem in cuda if not belongs(stem, cpu)} == ONE_DEVICE[CUDA]
     assert {stem for stem in cpu if not belongs(stem, cuda)} == ONE_DEVICE[CPU]
 
 
-def test_each_cuda_source_and_each_loop_has_the_stem_of_a_family() -> None:
+def test_each_cuda_source_and_each_loop_file_is_named_after_a_family_of_operations() -> None:
     sources = {path.stem for path in CUDA.iterdir() if path.suffix in (".cu", ".cuh")}
     assert {stem for stem in sources if not belongs(stem, families(CUDA))} == SHARED
     assert {stem for stem in families(LOOPS) if not belongs(stem, families(CPU))} == set()

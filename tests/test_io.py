@@ -71,7 +71,7 @@ def test_every_scipy_format_gives_the_same_entries(table: Table, form: str):
 
 
 @given(columns())
-def test_a_vector_exports_as_a_row_or_in_csc_as_a_column(table: Table):
+def test_a_vector_is_exported_as_a_row_or_in_csc_as_a_column(table: Table):
     v = vector(table)
     n = table.shape[0]
     assert gio.to_scipy_sparse(v).shape == (1, n)
@@ -176,7 +176,7 @@ def random_graph(kind, seed: int):
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 @pytest.mark.parametrize("seed", range(5))
-def test_networkx_graphs_become_the_adjacency_matrix_of_networkx(kind, seed):
+def test_networkx_graphs_give_the_adjacency_matrix_that_networkx_computes(kind, seed):
     G = random_graph(kind, seed)
     for nodelist in (None, list("gfedcba"), list("ace")):
         A = gio.from_networkx(G, nodelist)
@@ -344,7 +344,7 @@ def test_duplicate_unweighted_edges_are_merged_or_counted():
         ("0 1 18446744073709551615\n", {}, 1, "outside int64"),
     ],
 )
-def test_the_error_names_the_wrong_line_of_an_edge_list(written, options, line, problem):
+def test_the_error_names_the_invalid_line_of_an_edge_list(written, options, line, problem):
     with pytest.raises(ParseError) as caught:
         edges(written, **options)
     assert problem in caught.value.problem
@@ -468,7 +468,7 @@ def test_labels_are_numbered_in_order_of_appearance():
         ('a,b\nb,"c"d\nd,e\n', 2, "cannot be split"),
     ],
 )
-def test_the_error_names_the_wrong_line_of_an_edge_list_with_labels(written, line, problem):
+def test_the_error_names_the_invalid_line_of_an_edge_list_with_labels(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_labelled_edgelist(io.StringIO(written))
     assert problem in caught.value.problem
@@ -532,10 +532,8 @@ def test_the_header_of_an_edge_list_with_labels_is_recognized(header):
     ("first", "labels"),
     [
         ("ann,bob", ["ann", "bob", "c"]),
-        (
-            "node1,node2",
-            ["node1", "node2", "c"],
-        ),  # these words are vertices, since one of them occurs again below
+        # `node2` occurs again in a later row, so the first row is an edge and not a header
+        ("node1,node2", ["node1", "node2", "c"]),
         ("source,ann", ["source", "ann", "node2", "c"]),
         ("ann,bob,3", ["ann", "bob", "c"]),
         ("ann,bob,nan", ["ann", "bob", "c"]),
@@ -625,7 +623,9 @@ GOOD = [
 @given(st.sampled_from(GOOD), st.data())
 def test_a_corrupted_edge_list_is_either_read_or_refused_with_a_line_number(good, data):
     written = corrupted(good, data)
-    assume(not re.search(r"\d{5}", written))  # sizes that fit in memory
+    assume(
+        not re.search(r"\d{5}", written)
+    )  # no vertex number is so large that the graph exceeds memory
     for read in (gio.read_edgelist, lambda file: gio.read_labelled_edgelist(file)[0]):
         try:
             A = read(io.StringIO(written))
@@ -752,7 +752,7 @@ BROKEN = {
 }
 
 
-def test_an_incomplete_npz_graph_is_refused_with_what_is_missing(tmp_path):
+def test_the_error_about_an_incomplete_npz_graph_names_what_is_missing(tmp_path):
     whole = {"src": [0], "dst": [1], "n": 2, "directed": True}
     for wrong, problem in [
         ({"n": None}, "n is not a file in the archive"),
@@ -798,7 +798,7 @@ def test_an_archive_too_large_for_memory_is_refused_before_it_is_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("src.npy", b"")
     data = bytearray((tmp_path / "a.npz").read_bytes())
-    place = data.index(b"PK\x01\x02") + 24  # the uncompressed size, in the central directory
+    place = data.index(b"PK\x01\x02") + 24  # where the archive stores the uncompressed size
     data[place : place + 4] = (2**32 - 2).to_bytes(4, "little")
     with pytest.raises((gl.exceptions.OutOfMemory, ParseError)) as caught:
         gio.read_npz(io.BytesIO(data))
@@ -847,9 +847,8 @@ def test_an_npz_file_with_offsets_before_its_start_is_refused(tmp_path):
     path = tmp_path / "a.npz"
     gio.write_npz(path, gl.generators.uniform(5, 6))
     data = bytearray(path.read_bytes())
-    start = int.from_bytes(
-        data[-6:-2], "little"
-    )  # the offset of the directory, in the last record of the zip file
+    # The last record of a zip file stores the offset of the central directory.
+    start = int.from_bytes(data[-6:-2], "little")
     data[-6:-2] = (start + 10).to_bytes(4, "little")
     path.write_bytes(data)
     with pytest.raises(ParseError, match=r"no \.npz file of a graph"):
@@ -879,7 +878,7 @@ def test_every_available_graph_file_is_read(path: Path):
     assert A._store.is_symmetric is not directed
 
 
-# --- by extension, and pickle -------------------------------------------------------------------
+# --- tests of file extensions and of pickling ---------------------------------------------------
 @pytest.mark.parametrize(
     "name", ["a.mtx", "a.mtx.gz", "a.npz", "a.csv", "A.TSV", "a.edges.gz", "b.c.txt"]
 )

@@ -1,8 +1,8 @@
 """Compare operations on hundreds of entries with dense NumPy.
 
-These sizes exceed the thresholds at which an implementation changes its method: many rows per part,
-long and short rows together, full bitmaps and hash tables, several threads. A dense matrix is a
-pair of arrays, `present` and `values`; absent values are zero.
+These sizes exceed the thresholds at which an implementation changes its method. There are many
+rows per part, long rows next to short ones, full bitmaps and hash tables, and several threads. A
+dense matrix is a pair of arrays, `present` and `values`; absent values are zero.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
 
 def fold_by(ufunc: np.ufunc, identity: Any) -> Any:
-    """Fold the present terms of shape (rows, k, columns) along k by ⊕."""
+    """Return a function that reduces the present terms, of shape (rows, k, columns), along k."""
     return lambda terms, there: ufunc.reduce(terms, axis=1, where=there, initial=identity)
 
 
-# name -> (dtype, the fold of terms along k, ⊗)
+# name -> (dtype, reduction of the terms along k, ⊗)
 SEMIRINGS: dict[str, tuple[Any, Any, Any]] = {
     "plus_times": (INT64, fold_by(np.add, 0), np.multiply),
     "min_plus": (np.float64, fold_by(np.minimum, np.inf), np.add),
@@ -53,7 +53,7 @@ SEMIRINGS: dict[str, tuple[Any, Any, Any]] = {
 
 
 def semiring_of(name: str) -> Any:
-    """Return the semiring of that name; `circle_plus` has the user-defined ⊕ x + y + x y."""
+    """Return the semiring with this name; the ⊕ of `circle_plus` is user-defined: x + y + x y."""
     if name != "circle_plus":
         return getattr(gl.semiring, name)
     circle = gl.binary.register_anonymous(lambda x, y: x + y + x * y, "circle")
@@ -68,7 +68,7 @@ def generators(draw: st.DrawFn) -> np.random.Generator:
 
 
 def draw_dense(rng: np.random.Generator, shape: Any, dtype: Any) -> Dense:
-    """Draw a dense array with rows of very different density, including empty and full rows."""
+    """Draw a dense array whose rows have very different densities; some are empty or full."""
     density = rng.choice([0, 0.01, 0.1, 0.5, 1], size=shape[:1])
     present = rng.random(shape) < density.reshape(-1, *[1] * (len(shape) - 1))
     values = np.zeros(shape, dtype)
@@ -118,7 +118,7 @@ def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: boo
 
 
 def check(rng: np.random.Generator, make: Any, T: Dense) -> None:
-    """Check the expression by itself, under masks, and in writes that obey the write rule."""
+    """Compare the expression with T, and check writes of it with masks and accumulators."""
     same(make().new(), T)
     C, M = draw_dense(rng, T[0].shape, T[1].dtype), draw_dense(rng, T[0].shape, np.int8)
     truth = M[0] & (M[1] != 0)

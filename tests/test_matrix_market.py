@@ -50,9 +50,9 @@ def exactly(A: gl.Matrix, B: gl.Matrix) -> None:
         assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(other).tobytes()
 
 
-# --- files of other programs --------------------------------------------------------------------
+# --- files from other programs --------------------------------------------------------------------
 @needs_data
-def test_every_malformed_file_is_listed_with_its_wrong_line():
+def test_the_expected_errors_cover_every_malformed_file():
     assert len(files(MALFORMED, "*.gz")) == len(BAD_LINES) == 25
 
 
@@ -84,7 +84,7 @@ def test_every_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
     try:
         expected: Any = scipy.io.mmread(path, spmatrix=False)
     except (ValueError, OverflowError):
-        return  # the test below compares it with its known content
+        return  # SciPy cannot read the file; the next test checks its entries
     rows, columns, values = A.to_coo()
     assert (A.nrows, A.ncols) == expected.shape
     if not scipy.sparse.issparse(expected):
@@ -338,7 +338,7 @@ def test_text_files_binary_files_and_compressed_files_are_read(tmp_path):
         ("%%MatrixMarket matrix array real symmetric\n2 1\n1\n2\n", 2, "2 rows and 1 columns"),
     ],
 )
-def test_the_error_names_the_wrong_line(written, line, problem):
+def test_the_error_names_the_invalid_line(written, line, problem):
     with pytest.raises(ParseError) as caught:
         parse(written)
     assert problem in caught.value.problem
@@ -378,7 +378,9 @@ def test_a_corrupted_file_gives_its_declared_shape_or_is_refused_with_a_line_num
     written = corrupted(good, data)
     lines = [line for line in written.splitlines() if line.strip() and line.lstrip()[0] != "%"]
     said = lines[0].split() if lines else []
-    assume(all(len(word) < 6 for word in said[:2]))  # sizes that fit in memory
+    assume(
+        all(len(word) < 6 for word in said[:2])
+    )  # limit the declared shape, so that it fits in memory
     try:
         A = parse(written)
     except ParseError as error:

@@ -40,7 +40,7 @@ def line() -> gl.Vector:
 
 
 # --- notation ----------------------------------------------------------------------------------
-def test_bfs_can_be_written_in_the_notation_of_the_design():
+def test_bfs_can_be_written_in_graphblas_notation():
     A = gl.Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)], nrows=5, ncols=5)
     parent, frontier = gl.Vector(int, 5), gl.Vector(int, 5)
     parent[0] = frontier[0] = 0
@@ -216,7 +216,7 @@ def test_select_by_a_mask_keeps_the_entries_where_the_mask_is_true():
 
 
 # --- expressions -------------------------------------------------------------------------------
-def test_an_expression_uses_its_operands_as_they_were_when_it_was_written():
+def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written():
     A, u = small(), line()
     expected = read((A @ u).new())
     expression, twice, part = A @ u, gl.binary.plus(u | u), A[0, :]
@@ -265,7 +265,7 @@ def test_len_iteration_truth_value_and_array_conversion_of_a_matrix_are_refused_
             np.asarray(noun)
 
 
-# --- select by a comparison -------------------------------------------------------------------
+# --- `select` with a comparison ---------------------------------------------------------------
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -285,7 +285,7 @@ def test_select_accepts_a_comparison_of_values_or_indices(data, sign, k):
         same(select(compare(noun, gl.Scalar.from_value(k))).new(), Table(held.shape, INT, kept))
 
 
-def test_select_by_a_comparison_uses_the_number_as_it_was_written():
+def test_select_by_a_comparison_does_not_round_an_integer_bound():
     A, v = small(), gl.Vector.from_coo([0, (1 << 24) + 1], [1.0, 2.0], "FP32")
     assert gl.select.index(v > 1 << 24).new().nvals == 1
     assert gl.select.index(v >= (1 << 24) + 1).new().nvals == 1
@@ -363,7 +363,7 @@ def test_updaters_and_unfinished_expressions_refuse_comparison_pickling_and_trut
 
 
 def of_each_kind(values: list) -> list:
-    """Return a Scalar, a Vector and a Matrix of these values."""
+    """Return a Scalar, a Vector and a Matrix with these values."""
     square = np.array([values, values])
     scalar = gl.Scalar.from_value(values[0])
     return [scalar, gl.Vector.from_dense(values), gl.Matrix.from_dense(square)]
@@ -524,7 +524,7 @@ def test_objects_and_expressions_support_weak_references():
 def test_nbytes_is_the_total_size_of_the_arrays():
     A = small()
     one_way = A.nbytes
-    assert one_way == 4 * 4 + 3 * 4 + 3 * 8  # offsets, columns, values
+    assert one_way == 4 * 4 + 3 * 4 + 3 * 8  # the bytes of the offsets, columns and values
     A.T.to_csr()
     assert A.nbytes == 2 * one_way
     assert sys.getsizeof(A) >= A.nbytes
@@ -533,7 +533,7 @@ def test_nbytes_is_the_total_size_of_the_arrays():
     assert gl.Scalar.from_value(1.5).nbytes == 8 and gl.Scalar(int).nbytes == 0
 
 
-# --- names from NumPy --------------------------------------------------------------------------
+# --- NumPy operators ---------------------------------------------------------------------------
 @pytest.mark.parametrize("compiled", [False, True])
 def test_operators_with_numpy_names_work_in_every_operation(compiled):
     if compiled:

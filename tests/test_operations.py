@@ -76,7 +76,7 @@ def draw_output(draw: Callable[..., Any], shape, kind: str, inputs: tuple[Operan
 def draw_write(
     draw: Callable[..., Any], shape, kind: str, nouns: tuple[Operand, ...]
 ) -> tuple[Mask | None, Any, str | None, bool]:
-    """Draw a mask (possibly made from an operand) with its view, an accumulator and `replace`."""
+    """Draw a mask, which may be a view of an operand, an accumulator and `replace`."""
     mask = draw(masks(shape), label="mask")
     accum = draw(st.none() | st.sampled_from(ACCUMS), label="accum")
     if mask is None:
@@ -91,7 +91,7 @@ def draw_write(
 
 
 def updater(C: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """Return C(mask, accum, replace), called with only the arguments that are not None."""
+    """Return C(mask, accum, replace), without the arguments that are None."""
     given = {"mask": view, "accum": getattr(gl.binary, accum) if accum else None}
     given = {name: value for name, value in given.items() if value is not None}
     return C(**given, replace=True) if replace else C(**given)
@@ -135,7 +135,7 @@ def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table
     mixes = add not in ("lor", "land", "lxor") and mult in ("plus", "times", "min", "max")
     right = draw(dtypes) if mixes and draw(st.booleans()) else left
     n, k, m = draw(rows), draw(inner), draw(columns)
-    # Entries whose float products would be rounded are excluded: sums must not depend on the order.
+    # Exclude float entries whose products are rounded, because their sum depends on the order.
     strict = (left.kind == "f" or right.kind == "f") and add in ("plus", "times")
     values = [suited(add, dtype) if strict else numbers(dtype) for dtype in (left, right)]
     if strict and left != right:
@@ -246,7 +246,7 @@ def test_kronecker_multiplies_each_pair_of_entries(data):
 def test_power_multiplies_a_matrix_by_itself(data):
     semiring = data.draw(st.sampled_from(["plus_times", "min_plus", "lor_land", "max_first"]))
     dtype = data.draw(dtypes) if semiring != "lor_land" else oracle.BOOL
-    # Small values: min_plus is not distributive if it overflows, nor plus_times if it rounds.
+    # Draw small values: with overflow or rounding, a semiring is not distributive.
     values = st.integers(-3 if dtype.kind in "if" else 0, 3).map(dtype.type)
     n = data.draw(st.integers(0, 4))
     A = data.draw(tables(st.just((n, n)), dtype, values=values))
@@ -266,7 +266,7 @@ def test_power_0_of_a_matrix_is_the_identity(semiring, one, n):
     same(A.power(0, at(gl.semiring, semiring)).new(), Table((n, n), np.dtype(type(one)), ones))
 
 
-# --- entry by entry ---------------------------------------------------------------------------
+# --- entrywise operations -------------------------------------------------------------------------
 @st.composite
 def pairs_of_dtypes(draw: st.DrawFn, positional: bool = False) -> tuple[str, Any, Any]:
     """Draw a binary operator and two dtypes on which it is defined."""
@@ -415,7 +415,7 @@ def test_select_keeps_the_entries_where_the_mask_is_true(kind, data):
 # --- reductions -------------------------------------------------------------------------------
 @st.composite
 def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:
-    """Draw a table, and a monoid whose fold of the table does not depend on the order."""
+    """Draw a table, and a monoid that reduces it to the same value in any order."""
     monoid, dtype = draw(st.sampled_from(MONOIDS)), draw(dtypes)
     return draw(tables(shape, dtype, values=suited(monoid, dtype))), monoid
 

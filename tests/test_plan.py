@@ -1,4 +1,4 @@
-"""Test traversal plans: when they are built, shared, paid for, reported and dropped."""
+"""Test when traversal plans are built, shared, reported and dropped, and when they pay off."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def both_forms(A):
     return A._store.csr, A._store.csc
 
 
-# --- when a plan is built -------------------------------------------------------------------------
+# --- building plans -------------------------------------------------------------------------------
 
 
 def test_without_traversals_there_is_no_plan():
@@ -136,7 +136,7 @@ def test_a_symmetric_matrix_and_its_transpose_share_one_plan(full, transposed):
         assert plan.relabeled.out is plan.relabeled.into
 
 
-def test_a_changed_matrix_loses_its_plan_and_other_owners_keep_it():
+def test_changing_a_matrix_drops_its_plan_but_not_the_plan_of_its_duplicate():
     A = matrix().prepare()
     B = A.dup()
     tier = A.preparation.tier
@@ -150,7 +150,7 @@ def test_a_changed_matrix_loses_its_plan_and_other_owners_keep_it():
     assert A.preparation is None
 
 
-# --- the account of times -------------------------------------------------------------------------
+# --- recorded times -------------------------------------------------------------------------------
 
 
 def spend(A, seconds, times=1):
@@ -159,7 +159,7 @@ def spend(A, seconds, times=1):
         A._store.record_traversal(seconds)
 
 
-def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_it_costs(monkeypatch):
+def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_the_plan_costs(monkeypatch):
     A = matrix()
     both_forms(A)
     do = backend(A.device)
@@ -207,16 +207,16 @@ def spent(light=(), full=()):
     return plans
 
 
-def test_the_break_even_of_a_plan_follows_from_traversal_times():
+def test_the_break_even_point_of_a_plan_follows_from_traversal_times():
     assert spent().report(plan_of(0.3, False), 0.9).break_even is None
     assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
-    # estimated: the plan costs 0.9 s, and saves a fixed share of 10 ms per traversal
+    # An estimate: the plan costs 0.9 s, and saves a fixed fraction of the 10 ms per traversal.
     estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
     assert estimated.break_even == 0.9 / (SAVING * 0.01)
-    # the same estimate, computed from traversals that used the full plan
+    # The same estimate, computed from traversals that used the full plan.
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
-    # measured: the plan costs 0.8 s, and saves 10 ms - 6 ms per traversal
+    # A measurement: the plan costs 0.8 s, and saves 10 ms - 6 ms per traversal.
     measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
     assert measured.break_even == 200
     assert "pays after 200 traversals" in repr(measured)
@@ -225,11 +225,11 @@ def test_the_break_even_of_a_plan_follows_from_traversal_times():
     assert spent(light=[9.0, 0.01]).report(plan_of(0.3, False), inf).break_even is None
 
 
-# --- when memory runs out -------------------------------------------------------------------------
+# --- out-of-memory errors -------------------------------------------------------------------------
 
 
 @on_cuda
-def test_dropping_a_full_plan_resets_the_account_of_its_matrix(monkeypatch):
+def test_dropping_a_full_plan_forgets_the_recorded_times_of_its_matrix(monkeypatch):
     A, B = matrix().prepare(), matrix(seed=1)
     both_forms(B)
     B._store.plan_now()
@@ -307,7 +307,7 @@ def test_the_mask_of_an_assignment_is_retried_without_full_plans(monkeypatch):
 
 
 @on_cuda
-def test_an_operation_is_retried_once_and_only_if_full_plans_can_be_dropped():
+def test_an_operation_is_retried_at_most_once_and_only_if_full_plans_can_be_dropped():
     A = matrix().prepare()
     short = Short(A.device, 9)
     with pytest.raises(OutOfMemory, match="its operands are as they were"):

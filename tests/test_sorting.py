@@ -52,7 +52,7 @@ disorderly = {name: binary.register_anonymous(f, name) for name, f in NO_ORDERS.
 
 
 def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values of which many compare as equal under each order."""
+    """Draw values many of which compare as equal in each of the orders."""
     if dtype.kind == "f":
         halves = st.integers(-12, 12).map(lambda k: k / 2)
         return st.one_of(halves, halves, st.just(float("nan"))).map(dtype.type)
@@ -80,7 +80,7 @@ def same(got: Any, expected: Any) -> None:
 
 
 def check_vector(w: Vector, p: Vector, indices: Any, values: Any, order: Any, size: int) -> None:
-    """Assert that w and p start with the values and the indices of the entries, in `order`."""
+    """Assert that w has the sorted values and p their indices, both at positions 0, 1, 2, ..."""
     assert (w.size, p.size) == (size, size)
     for noun, expected in ((w, values[order]), (p, indices[order])):
         verify(noun)
@@ -174,7 +174,7 @@ def test_long_and_short_rows_can_be_sorted_together():
 @pytest.mark.cpu
 @given(data)
 def test_a_vector_can_be_sorted_by_any_order_of_a_few_keys(data):
-    """Draw the table that defines the order; use NumPy only, because compiling each is slow."""
+    """Draw a table of keys that defines the order; use NumPy, as compiling each order is slow."""
     keys = data.draw(st.integers(0, 2**48 - 1), label="keys")
     values = np.array(data.draw(st.lists(st.integers(0, 2**40), max_size=60)), np.uint64)
 
@@ -205,7 +205,7 @@ def test_sorting_by_an_inconsistent_comparison_ends_with_a_permutation(name, siz
         begin = end
 
 
-# --- the plain comparisons ----------------------------------------------------------------------
+# --- built-in comparisons -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -18,7 +18,7 @@ MOST = 60
 """The maximum number of Python calls of a masked product, on the CPU and on CUDA."""
 
 FOLDERS = tuple(str(Path(str(package.__file__)).parent) for package in (gl, semirings))
-"""Folders of our functions; generated functions have no file, or one named after graphla."""
+"""Folders with graphla's source files; `count_calls` also counts generated functions."""
 
 
 def count_calls(statement: Any) -> int:
@@ -31,7 +31,8 @@ def count_calls(statement: Any) -> int:
         is_ours = file.startswith(FOLDERS) or file == "<string>" or "graphla_" in file
         while frame is not None and "simulator" not in frame.f_code.co_filename:
             frame = frame.f_back
-        count += event == "call" and is_ours and frame is None  # not called by the simulator
+        # `frame` is None unless the simulator made the call.
+        count += event == "call" and is_ours and frame is None
 
     sys.setprofile(see)
     try:

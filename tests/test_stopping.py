@@ -46,7 +46,7 @@ if pthread_kill is None:
 PATIENCE = 10.0  # maximum wait for another thread in seconds, long enough on a busy machine
 THREADS = 2
 SLACK = 2 * THREADS
-"""The maximum number of calls in progress at the stop request: two per thread."""
+"""The maximum number of calls in progress when the stop is requested: two per thread."""
 STOPPED = {
     "betweenness.dependencies": of_betweenness.STOPPED,
     "bfs.search": int(of_bfs.STOPPED),
@@ -65,7 +65,7 @@ STOPPED = {
 
 
 def wait_for_interrupt() -> None:
-    """Sleep in the main thread until the signal arrives; return at once if it has arrived."""
+    """Sleep in the main thread until the signal arrives, unless it has already arrived."""
     for _ in range(int(PATIENCE / 0.01)):
         sleep(0.01)
 
@@ -182,7 +182,7 @@ def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two results are equal, up to the order in which threads add numbers."""
+    """Return whether two results are equal, up to rounding and the choice of parents or paths."""
     if isinstance(one, gl.algorithms.Traversal):  # any parent is correct
         assert one.levels is not None
         return one.levels.isequal(other.levels)

@@ -57,11 +57,11 @@ squares = st.one_of(
 few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
     lambda dtype: nearly_symmetric(dtype, wild=False)
 )
-"""Tables for operations that are compiled per dtype; sums are exact in any order."""
+"""Tables of only two dtypes, to save compilations; sums are exact in any order."""
 
 
 def held(A: gl.Matrix) -> int:
-    """Return the bytes of the storage forms and of the plan; each array counts once."""
+    """Return the number of bytes in the storage forms and the plan; each array counts once."""
     forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
@@ -85,7 +85,7 @@ def random_matrix(n: int, entries: int, seed: int, change: str = "nothing") -> t
     return keys // n, keys % n
 
 
-# --- detection of symmetry ------------------------------------------------------------------------
+# --- symmetry detection ---------------------------------------------------------------------------
 
 
 @given(squares, LAYOUTS["matrix"])
@@ -93,7 +93,7 @@ def test_symmetry_detection_agrees_with_a_dictionary_of_entries(table, how):
     A = matrix(table, how)
     expected = oracle(table)
     assert tuple(backend(A.device).find_symmetry(A._store.csr)) == expected
-    if how != "both":  # for "both", `matrix` declares a symmetric table as such
+    if how != "both":  # for "both", `matrix` declares that a symmetric table is symmetric
         assert not A._store.is_symmetric
         assert A._store.find_symmetry() == expected[0]
         assert A._store.is_symmetric == expected[1]
@@ -145,7 +145,7 @@ def test_a_rectangular_matrix_is_never_compared_with_its_transpose(monkeypatch):
     assert not A._store.find_symmetry()
 
 
-# --- when symmetry is detected --------------------------------------------------------------------
+# --- cached symmetry ------------------------------------------------------------------------------
 
 
 def spy(A: gl.Matrix, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -231,7 +231,7 @@ def test_a_symmetric_pattern_is_stored_once_and_asymmetric_values_twice(has_colu
     same(A, Table((60, 60), np.dtype(np.int64), {(x, y): x for x, y in zip(i, j, strict=True)}))
 
 
-# --- results stay the same ------------------------------------------------------------------------
+# --- unchanged results ----------------------------------------------------------------------------
 
 
 @fewer(4)
@@ -241,9 +241,8 @@ def test_results_are_the_same_before_and_after_symmetry_detection(table, how, da
     if data.draw(st.booleans()):
         assert B._store.csc is not None
     B._store.find_symmetry()
-    few = (
-        gl.config.compiled is True and not is_full()
-    )  # Numba takes one or two seconds to compile each
+    # Numba takes one or two seconds to compile each semiring.
+    few = gl.config.compiled is True and not is_full()
     for name in ("plus_times", "any_secondi", *(() if few else ("min_first", "plus_minus"))):
         ring = getattr(gl.semiring, name)
         if A.dtype not in ring.types:

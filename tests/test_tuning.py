@@ -59,7 +59,7 @@ def test_overlapping_blocks_restore_the_default_in_any_order():
     assert current(DEFAULT) is DEFAULT
 
 
-def test_a_block_that_ends_out_of_order_leaves_the_other_one_in_effect():
+def test_a_block_that_ends_out_of_order_does_not_change_the_value_of_the_other_block():
     outer, inner = using(Left(2), Right(4)), using(Left(2))
     outer.__enter__()
     inner.__enter__()

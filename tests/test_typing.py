@@ -1,4 +1,4 @@
-"""The types that a type checker infers: pyright checks `assert_type`, and pytest runs the calls."""
+"""Test inferred types: pyright checks `assert_type`, and pytest runs the calls."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_flag_decides_which_results_are_none():
 
 
 @pytest.mark.parametrize("vertex", ["ann", "bob"])
-def test_one_vertex_has_a_scalar_and_several_have_a_vector(vertex: str):
+def test_one_vertex_gives_a_scalar_and_several_vertices_give_a_vector(vertex: str):
     assert_type(closeness(G, vertex), float)
     assert_type(closeness(G), Vector)
     assert_type(closeness(G, [vertex]), Vector)

@@ -1,4 +1,4 @@
-"""Test that a Graph that knows the name of its values refuses other names."""
+"""Test that a Graph whose weights have a name refuses other names for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GRAPHS = {
 
 
 @pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
-def test_a_graph_keeps_the_name_of_its_values(make):
+def test_a_graph_keeps_the_name_of_its_weights(make):
     G = make()
     others = [G.to("cpu"), G.subgraph("abc"), G.to_undirected(), G.transpose]
     others += [G.add_edges([("c", "d", 1)]), pickle.loads(pickle.dumps(G))]
@@ -53,7 +53,7 @@ def test_a_misspelled_weight_is_refused_with_the_known_name(make):
     assert sssp(G, "a", weight="length").distances.to_dict() == {"a": 0, "b": 3, "c": 8}
 
 
-def test_a_graph_that_does_not_know_the_name_of_its_values_accepts_any():
+def test_a_graph_whose_weights_have_no_name_accepts_any_name():
     G = Graph.from_edges([("a", "b", 3)])
     assert G.weight_name is None and Graph(G.matrix).weight_name is None
     assert Graph.from_networkx(roads(), weight=None).weight_name is None
@@ -62,7 +62,7 @@ def test_a_graph_that_does_not_know_the_name_of_its_values_accepts_any():
     assert G.to_networkx(None).edges["a", "b"] == {} == G.to_networkx(False).edges["a", "b"]
 
 
-def test_a_graph_read_from_a_file_with_attributes_knows_the_name_of_its_values(tmp_path):
+def test_a_graph_read_from_a_file_with_attributes_keeps_the_name_of_its_weights(tmp_path):
     path = tmp_path / "roads.graphml"
     nx.write_graphml(roads(), path)
     G = Graph.read(path, weight="length")
@@ -77,6 +77,8 @@ def test_from_networkx_refuses_a_weight_that_no_edge_has():
     with pytest.raises(InvalidValue, match="no edge has this attribute: None counts 1 per edge"):
         Graph.from_networkx(nx.path_graph(3), weight="length")
     assert Graph.from_networkx(nx.empty_graph(3), weight="length").nedges == 0
-    assert Graph.from_networkx(nx.path_graph(3)).nedges == 2  # "weight" may be absent
+    assert (
+        Graph.from_networkx(nx.path_graph(3)).nedges == 2
+    )  # the default attribute, "weight", may be missing
     some = nx.Graph([("a", "b", {"length": 3}), ("b", "c")])
     assert Graph.from_networkx(some, weight="length").has_edge("b", "c")

@@ -1,4 +1,4 @@
-"""Graph algorithms. Each file defines one by a loop of a few algebraic statements."""
+"""Graph algorithms. Each file defines its algorithm as a loop of a few GraphBLAS operations."""
 
 from graphla.algorithms._shared.power_iteration import ConvergenceError
 from graphla.algorithms.average_path_length import average_path_length

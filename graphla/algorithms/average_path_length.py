@@ -25,28 +25,28 @@ def average_path_length(
 
     Compute the mean length of a shortest path.
 
-    Takes n searches; without weights, 64 searches run at once, one bit of a word per search.
+    Takes n searches; without weights, 64 searches run at once, each using one bit of a 64-bit word.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
-        method: "unweighted", "dijkstra" or "bellman-ford", which also takes weights below 0. None
-            chooses "dijkstra" if `weight` is set, otherwise "unweighted".
+        method: "unweighted", "dijkstra" or "bellman-ford". Only "bellman-ford" accepts negative
+            weights. None chooses "dijkstra" if `weight` is set, otherwise "unweighted".
 
     Returns:
         float: the mean length; 0.0 for a graph with one vertex.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if
-            `method` is another name, if a weight is NaN, if a weight is below 0 with "dijkstra", if
-            a cycle has a negative sum, or, with weights, if A is a Graph whose parallel edges were
-            summed.
-        OverflowError: If an INT64 distance does not fit.
+            `method` is not one of the names above, if a weight is NaN, if a weight is negative and
+            the method is "dijkstra", if a cycle has a negative total weight, or if weights are used
+            and A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -70,7 +70,8 @@ def average_path_length(
     else:
         A, _ = lengths_of(A, weight)
         paths = sssp if method == "dijkstra" else bellman_ford
-        # Σ over u of Σ over v of d(u, v); each inner sum has at most n finite terms, in FP64
+        # Add up the distances from each source u, and then these sums, in FP64. The sum for one
+        # source has at most n finite terms.
         batches = many.batches(A, n, "average path length", size=1)
         total = sum(paths(A, u.start).distances.reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

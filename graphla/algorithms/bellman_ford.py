@@ -1,9 +1,9 @@
-"""Shortest paths with weights that may be below 0, and cycles with a negative sum of weights.
+"""Shortest paths with possibly negative weights, and cycles with a negative total weight.
 
-Like `sssp`, this is the least d with d = d min (d min.+ A) and d = 0 at the source (R. Bellman,
-1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased. Around a cycle
-with a negative sum distances would decrease without end. Such a cycle is found in the parents,
-which form a forest as long as no path goes around such a cycle.
+Like `sssp`, this computes the least d with d = d min (d min.+ A) and d = 0 at the source (R.
+Bellman, 1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased. Around a
+cycle with a negative total weight, distances would decrease forever. The parents reveal such a
+cycle: they form a forest unless some path has gone around a negative cycle.
 """
 
 from __future__ import annotations
@@ -65,39 +65,38 @@ def bellman_ford(
 ) -> ShortestPaths[Any]:
     """``d = d min (d min.+ A)``, until no distance decreases.
 
-    Find shortest paths from one or several vertices to all others; weights may be below 0.
+    Find shortest paths from one or several vertices to all others; weights may be negative.
 
-    Takes O(n m) time at worst. `sssp` is faster if no weight is below 0.
+    Takes O(n m) time in the worst case. `sssp` is faster if no weight is negative.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the lengths of the edges.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has distance 0, unless a path to it has a negative
-            length.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
-        parents: whether to find the vertex before each vertex on a shortest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A are the edge lengths.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has distance 0, unless a path to it has a negative length.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
+        parents: whether to also return the predecessor of each vertex on a shortest path.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
-        ShortestPaths: (distances, parents), with entries at the vertices that are reached.
-            `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
-            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
-            there are several shortest paths, it describes any one of them.
+        ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
+            Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
+            `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
+            shortest paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
-        InvalidValue: If the source reaches a cycle whose weights have a negative sum (the message
-            names a vertex of it, and `negative_cycle` returns the whole cycle), if rounded lengths
-            keep decreasing around a cycle whose weights add up to about 0, if a weight is NaN, or,
-            with weights, if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
+        InvalidValue: If the source reaches a cycle with a negative total weight (the message names
+            one of its vertices, and `negative_cycle` returns the whole cycle), if rounded lengths
+            keep decreasing around a cycle whose weights add up to about 0, if a weight is NaN, or
+            if weights are used and A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -117,7 +116,7 @@ def bellman_ford(
     # d(s) = 0
     start = validation.starts(source, A, 0, dtype)
     try:
-        # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
+        # d = d ⊕ d min.+ A ⊕ d min.+ A² ⊕ ...
         distances, before = solve(start, A, min_plus[dtype], mask=mask, parents=parents)
     except EndlessCycle as error:
         raise no_solution(error, ", which the source reaches") from error
@@ -126,32 +125,34 @@ def bellman_ford(
 
 @graph_algorithm(vertices=("source",), lengths="A")
 def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
-    """``d = d min (d min.+ A)`` has no solution if a cycle has a negative sum.
+    """``d = d min (d min.+ A)`` has no solution if a cycle has a negative total weight.
 
-    Find a cycle whose weights have a negative sum.
+    Find a cycle with a negative total weight.
 
-    Takes O(n m) time at worst. An undirected edge of negative weight is such a cycle, there and
-    back. NetworkX raises an error if there is no such cycle; this function returns None.
+    Takes O(n m) time in the worst case. An undirected edge with a negative weight is itself such a
+    cycle, because it can be followed in both directions. If there is no such cycle, this function
+    returns None, whereas NetworkX raises an error.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the weights of the edges.
-        source: find only cycles that this vertex, or one of several vertices, reaches. None finds a
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A are the edge weights.
+        source: a vertex or several vertices; only cycles that they reach are found. None finds a
             cycle anywhere.
 
     Returns:
-        list[int] | None: the vertices of a cycle in the order of its edges, the first of them again
-            at the end; None if there is no such cycle. The exact sum of its weights is below 0.
+        list[int] | None: the vertices of a cycle in the order of its edges, with the first vertex
+            repeated at the end; None if there is no such cycle. The exact sum of the weights is
+            negative.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector of sources are not on one device.
+        DeviceMismatch: If A and a Vector of sources are not on the same device.
         InvalidValue: If rounded lengths keep decreasing around a cycle whose weights add up to
             about 0, if a weight is NaN, or if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 length does not fit.
+        OverflowError: If a length does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -176,7 +177,7 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
 
 
 def no_solution(error: EndlessCycle, reached: str = "") -> InvalidValue:
-    """Return the error for lengths that decrease around a cycle without end."""
+    """Return the error to raise when lengths keep decreasing around a cycle."""
     vertex = vertex_name(error.cycle[0])
     if error.is_rounded:
         return InvalidValue(

@@ -1,8 +1,9 @@
-"""Betweenness: the share of shortest paths between others that pass a vertex or an edge.
+"""Betweenness: the fraction of shortest paths that pass through a vertex or an edge.
 
-The measure is L. Freeman's (1977) for vertices, and M. Girvan's and M. Newman's (2002) for edges.
-The contribution of one source is U. Brandes' dependency (2001; edges and samples: 2008).
-`definition` is the loop of LAGraph, which treats many sources at once, one row each.
+The measure was defined by L. Freeman (1977) for vertices, and by M. Girvan and M. Newman (2002) for
+edges. The contribution of one source is the dependency of U. Brandes (2001; for edges and samples:
+2008). `definition` is the loop of LAGraph, which processes many sources at once, with one matrix
+row per source.
 """
 
 from __future__ import annotations
@@ -44,38 +45,39 @@ def betweenness(
 ) -> Vector:
     """``b(v) = Σ σ(s, t | v) / σ(s, t)``, over all pairs of other vertices s and t.
 
-    Compute betweenness centrality: the share of shortest paths that pass each vertex.
+    Compute betweenness centrality: the fraction of shortest paths that pass through each vertex.
 
-    σ(s, t) counts the shortest paths from s to t, and σ(s, t | v) those that pass v. Takes O(m)
-    time per source without weights.
+    σ(s, t) is the number of shortest paths from s to t, and σ(s, t | v) counts those that pass
+    through v. Takes O(m) time per source without weights.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
-            None takes all vertices.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
+            NetworkX. None uses all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A as lengths, which must be above 0.
-        endpoints: whether a path counts for its own ends as well.
-        seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
-            seed gives one result.
+        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
+            to use the values of A as lengths, which must be above 0.
+        endpoints: whether a path also counts for its two end vertices.
+        seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
+            seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each pair is counted
+            once.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or,
-            with weights, if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+            not above 0, if a weight is too small to change the distance to which it is added, or if
+            weights are used and A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -95,20 +97,20 @@ def betweenness(
     sums = sum_dependencies(A, chosen, is_weighted=_has_lengths(A, weight, chosen), reach=endpoints)
     b = sums.totals
     if endpoints:
-        # add to b(v) the number of sources that reach v; if v is a source, also the number of
-        # vertices that v reaches
+        # Add to b(v) the number of sources that reach v. If v is a source, also add the number of
+        # other vertices that v reaches.
         b(binary.plus) << sums.reached
         own = sums.counts.astype(float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
-    pairs = n if endpoints else n - 1  # number of possible sources of paths that pass one vertex
+    pairs = n if endpoints else n - 1  # sources whose paths count for one vertex
     if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
     whole = 1 / (pairs - 1) if normalized else pairs / halves
     if endpoints or not is_sample:
         return _scale(b, whole / (chosen.size if is_sample else pairs))
-    # A path does not count for its own source, so a vertex that is a source is passed by paths from
-    # one source fewer.
+    # A path does not count for its own source, so a vertex that is itself a source receives
+    # contributions from one source fewer.
     scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
     scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
@@ -128,38 +130,39 @@ def edge_betweenness(
 ) -> Matrix:
     """``B(u, v) = Σ σ(s, t | u, v) / σ(s, t)``, over all pairs of vertices s and t.
 
-    Compute the share of shortest paths that pass each edge.
+    Compute the fraction of shortest paths that pass through each edge.
 
-    σ(s, t) counts the shortest paths from s to t, and σ(s, t | u, v) those that pass the edge u ->
-    v. In an undirected graph B(u, v) = B(v, u) counts both directions. Takes O(m) time per source
-    without weights.
+    σ(s, t) is the number of shortest paths from s to t, and σ(s, t | u, v) counts those that use
+    the edge u -> v. In an undirected graph B(u, v) = B(v, u) counts both directions. Takes O(m)
+    time per source without weights.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        k: sample this many vertices as sources, by `seed`, and scale the sum up, as NetworkX does;
-            None takes all vertices.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
+            NetworkX. None uses all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to use
-            the values of A as lengths, which must be above 0.
-        seed: None (the same as 0), an integer of at least 0, or a `numpy.random.Generator`. One
-            seed gives one result.
+        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
+            to use the values of A as lengths, which must be above 0.
+        seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
+            seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each pair counts once.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each pair is counted
+            once.
 
     Returns:
-        Matrix: a Matrix of shape (n, n) and dtype FP64, with the entries of A.
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with the pattern of A.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
         InvalidValue: If both `k` and `sources` are given, if `k` is not from 1 to n, if a weight is
-            not above 0, if a weight is too small to change the distance to which it is added, or,
-            with weights, if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+            not above 0, if a weight is too small to change the distance to which it is added, or if
+            weights are used and A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -197,7 +200,7 @@ def sum_dependencies(
     of_edges: bool = False,
     reach: bool = False,
 ) -> DependencySums:
-    """Return the dependencies of vertices, and with `of_edges` of edges, summed over `sources`."""
+    """Sum the dependencies of vertices, and of edges if `of_edges` is set, over `sources`."""
     define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
     if is_weighted and not validation.is_floating(A) and not _is_exact(A):
         return define()
@@ -207,12 +210,12 @@ def sum_dependencies(
 def definition(
     A: Matrix, sources: np.ndarray, *, is_weighted: bool = False, of_edges: bool = False
 ) -> DependencySums:
-    """Return the sums, computed by products: with weights one source at a time, else in batches."""
+    """Compute the sums by matrix products; weighted sources are processed one by one."""
     n = A.nrows
     totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
     edges, counts = None, np.zeros(sources.size, np.int64)
     if of_edges:
-        # E = 0 on the pattern of A
+        # E has a 0 at each entry of A
         edges = A.apply(unary.one).new(FP64).apply(binary.times, right=0.0).new()
     for part in batches(A, sources.size, "betweenness", 1 if is_weighted else BATCH):
         some = sources[part]
@@ -238,7 +241,7 @@ def definition(
 def _count_by_level(
     A: Matrix, sources: np.ndarray, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return the number of paths to each vertex, and the dependency per path; a row per source.
+    """Return path counts, and dependencies divided by them, as matrices with one row per source.
 
     Invariants: after round d, P has entries at the vertices at most d edges away, and levels[d] has
     entries at the vertices exactly d edges away. In the second loop W(v) is the dependency per path
@@ -254,7 +257,7 @@ def _count_by_level(
         # P = P + F
         P(binary.plus) << following
         frontier = following
-    # shares = 0 on the pattern of P; one path = 1 / P
+    # shares has a 0 at each entry of P; one = 1 / P
     shares, one = P.apply(binary.times, right=0.0).new(), P.apply(unary.minv).new()
     carried = None
     for nearer, farther in zip(levels[-2::-1], levels[:0:-1], strict=True):
@@ -263,7 +266,7 @@ def _count_by_level(
         # shares⟨levels[d - 1]⟩ = W plus.first Aᵀ
         shares(nearer.S, binary.plus) << plus_first["FP64"](W @ A.T)
         if edges is not None:
-            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W; levels[d - 1] holds counts of paths
+            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W, where levels[d - 1] holds the path counts
             along = plus_times(nearer.T @ W).new(mask=edges.S)
             carried = along if carried is None else binary.plus(carried | along).new()
     return P, shares, carried
@@ -272,20 +275,20 @@ def _count_by_level(
 def _count_along_weights(
     A: Matrix, source: int, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return what `_count_by_level` returns, for one source and weighted edges.
+    """Return the same results as `_count_by_level`, for one source and weighted edges.
 
-    T holds the edges u -> v that are the last edge of a shortest path.
+    T holds each edge u -> v that is the last edge of some shortest path.
     """
     n = A.nrows
     tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
     T = tight.dup(mask=nearer.S)
-    # σ = s + sT + sT² ...
+    # σ = s + sT + sT² + ...
     term = Vector.from_coo([source], 1.0, FP64, size=n)
     sigma = term.dup()
     while term.nvals:
         term = plus_first["FP64"](term @ T).new()
         sigma(binary.plus) << term
-    # share = Tc + T²c ..., where c = 1 / σ
+    # share = Tc + T²c + ..., where c = 1 / σ
     one = sigma.apply(unary.minv).new()
     share, term = sigma.apply(binary.times, right=0.0).new(), one
     while term.nvals:
@@ -311,7 +314,7 @@ def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
 
 
 def _row(x: Vector) -> Matrix:
-    """Return x as a Matrix of one row."""
+    """Return x as a Matrix with one row."""
     indices, values = x.to_coo()
     return Matrix.from_coo(np.zeros(x.nvals, int), indices, values, nrows=1, ncols=x.size)
 
@@ -332,7 +335,7 @@ def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray
 
 
 def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
-    """Return whether edges have different lengths; refuse lengths that do not lengthen a path."""
+    """Return whether edge lengths differ; raise an error if adding a length has no effect."""
     if not validation.weighs("weight", weight):
         return False
     validation.positive(A)
@@ -343,7 +346,7 @@ def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
 
 
 def _is_directed(A: Matrix, directed: bool | None) -> bool:
-    """Return `directed`, or if it is None whether A is not symmetric."""
+    """Return `directed` if it is given, otherwise whether A is asymmetric."""
     if directed is not None:
         return bool(directed)
     return not validation.is_symmetric(A)
@@ -354,16 +357,17 @@ def _scale(x: Vector, factor: float) -> Vector:
 
 
 def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
-    """Refuse an edge u -> v of floating-point weight w > 0 with d(u) + w = d(u) = d(v).
+    """Raise an error if rounding makes d(u) + w equal to d(u) and d(v) on an edge u -> v.
 
-    Such an edge lies on shortest paths, but both of its ends have the same distance. An edge of
-    this kind and its opposite would form a cycle of shortest paths.
+    The weight w > 0 of such an edge is too small to change the distance d(u). The edge lies on
+    shortest paths although both of its ends have the same distance. Together with its reverse edge,
+    it would form a cycle of shortest paths.
     """
     if not validation.is_floating(A) or not A.nvals:
         return
     least, greatest = extent(A)
-    # Rounding cannot swallow a weight if the smallest weight exceeds twice the spacing of numbers
-    # at the longest distance.
+    # Adding a weight always changes a distance if the smallest weight exceeds twice the spacing of
+    # FP64 numbers at the longest distance.
     if float(least) > A.nrows * float(greatest) * 2.0**-52:
         return
     for source in sources.tolist():
@@ -379,5 +383,5 @@ def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
 
 
 def _is_exact(A: Matrix) -> bool:
-    """Return whether FP64 holds the integer lengths of all paths exactly."""
+    """Return whether FP64 can represent all integer path lengths exactly."""
     return not A.nvals or A.nrows * int(extent(A)[1]) <= 2**53

@@ -1,12 +1,12 @@
 """Breadth-first search: the level of each vertex, and the vertex from which it was reached.
 
-As algebra it is the loop of `definition`, in which each round multiplies the frontier by A under a
-mask that hides the vertices already reached (see also `examples/bfs_as_algebra.py`):
+In terms of algebra this is the loop in `definition`. Each round multiplies the frontier by A under
+a mask that hides the vertices already reached (see also `examples/bfs_as_algebra.py`):
 
     p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
 
-A backend runs all levels as one operation. Each level pushes or pulls, whichever reads fewer
-entries (Beamer, Asanović and Patterson, SC 2012).
+A backend runs all levels as one operation. Each level runs as a push or as a pull, whichever reads
+fewer entries (Beamer, Asanović and Patterson, SC 2012).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Parents = TypeVar("Parents")
 
 
 class Traversal(NamedTuple, Generic[Levels, Parents]):
-    """The result of `bfs`. Only vertices that are reached have entries.
+    """The result of `bfs`. Only reached vertices have entries.
 
     Attributes:
         levels: a Vector of dtype INT32 or UINT8 with the number of edges from the nearest source,
@@ -119,39 +119,39 @@ def bfs(
 ) -> Traversal[Any, Any]:
     """``f⟨¬p, r⟩ = f any.secondi A``, until f is empty.
 
-    Search breadth first from one or several vertices, and return levels and parents.
+    Run a breadth-first search from one or several vertices, and return levels and parents.
 
     f is the frontier, p holds the parents found so far, and r stands for replace. The search takes
     O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has level 0 and is its own parent.
-        levels: the dtype of the levels: "INT32", or "UINT8", which is faster to write and holds
-            levels up to 254; or None for no levels.
-        parents: True for any one of the possible parents of each vertex, "least" for the smallest
-            of them, False for no parents.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has level 0 and is its own parent.
+        levels: the dtype of the levels: "INT32", or "UINT8", which is faster but cannot hold a
+            level above 254; None to omit the levels.
+        parents: True for an arbitrary valid parent of each vertex, "least" for the smallest one,
+            False for no parents.
         cutoff: the maximum level: vertices more than `cutoff` edges away are not reached. None
             sets no bound.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
-        Traversal: (levels, parents), two Vectors of size n with entries at the vertices that are
-            reached. `levels` counts edges from the nearest source and has the dtype of `levels`.
-            `parents`, of dtype INT32, holds the vertex from which each vertex was reached. A part
+        Traversal: (levels, parents), two Vectors of size n with entries at the reached vertices.
+            `levels` holds the number of edges from the nearest source, in the requested dtype.
+            `parents`, of dtype INT32, holds the vertex from which each vertex was reached. A result
             that was not requested is None.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
-        InvalidValue: If `levels` or `parents` is not one of the values above, or `cutoff` is below
-            0.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
+        InvalidValue: If `levels` or `parents` is not one of the values above, or `cutoff` is
+            negative.
         OverflowError: If a level exceeds 254 and `levels` is "UINT8".
 
     Examples:
@@ -184,11 +184,12 @@ def bfs(
 def definition(
     A: Matrix, source: Any, *, mask: Any = None, cutoff: int | None = None
 ) -> tuple[Vector, Vector]:
-    """Return the levels and the parents, computed by the loop of LAGraph.
+    """Compute the levels and the parents with the loop of LAGraph.
 
     At the start of each round `levels` and `parents` have entries at the vertices that are fewer
-    than `depth` edges away. The frontier has entries at the vertices that are `depth` edges away;
-    each holds a neighbor that is one edge nearer, and a source holds itself.
+    than `depth` edges away. The frontier has entries at the vertices that are `depth` edges away.
+    The value of each entry is a neighbor that is one edge nearer to the source, or the vertex
+    itself if it is a source.
     """
     n = A.nrows
     levels, parents, depth = Vector(int, n), Vector(int, n), 0
@@ -208,7 +209,7 @@ def definition(
 
 
 def _dtype_of_levels(levels: Any) -> DataType | None:
-    """Return the dtype of the levels, or None for no levels; refuse other dtypes."""
+    """Return the dtype of the levels, or None for no levels; raise an error for other dtypes."""
     if levels is None:
         return None
     if isinstance(levels, str) and levels == "INT32":

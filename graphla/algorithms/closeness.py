@@ -19,7 +19,7 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Number of vertices whose weighted distances are held at a time."""
+"""Number of vertices whose weighted distances are in memory at the same time."""
 
 
 @overload
@@ -67,28 +67,28 @@ def closeness(
     Compute the closeness centrality of each vertex: how close it is to the vertices that reach it.
 
     As in NetworkX, distances are measured along paths that end at v. c(v) is 0 if no other vertex
-    reaches v. Without lengths, searches from k vertices take O(m k / 64) time at best.
+    reaches v. Without lengths, searches from k vertices take O(m k / 64) time in the best case.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        u: a vertex for its value alone; a list or array of vertices for these alone; None for all
-            vertices.
-        distance: None or False to count edges; True, or the name of the length as in NetworkX, to
-            use the values of A, at least 0.
-        wf_improved: whether to multiply by (r - 1) / (n - 1), the share of the graph that reaches v
-            (Wasserman and Faust), so that vertices in small components do not rank first.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        u: a single vertex, a list or array of vertices, or None for all vertices.
+        distance: None or False to count edges; True, or the name of an edge attribute as in
+            NetworkX, to use the values of A, which must be at least 0.
+        wf_improved: whether to multiply by (r - 1) / (n - 1), the fraction of the other vertices
+            that reach v (Wasserman and Faust), so that vertices in small components do not rank
+            first.
 
     Returns:
         Vector | float: a float if `u` is one vertex; otherwise a Vector of size n and dtype FP64,
             with entries at the vertices of `u`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If a length is below 0 or NaN, or, with lengths, if A is a Graph whose
+        InvalidValue: If a length is negative or NaN, or if lengths are used and A is a Graph whose
             parallel edges were summed.
 
     Examples:
@@ -122,7 +122,7 @@ def closeness(
 
 
 def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of vertices that each chosen vertex reaches, and the sum of distances."""
+    """Return, for each chosen vertex, how many vertices it reaches and the sum of distances."""
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)

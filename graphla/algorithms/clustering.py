@@ -1,12 +1,13 @@
-"""Clustering: the share of pairs of a vertex's neighbors that are neighbors of each other.
+"""Clustering: the fraction of pairs of neighbors of a vertex that are adjacent to each other.
 
-The coefficient is D. Watts' and S. Strogatz' (1998). With weights, each triangle counts as the
-geometric mean of its weights (J.-P. Onnela et al., 2005). For directed graphs it is G. Fagiolo's
-(2007), whose formula agrees with the undirected one if A is symmetric.
+The coefficient was defined by D. Watts and S. Strogatz (1998). With weights, each triangle counts
+as the geometric mean of its weights (J.-P. Onnela et al., 2005). Directed graphs use the formula of
+G. Fagiolo (2007), which agrees with the undirected formula if A is symmetric.
 
 Invariants, for an A without self-loops:
-- S = W + Wᵀ is symmetric, where W holds the cube root of each weight, or 1
-- total(v) is the number of edges out of v and into v, mutual(v) the number of opposite pairs
+- S = W + Wᵀ is symmetric, where W holds the cube root of each weight, or 1 without weights
+- total(v) is the number of edges into and out of v, and mutual(v) the number of pairs of opposite
+  edges at v
 - t(v), twice the triangles around v, is at most total (total - 1) - 2 mutual
 """
 
@@ -62,34 +63,34 @@ def clustering(
 def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | float:
     """``c = t / (total (total - 1) - 2 mutual)``.
 
-    Compute the clustering coefficient of each vertex: the share of its pairs of neighbors that an
-    edge joins.
+    Compute the clustering coefficient of each vertex: the fraction of its pairs of neighbors that
+    are joined by an edge.
 
-    For each vertex, total counts the edges into and out of it, mutual the pairs of opposite edges,
-    and t twice the directed triangles around it. For an undirected graph this is the number of
-    triangles divided by the number of pairs of neighbors. c is 0 if there is no triangle.
-    Self-loops do not count. Takes O(m √m) time at most.
+    For each vertex, `total` is the number of edges into and out of it, `mutual` is the number of
+    pairs of opposite edges, and t is twice the number of directed triangles around it. For an
+    undirected graph this is the number of triangles divided by the number of pairs of neighbors. c
+    is 0 if there is no triangle. Self-loops are ignored. Takes at most O(m √m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. A Matrix that is not symmetric is a directed
             graph, in which triangles of all directions count.
-        nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
-            all vertices.
-        weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
-            count for each triangle the cube root of the product of its weights, each divided by the
-            largest weight of A.
+        nodes: a single vertex, a list or array of vertices, or None for all vertices.
+        weight: None or False to count triangles; True, or the name of an edge attribute as in
+            NetworkX, to count each triangle as the cube root of the product of its weights, where
+            each weight is divided by the largest weight in A.
 
     Returns:
         Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
             FP64, with entries at the vertices of `nodes`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If `weight` is set and the graph has a triangle, but the largest weight is 0.
+        InvalidValue: If `weight` is set and the largest weight is 0 although the graph has a
+            triangle.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -135,29 +136,29 @@ def average_clustering(
 ) -> float:
     """``Σ c / n``, where c holds the clustering coefficients.
 
-    Compute the mean clustering coefficient of all vertices, or of some.
+    Compute the mean clustering coefficient of all vertices, or of the given ones.
 
-    Takes O(m √m) time at most.
+    Takes at most O(m √m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. A Matrix that is not symmetric is a directed
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. A Matrix that is not symmetric is a directed
             graph.
         nodes: the vertices to average over, one or several; None for all vertices.
-        weight: None or False to count triangles; True, or the name of the weight as in NetworkX, to
-            weight them as `clustering` does.
-        count_zeros: whether vertices with coefficient 0 are part of the mean.
+        weight: None or False to count triangles; True, or the name of an edge attribute as in
+            NetworkX, to weight triangles as in `clustering`.
+        count_zeros: whether vertices with coefficient 0 are included in the mean.
 
     Returns:
         float: the mean, from 0 to 1.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If there is no vertex to average over, or if `weight` is set and the graph has
-            a triangle, but the largest weight is 0.
+        InvalidValue: If there is no vertex to average over, or if `weight` is set and the largest
+            weight is 0 although the graph has a triangle.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -186,23 +187,23 @@ def average_clustering(
 def transitivity(A: Matrix) -> float:
     """``Σ (N plus.pair Nᵀ)⟨N⟩ / Σ degree (degree - 1)``.
 
-    Compute the share of paths of length 2 that an edge closes to a triangle.
+    Compute the fraction of paths of length 2 that an edge closes into a triangle.
 
     In an undirected graph this is three times the number of triangles divided by the number of
-    paths of length 2. In a directed graph, as in NetworkX, it is the share of pairs of out-edges of
-    a vertex whose ends are joined. N is A without self-loops, which do not count. Takes O(m √m)
-    time at most.
+    paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of out-edges
+    of the same vertex whose targets are joined by an edge. N is A without self-loops, which do not
+    count. Takes at most O(m √m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
-        float: the share, from 0 to 1; 0 if there is no triangle.
+        float: the fraction, from 0 to 1; 0 if there is no triangle.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:
@@ -215,7 +216,7 @@ def transitivity(A: Matrix) -> float:
     N = common_neighbors.pattern(common_neighbors.drop_loops(A))
     degree = common_neighbors.degrees(N)
     F = common_neighbors.orient_pairs(N, degree)
-    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F counts the directions of each edge
+    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F is the number of directions (1 or 2) of each edge
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)
     return closed / int((degree.astype(np.int64) * (degree - 1)).sum()) if closed else 0.0

@@ -1,11 +1,12 @@
 """Greedy coloring: a number for each vertex, such that neighbors have different numbers.
 
-In an order of all vertices, each vertex takes the smallest color that no earlier neighbor has (M.
-T. Jones and P. E. Plassmann, 1993). The colors equal those of the sequential greedy loop over that
-order. Here a vertex takes its color as soon as all earlier neighbors have colors.
+The vertices are ordered, and each vertex takes the smallest color that none of its earlier
+neighbors has (M. T. Jones and P. E. Plassmann, 1993). A vertex takes its color as soon as all its
+earlier neighbors have colors, and many vertices are colored at once. The result equals that of the
+sequential greedy loop over the same order.
 
 Invariants of `definition`, at the head of each round:
-- waiting has the vertices without a color, each with its number; larger numbers come first;
+- waiting holds the vertices without a color, each with its number; larger numbers come first;
 - a vertex of color c has bit c mod 64 set in bits[c div 64], and no entry in the other vectors.
 """
 
@@ -35,27 +36,26 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
 
     Color the vertices such that no edge joins two vertices of the same color.
 
-    Self-loops do not count. Takes O(n + m) time. NetworkX has other strategies, which order the
-    vertices one by one; they are not available here.
+    Self-loops are ignored. Takes O(n + m) time. The strategies of NetworkX that choose the vertices
+    one by one are not available.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
-        strategy: the order of the vertices: "largest_first" by descending degree, equal degrees in
-            random order, or "random_sequential" in random order.
-        seed: determines the random order: None (the same as 0), an integer of at least 0, or a
-            `numpy.random.Generator`. One seed gives one result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
+        strategy: the order of the vertices: "largest_first" sorts them by descending degree, with
+            equal degrees in random order; "random_sequential" uses a random order.
+        seed: determines the random order: None (the same as 0), a non-negative integer, or a
+            `numpy.random.Generator`. The same seed always gives the same result.
 
     Returns:
         Vector: the colors 0, 1, ..., a full Vector of size n and dtype INT64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If A is a directed Graph or is not symmetric, if `strategy` is another name,
-            or if `seed` is below 0.
+        InvalidValue: If A is a directed Graph or is not symmetric, if `strategy` is not one of the
+            names above, or if `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix
@@ -74,20 +74,20 @@ def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None
 
 
 def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
-    """Return distinct INT64 numbers; a vertex with a larger number comes earlier."""
+    """Number the vertices with distinct INT64 numbers; vertices with larger numbers come first."""
     if strategy != "largest_first":
         return hashed_random.priorities(A, seed)
-    # 31 bits of the degree, then 32 of the position in the random order
+    # The upper bits hold the degree (31 bits), the lower 32 bits the position in the random order.
     by_degree = binary.times(degrees(A), 1 << 32).new()
     return binary.plus(by_degree & random_order(A, seed)).new()
 
 
 def definition(A: Matrix, numbers: Vector) -> Vector:
-    """Return the colors, computed by rounds of masked products."""
+    """Compute the colors in rounds of masked matrix products."""
     n = A.nrows
     waiting, bits = numbers.dup(), [Vector("UINT64", n)]
     while waiting.nvals:
-        # ready = w⟨w ≥ A max.second w⟩: the vertices without an earlier neighbor that waits
+        # ready = w⟨w ≥ A max.second w⟩: the vertices whose earlier neighbors all have colors
         greatest = max_second(A @ waiting).new(mask=waiting.S)
         held = binary.gt(greatest & waiting).new()
         ready = waiting.dup(mask=~held.V)
@@ -96,7 +96,7 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         while ready.nvals:
             if word == len(bits):
                 bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: which of 64 colors the neighbors have
+            # used⟨ready⟩ = A bor.second b: which of these 64 colors the neighbors have
             used = Vector("UINT64", n)
             used(ready.S) << np.uint64(0)
             used(ready.S, binary.bor) << bor_second(A @ bits[word])
@@ -109,7 +109,8 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
             word += 1
     colors = Vector(int, n)
     for word, set_ in enumerate(bits):
-        # c⟨b⟩ = 64·word + log₂ b, rounded: on a GPU log₂ 8 is slightly less than 3
+        # c⟨b⟩ = 64·word + log₂ b. The logarithm is rounded, because log₂ 8 is slightly less than 3
+        # on a GPU.
         place = unary.round(unary.log2["FP64"](set_).new()).new()
         colors(set_.S) << binary.plus(place, 64 * word)
     return colors

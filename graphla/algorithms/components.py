@@ -1,10 +1,10 @@
-"""Connected components: which vertices a path joins, regardless of the direction of its edges.
+"""Connected components: sets of vertices joined by paths, regardless of edge directions.
 
-A backend uses union-find and samples the edges first (Sutton, Ben-Nun and Barak, 2018).
-`definition` is FastSV (Zhang, Azad and Hu, 2020), which LAGraph uses too. Each component grows into
-a tree of parents whose root is its smallest vertex. In each round, trees hook onto other trees and
-become shallower, so a dozen rounds suffice. Label propagation along edges would need as many rounds
-as the longest shortest path has edges.
+The backends use union-find and first process a sample of the edges (Sutton, Ben-Nun and Barak,
+2018). `definition` is FastSV (Zhang, Azad and Hu, 2020), which LAGraph also uses. Each component
+grows into a tree of parents whose root is its smallest vertex. In each round, trees hook onto other
+trees and become shallower, so about a dozen rounds suffice. Propagating labels along edges would
+need as many rounds as the longest shortest path has edges.
 
 Invariants, at the head of each round of FastSV:
 - parent is full, and parent(i) is a vertex in the component of i. It is at most i and never
@@ -34,20 +34,20 @@ def connected_components(A: Matrix) -> Vector:
 
     Label each vertex with the smallest vertex of its connected component.
 
-    Edges join both ways: in a directed graph the components are the weak ones. Takes about O(n + m)
-    time.
+    The direction of edges is ignored: for a directed graph the result is the weakly connected
+    components. Takes about O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
             label if and only if they are in one component.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:
@@ -70,20 +70,20 @@ def connected_components(A: Matrix) -> Vector:
 def component_count(A: Matrix) -> int:
     """``|{i : f(i) = i}|``, where f holds the labels of `connected_components`.
 
-    Count the connected components; in a directed graph, the weak components.
+    Count the connected components (in a directed graph, the weakly connected components).
 
     Takes about O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         int: the number of components, 0 if the graph has no vertices.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:
@@ -99,20 +99,20 @@ def component_count(A: Matrix) -> int:
 def is_connected(A: Matrix) -> bool:
     """``|{i : f(i) = i}| = 1``, where f holds the labels of `connected_components`.
 
-    Return whether a path joins every pair of vertices, regardless of the direction of edges.
+    Return whether every pair of vertices is joined by a path, regardless of edge directions.
 
     Takes about O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         bool: whether there is exactly one component.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If the graph has no vertices, as in NetworkX.
 
@@ -127,7 +127,7 @@ def is_connected(A: Matrix) -> bool:
 
 
 def definition(A: Matrix) -> Vector:
-    """Return the labels, computed by rounds of products."""
+    """Compute the labels in rounds of matrix products."""
     n = A.nrows
     parent = Vector.from_dense(np.arange(n))
     grandparent, least = parent.dup(), Vector(int, n)
@@ -136,9 +136,9 @@ def definition(A: Matrix) -> Vector:
         # u = A min.second g ⊕ g min.first A: the smallest grandparent of the neighbors
         least << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
-        # f(f(i)) = f(f(i)) min u(i): trees hook onto trees; a shallow tree hooks at its root
+        # f(f(i)) = f(f(i)) min u(i): hook the root of each shallow tree onto another tree
         parent(binary.min) << min_first(least @ selection(parent))
-        # f = f min u min g: vertices hook as well, and trees become shallower
+        # f = f min u min g: hook single vertices onto other trees, and make trees shallower
         parent(binary.min) << least
         parent(binary.min) << grandparent
         # g = f(f)
@@ -156,6 +156,6 @@ def count_roots(labels: Vector) -> int:
 
 
 def refuse_empty(A: Matrix) -> None:
-    """Refuse a graph without vertices, which is neither connected nor disconnected."""
+    """Raise an error for a graph without vertices, which is neither connected nor disconnected."""
     if A.nrows == 0:
         raise InvalidValue("A has no vertex, but connectedness is defined for graphs that have one")

@@ -1,11 +1,12 @@
 """Cores: what remains of a graph when vertices of low degree are removed one after another.
 
-S. Seidman (1983) introduced cores. On the CPU vertices are removed in order of degree (Batagelj and
-Zaversnik, 2003), on a GPU in rounds within one launch. `definition` uses rounds of products.
+S. Seidman (1983) introduced cores. The CPU removes vertices in order of degree (Batagelj and
+Zaversnik, 2003); a GPU removes them in rounds within one kernel launch. `definition` uses rounds of
+matrix products.
 
 Invariants, at the head of each round:
-- left has an entry at each remaining vertex: the number of its edges to remaining vertices;
-- core(i), for a removed vertex i, is its core number, at most k.
+- left has an entry for each remaining vertex: the number of its edges to remaining vertices;
+- core(i), for each removed vertex i, is its core number, which is at most k.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ def core_numbers(A: Matrix, *, directed: bool | None = None) -> Vector:
     directed graph the degree counts in-edges and out-edges. Takes O(n + m) time on the CPU.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric.
 
     Returns:
         Vector: the core numbers, a full Vector of size n and dtype INT64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A has a self-loop, or `directed` is False but A is not symmetric.
 
@@ -80,26 +81,26 @@ def k_core(
     Takes O(n + m) time after `core_numbers`.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        k: the minimum degree, at least 0; None takes the largest core number.
-        core_number: the core numbers, if they are known: a Vector of size n or a mapping, as
-            `core_numbers` returns them.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the minimum degree, at least 0; None uses the largest core number.
+        core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
+            or a mapping from vertex to number.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric.
 
     Returns:
-        Matrix: a Matrix with the shape, dtype and values of A, and the edges between the vertices
-            of the core. Other vertices are isolated.
+        Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
+            core, with their values. Other vertices are isolated.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `core_number` has a size other than n.
         IndexOutOfBound: If `core_number` has a key that is not a vertex.
-        DeviceMismatch: If A and `core_number` are not on one device.
+        DeviceMismatch: If A and `core_number` are not on the same device.
         InvalidValue: If A has a self-loop, if `directed` is False but A is not symmetric, or if `k`
-            is below 0.
+            is negative.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -126,11 +127,11 @@ def k_core(
 
 
 def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
-    """Return the core numbers, computed by rounds of products."""
+    """Compute the core numbers in rounds of matrix products."""
     directed = _check_directed(A, directed)
     n, k = A.nrows, 0
     core, ones = Vector("INT64", n), Vector.from_dense(np.ones(n, np.int64))
-    # d = A plus.pair 1, ⊕ 1 plus.pair A
+    # d = A plus.pair 1; if the graph is directed, d = d + 1 plus.pair A
     left = Vector.from_dense(np.zeros(n, np.int64))
     left(binary.plus) << plus_pair["INT64"](A @ ones)
     if directed:
@@ -142,7 +143,7 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
         # core⟨g⟩ = k; d⟨¬g, r⟩ = d
         core(gone.S) << k
         left(~gone.S, replace=True) << left
-        # d⟨d⟩ = d - A plus.pair g: each removed edge counts 1
+        # d⟨d⟩ = d - A plus.pair g: subtract the number of removed edges
         left(left.S, binary.minus) << plus_pair["INT64"](A @ gone)
         if directed:
             left(left.S, binary.minus) << plus_pair["INT64"](gone @ A)
@@ -150,7 +151,7 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
 
 
 def _check_directed(A: Matrix, directed: bool | None) -> bool:
-    """Return whether edges have a direction; refuse a graph with self-loops."""
+    """Return whether the graph is directed; raise an error if it has self-loops."""
     if self_loops(A):
         i = int(loops(A).to_coo()[0][0])
         raise InvalidValue(

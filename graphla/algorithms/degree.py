@@ -1,4 +1,4 @@
-"""Degree centrality: the share of the other vertices to which a vertex has an edge."""
+"""Degree centrality: the fraction of the other vertices to which a vertex has an edge."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     self-loop twice. Takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64. As in NetworkX, the value is 1 if the graph
             has only one vertex.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:
@@ -53,7 +53,7 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
         # deg = A plus.pair 1 + 1 plus.pair A
         ends(binary.plus) << edges_in(A)
     else:
-        # deg = A plus.pair 1 + 1 where there is a loop
+        # deg = A plus.pair 1, plus 1 for each self-loop
         ends(binary.plus) << A.diag().apply(unary.one).new(FP64)
     return _divide_by_others(ends)
 
@@ -67,16 +67,16 @@ def in_degree(A: Matrix) -> Vector:
     Takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64. As in NetworkX, the value is 1 if the graph
             has only one vertex.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:
@@ -97,16 +97,16 @@ def out_degree(A: Matrix) -> Vector:
     Takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64. As in NetworkX, the value is 1 if the graph
             has only one vertex.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:
@@ -119,17 +119,17 @@ def out_degree(A: Matrix) -> Vector:
 
 
 def edges_out(A: Matrix) -> Vector:
-    """``deg = A plus.pair 1``: return the number of entries in each row, FP64."""
+    """``deg = A plus.pair 1``: return the number of entries in each row, in FP64."""
     return accelerated(Degrees(A), partial(definition, A))
 
 
 def edges_in(A: Matrix) -> Vector:
-    """``deg = 1 plus.pair A``: return the number of entries in each column, FP64."""
+    """``deg = 1 plus.pair A``: return the number of entries in each column, in FP64."""
     return accelerated(Degrees(A, of_columns=True), partial(definition, A, of_columns=True))
 
 
 def definition(A: Matrix, of_columns: bool = False) -> Vector:
-    """Return the number of entries in each row, or in each column, computed by one product."""
+    """Count the entries in each row, or in each column, with one matrix product."""
     deg, ones = full(0.0, A.nrows), full(1.0, A.nrows)
     # deg = deg + A plus.pair 1, or deg + 1 plus.pair A
     deg(binary.plus) << (plus_pair["FP64"](ones @ A) if of_columns else plus_pair["FP64"](A @ ones))
@@ -137,7 +137,7 @@ def definition(A: Matrix, of_columns: bool = False) -> Vector:
 
 
 def _divide_by_others(ends: Vector) -> Vector:
-    """Return the degrees divided by n - 1, or 1 if n is 1."""
+    """Return the degrees divided by n - 1, or ones if n is 1."""
     if ends.size < 2:
         return full(1.0, ends.size)
     return ends.apply(binary.truediv, right=ends.size - 1).new()

@@ -1,8 +1,8 @@
 """Diameter, radius, center and periphery: the extremes of the eccentricities of a graph.
 
-Only a few eccentricities must be known exactly: a vertex whose eccentricity cannot exceed a known
-one does not matter to the diameter (see `eccentricity` for the bounds; F. W. Takes and W. A.
-Kosters, 2011).
+Only a few eccentricities must be known exactly. For example, a vertex whose eccentricity cannot
+exceed a known one does not affect the diameter (F. W. Takes and W. A. Kosters, 2011). See
+`eccentricity` for the bounds.
 """
 
 from __future__ import annotations
@@ -35,31 +35,32 @@ def diameter(
 
     Compute the diameter: the maximum distance between two vertices.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
-        float: the diameter, an int without weights or with integer weights, otherwise a float.
+        float: the diameter: an int without weights or for integer weights, otherwise a float.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -88,31 +89,32 @@ def radius(
 
     Compute the radius: the distance from a center vertex to the vertex farthest from it.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
-        float: the radius, an int without weights or with integer weights, otherwise a float.
+        float: the radius: an int without weights or for integer weights, otherwise a float.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -139,33 +141,33 @@ def center(
 
     Find the center: the vertices with the smallest eccentricity.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
-    Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
-    of a longest path differ in the last bit.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed. Eccentricities are compared exactly. With floating-point weights, rounding may make the
+    eccentricities of the two ends of a longest path differ in the last bit.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the center and without entries elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -192,19 +194,19 @@ def periphery(
 
     Find the periphery: the vertices with the largest eccentricity.
 
-    Usually a few searches bound the eccentricities well enough; the worst case is n searches.
-    Eccentricities are compared exactly; rounded sums of floating-point weights may let the two ends
-    of a longest path differ in the last bit.
+    Usually a few searches bound the eccentricities tightly enough; in the worst case n searches are
+    needed. Eccentricities are compared exactly. With floating-point weights, rounding may make the
+    eccentricities of the two ends of a longest path differ in the last bit.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        e: the eccentricities of all vertices, if they are known: a Vector of size n, or a mapping
-            from vertex to number.
-        usebounds: whether to skip searches that bounds make unnecessary. False, the default of
-            NetworkX, searches from every vertex; the result is the same.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
+            vertex to number.
+        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
+            NetworkX, searches from every vertex. The result is the same.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
@@ -212,14 +214,14 @@ def periphery(
             elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `e` has a size other than n.
         IndexOutOfBound: If `e` has a key that is not a vertex.
-        DeviceMismatch: If A and `e` are not on one device.
+        DeviceMismatch: If A and `e` are not on the same device.
         InvalidValue: If the graph has no vertices, if some vertex does not reach another, if `e`
-            lacks a vertex, if a weight is below 0 or NaN, or, with weights, if A is a Graph whose
-            parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+            has no value for some vertex, if a weight is negative or NaN, or if weights are used and
+            A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -246,7 +248,7 @@ def _find_bounds(
     is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:
-    """Return bounds on the eccentricities that are close enough for `is_open` to be false."""
+    """Narrow the bounds on the eccentricities until `is_open` is false for every vertex."""
     if A.nrows == 0:
         raise InvalidValue(f"A has no vertex, and so no {name}")
     weighs = validation.weighs("weight", weight)
@@ -260,14 +262,14 @@ def _find_bounds(
 
 
 def _read_eccentricities(e: Vector, name: str) -> Bounds:
-    """Return exact bounds from the eccentricities of all vertices."""
+    """Return bounds that equal the given eccentricities of all vertices."""
     if e.nvals < e.size:
         raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
     return Bounds.exact(e)
 
 
 def refuse_unreachable(A: Matrix, name: str) -> None:
-    """Refuse a graph in which some vertex does not reach another."""
+    """Raise an error for a graph in which some vertex does not reach another."""
     from_it, to_it = reachable(A, 0), reachable(A.T.new(), 0)
     for reached, pair in ((from_it, "from {0} to {1}"), (to_it, "from {1} to {0}")):
         if reached.nvals < A.nrows:

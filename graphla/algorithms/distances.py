@@ -1,9 +1,9 @@
 """Lengths of paths from many sources.
 
-Unweighted lengths come from searches that run 64 sources at a time, one bit of a word per source.
-Each vertex has a word that records which searches have reached it, and an edge passes on all its
-bits at once (M. Then et al., 2014). Weighted lengths are the closure D = D min (D min.+ A) with one
-row per source, starting from D(i, s(i)) = 0.
+Unweighted lengths come from breadth-first searches that run 64 at a time. Each vertex has a 64-bit
+word with one bit per search, which records the searches that have reached it. Following an edge
+updates all 64 searches at once (M. Then et al., 2014). Weighted lengths are the closure D = D min
+(D min.+ A) with one row per source, starting from D(i, s(i)) = 0.
 """
 
 from __future__ import annotations
@@ -36,34 +36,33 @@ def bfs_levels(
 ) -> np.ndarray | cupy.ndarray:
     """``L(i, v)`` is the number of edges on a shortest path from sources[i] to v.
 
-    Search breadth first from each source, and return all levels as one dense array.
+    Run a breadth-first search from each source, and return all levels as one dense array.
 
-    Up to 64 searches run at once, one bit of a word per search, so that k searches take O(m k / 64)
-    time at best. The array needs 4 k n bytes, or k n bytes as UINT8.
+    Up to 64 searches run at once, each using one bit of a 64-bit word, so that k searches take O(m
+    k / 64) time in the best case. The array needs 4 k n bytes, or k n bytes as UINT8.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        sources: a list or array of k vertices, with a separate search from each. None means all
-            vertices.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        sources: a list or array of k vertices from which to search. None means all vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
         cutoff: the maximum level: vertices more than `cutoff` edges away from a source are not
             reached. None sets no bound.
-        mask: a mask of size n, such as `~forbidden.S`. The searches do not enter vertices outside
-            the mask, unless they start there.
+        mask: a mask of size n, such as `~forbidden.S`. Apart from the sources, the searches visit
+            only vertices that the mask selects.
 
     Returns:
         numpy.ndarray | cupy.ndarray: an array of shape (k, n) on the device of A, of dtype int32 or
-            uint8. A vertex that is not reached has -1, or 255 as UINT8. The array is a view of a
-            table in which the levels of one vertex are adjacent.
+            uint8. Unreached vertices have the level -1, or 255 as UINT8. The array is a view of an
+            array in which the levels of each vertex are contiguous.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or the mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and the mask are not on one device.
-        InvalidValue: If `dtype` is another dtype, or `cutoff` is below 0.
+        DeviceMismatch: If A and the mask are not on the same device.
+        InvalidValue: If `dtype` is not one of the dtypes above, or `cutoff` is negative.
         OverflowError: If a level exceeds 254 and `dtype` is "UINT8".
 
     Examples:
@@ -94,32 +93,33 @@ def all_pairs_lengths(
 
     Compute the lengths of shortest paths from several vertices, or from all of them.
 
-    The result holds an entry for each pair that a path joins: up to n² entries without `sources`.
-    In a large graph, give `sources` or a `cutoff`. Without weights k searches take O(m k / 64) time
-    at best; with weights each source takes a separate search.
+    The result has an entry for each pair of vertices joined by a path: up to n² entries without
+    `sources`. For a large graph, pass `sources` or a `cutoff`. Without weights, k searches take O(m
+    k / 64) time in the best case; with weights, each source needs a separate search.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
-        cutoff: the maximum length that the result may hold; None sets no bound.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
-            NetworkX, to use the values of A. Values below 0 are allowed if no cycle has a negative
-            sum.
+        cutoff: the maximum length: longer paths have no entry in the result. None sets no bound.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
+            NetworkX, to use the values of A. Negative values are allowed if no cycle has a negative
+            total weight.
 
     Returns:
-        Matrix: a Matrix of shape (k, n) without entries for pairs that no path joins. Its dtype is
-            INT32 without weights, FP64 for floating-point weights, and INT64 for other weights.
+        Matrix: a Matrix of shape (k, n) without entries for pairs that are not joined by a path.
+            Its dtype is INT32 without weights, FP64 for floating-point weights, and INT64 for other
+            weights.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        InvalidValue: If a cycle has a negative sum of weights, if a weight is NaN, if `cutoff` is
-            below 0, or, with weights, if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 length does not fit.
+        InvalidValue: If a cycle has a negative total weight, if a weight is NaN, if `cutoff` is
+            negative, or if weights are used and A is a Graph whose parallel edges were summed.
+        OverflowError: If a length does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -142,7 +142,7 @@ def all_pairs_lengths(
     # D(i, s(i)) = 0
     start = Matrix.from_coo(np.arange(sources.size), sources, 0, dtype, **shape)
     try:
-        # D = D ⊕ D min.+ A ⊕ D min.+ A² ...
+        # D = D ⊕ D min.+ A ⊕ D min.+ A² ⊕ ...
         D = closure(start, A, min_plus[dtype]).values
     except EndlessCycle as error:
         raise no_solution(error) from error
@@ -150,7 +150,7 @@ def all_pairs_lengths(
 
 
 def definition(A: Matrix) -> Matrix:
-    """``D = D min (D min.+ D)``, until it converges, from 0 on the diagonal.
+    """``D = D min (D min.+ D)`` until it converges, where D starts as A with 0 on the diagonal.
 
     Return the weighted lengths between all pairs of vertices.
     """

@@ -2,15 +2,16 @@
 
 The definition searches from every vertex. In a connected graph, a few searches determine most
 eccentricities, because each search bounds all of them (F. W. Takes and W. A. Kosters, 2013;
-extended here to directed graphs). If e(w) is known, with the distances d to and from w, then
+extended here to directed graphs). If e(w) and the distances d to and from w are known, then
 
     max(d(v, w), e(w) - d(w, v))  ≤  e(v)  ≤  d(v, w) + e(w)
 
-An eccentricity is exactly the maximum of the lengths that `sssp` computes. Sums of floating-point
-lengths depend on the order of their terms, so the inequalities hold only up to a rounding error
-(`rounding_error`). The bounds are widened by this error.
+An eccentricity is defined as the maximum of the lengths that `sssp` computes. Sums of
+floating-point lengths depend on the order of their terms, so the inequalities hold only up to a
+rounding error. The bounds are widened by this error (`rounding_error`).
 
-Invariant, at the head of each round: low ≤ e ≤ high, with equality at the vertices searched from.
+Invariant, at the head of each round: low ≤ e ≤ high, with equality at each vertex from which a
+search has run.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
 
 TOGETHER = 32
-"""Number of searches that run together in the time of two single searches."""
+"""Number of searches in a batch that takes about as long as two separate searches."""
 DEEP = 64
-"""Eccentricity above which searches rarely share work, so that a joint run saves no time."""
+"""Eccentricity above which batched searches rarely share work, so that batching saves no time."""
 
 _MOST = LONGEST // 4
 """The largest eccentricity to which distances can be added without overflow."""
@@ -89,19 +90,18 @@ def eccentricity(
 
     Compute the eccentricity of each vertex: the distance to the vertex farthest from it.
 
-    A vertex from which some vertex cannot be reached has no entry, because its eccentricity is
-    infinite; NetworkX raises an error. Searches bound the eccentricities of all vertices; usually a
-    few searches suffice; the worst case is n searches.
+    A vertex that does not reach all others has no entry, because its eccentricity is infinite;
+    NetworkX raises an error instead. Each search bounds the eccentricities of all vertices, so
+    usually a few searches suffice; in the worst case n searches are needed.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        v: a vertex for its value alone; a list or array of vertices for these alone; None for all
-            vertices.
-        sp: the lengths of shortest paths between all vertices, if they are known: a Matrix of shape
-            (n, n), as `all_pairs_lengths` returns it.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        v: a single vertex, a list or array of vertices, or None for all vertices.
+        sp: the lengths of shortest paths between all vertices, if known: a Matrix of shape (n, n),
+            as `all_pairs_lengths` returns it.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
@@ -110,13 +110,13 @@ def eccentricity(
             weights.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
-        DimensionMismatch: If A is not square, or `sp` has another shape.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or `sp` has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and `sp` are not on one device.
-        InvalidValue: If a weight is below 0 or NaN, or, with weights, if A is a Graph whose
+        DeviceMismatch: If A and `sp` are not on the same device.
+        InvalidValue: If a weight is negative or NaN, or if weights are used and A is a Graph whose
             parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -131,7 +131,8 @@ def eccentricity(
     """
     one = v is not None and np.ndim(v) == 0
     chosen = validation.vertices("v", [v] if one else v, A.nrows)
-    chosen = chosen if v is None else np.unique(chosen)  # `unique` is slow for many vertices
+    # `unique` is slow for many vertices, so skip it if all vertices are chosen.
+    chosen = chosen if v is None else np.unique(chosen)
     weighs = validation.weighs("weight", weight)
     if sp is not None:
         if not isinstance(sp, Matrix):
@@ -145,8 +146,8 @@ def eccentricity(
     else:
         found = (
             None
-            # Widened bounds are equal only at vertices from which a search began, so every vertex
-            # would need its own search.
+            # With rounding errors, the widened bounds agree only at vertices from which a search
+            # has run, so bounds would save no searches.
             if v is not None or (weighs and rounding_error(A))
             else search_bounds(A, weighs, Bounds.differ, ("lowest", "highest"))
         )
@@ -158,7 +159,7 @@ def eccentricity(
 
 
 def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
-    """``e(v) = max over u of d(v, u)``, by a search from each of the vertices."""
+    """``e(v) = max over u of d(v, u)``, computed by a search from each given vertex."""
     if weighs:
         A, dtype = lengths_of(A, True)
         batches = many.batches(A, vertices.size, "eccentricity", size=1)
@@ -175,16 +176,17 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
 def _sources_of_all(A: Matrix) -> np.ndarray:
     """Return the vertices that reach all others.
 
-    They are the strong component that no edge enters, if there is one such component. From two such
-    components no path leads to the other; to every other component there is a path.
+    If exactly one strong component has no incoming edges from other components, its vertices reach
+    all others. If there are several such components, none of them reaches another, so no vertex
+    reaches all others.
     """
     label = strong_components(A)
-    # entered(v) = some in-neighbor of v has another label; checking the smallest and the largest
-    # label suffices
+    # entered(v) is true if some in-neighbor of v has a different label. It suffices to compare the
+    # smallest and the largest label of the in-neighbors.
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()
-    # first = the components that no edge enters
+    # first = the components without incoming edges
     roots = binary.eq(label & vertex_numbers(A)).new().select("==", True).new()
     first = roots.dup(mask=~any_first(entered @ selection(label)).new().S)
     if first.nvals != 1:
@@ -195,10 +197,10 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
 def search_bounds(
     A: Matrix, weighs: bool, is_open: Callable[[Bounds], Any], order: tuple[Next, Next]
 ) -> Bounds | None:
-    """Return bounds of the eccentricities such that `is_open` is false at every vertex.
+    """Narrow the bounds on the eccentricities until `is_open` is false for every vertex.
 
-    The result is None if some distances are infinite. The two rules in `order` alternately choose
-    the vertex of the next search.
+    Returns None if some distance is infinite. The two rules in `order` take turns choosing the
+    vertex of the next search.
     """
     if A.nrows == 0:
         return None
@@ -222,8 +224,8 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # As in the ski rental problem: once the searches so far have cost as much as the remaining
-        # ones would, run all remaining ones.
+        # Once the searches so far have cost as much as searching from all open vertices would, do
+        # the latter. This at most doubles the cost, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
             rest = bounds.vertices_of(flags)
@@ -232,12 +234,12 @@ def search_bounds(
 
 
 def rounding_error(A: Matrix) -> float:
-    """Return a relative error of the bounds that covers all rounding, or 0 if sums are exact.
+    """Return a relative error by which to widen the bounds, or 0 if all sums are exact.
 
     The length of a path of at most n - 1 edges has a relative error of at most (n - 1) u plus
     second-order terms, where u = 2^-53. A bound is computed from two such lengths and compared with
-    a third one. Sums are exact if all weights are multiples of one power of 2, and 2 n times the
-    largest weight is below 2^53 times this power.
+    a third one. Sums are exact if all weights are multiples of the same power of 2, and 2 n times
+    the largest weight is below 2^53 times this power.
     """
     if not A.nvals or not validation.is_floating(A):
         return 0.0
@@ -248,13 +250,13 @@ def rounding_error(A: Matrix) -> float:
 
 
 def _unit(total: float) -> float:
-    """Return the smallest power p of 2 with `total` < 2^53 p, or 0 if p is out of FP64's range."""
+    """Return the smallest power of two p with `total` < 2^53 p, or 0 if FP64 cannot hold p."""
     exponent = math.frexp(total)[1] - 53
     return math.ldexp(1.0, exponent) if math.isfinite(total) and abs(exponent) < 1000 else 0.0
 
 
 def _distances(A: Matrix, source: int, weighs: bool) -> Vector | None:
-    """Return d(source, v) for each vertex v, or None if some vertex is not reached."""
+    """Return the distance from `source` to each vertex, or None if some vertex is unreachable."""
     d = sssp(A, source).distances if weighs else bfs(A, source, parents=False).levels
     return d if d.nvals == d.size else None
 

@@ -1,7 +1,7 @@
 """Eigenvector centrality: a vertex is as important as the vertices that point at it.
 
-The measure is P. Bonacich's (1972). The power method runs on A + I; on A alone it might alternate
-forever.
+The measure was defined by P. Bonacich (1972). The power method is applied to A + I, because on A
+alone it may oscillate forever.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ def eigenvector(
 
     Compute eigenvector centrality: each vertex is as important as the vertices that point at it.
 
-    x is the left eigenvector for the largest eigenvalue of A. The power method runs on A + I,
-    because on A alone it may alternate. The rounds end when Σ |change| is below n·tol. A round
+    x is the left eigenvector for the largest eigenvalue of A. The power method is applied to A + I,
+    because on A alone it may oscillate. The rounds end when Σ |change| is below n·tol. A round
     takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
             None starts with equal values.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64, of Euclidean length 1. It is empty if the
-            graph has no vertices, which NetworkX refuses.
+            graph has no vertices; NetworkX raises an error in this case.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `nstart` has a size other than n.
         IndexOutOfBound: If `nstart` has a key that is not a vertex.
-        DeviceMismatch: If A and `nstart` are not on one device.
+        DeviceMismatch: If A and `nstart` are not on the same device.
         InvalidValue: If `nstart` is 0 everywhere or not finite, or `tol` or `max_iter` is out of
             range.
-        ConvergenceError: If `max_iter` rounds do not suffice.
+        ConvergenceError: If the values do not converge within `max_iter` rounds.
 
     Examples:
         >>> from graphla import Matrix
@@ -85,7 +85,7 @@ def eigenvector(
     x = x.apply(binary.truediv, right=total).new()
     changed = 0.0
     for _ in range(max_iter):
-        # x' = x + xA, of length 1
+        # x' = x + xA, scaled to length 1
         following = x.dup()
         following(binary.plus) << follow(x @ A)
         following = power_iteration.normalize(following)

@@ -1,7 +1,7 @@
-"""Harmonic centrality: the sum of inverse distances to a vertex; unreachable pairs count 0.
+"""Harmonic centrality: the sum of inverse distances to a vertex; infinite distances count as 0.
 
-The measure is P. Boldi's and S. Vigna's (2014). Distances are measured along paths that end at the
-vertex.
+The measure was studied by P. Boldi and S. Vigna (2014). Distances are measured along paths that end
+at the vertex.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Number of vertices whose distances are held at a time."""
+"""Number of vertices whose distances are in memory at the same time."""
 
 
 @graph_algorithm(vertices=("nbunch", "sources"), lengths="distance")
@@ -28,27 +28,27 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
 
     Compute the harmonic centrality of each vertex.
 
-    Distances are measured along paths that end at v. Vertices at distance 0 are left out of the
-    sum. Without lengths, searches from k vertices take O(m k / 64) time at best, where k is the
-    smaller of the two lists.
+    Distances are measured along paths that end at v. Vertices at distance 0 are omitted from the
+    sum. Without lengths, searches from k vertices take O(m k / 64) time in the best case, where k
+    is the length of the shorter of `nbunch` and `sources`.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         nbunch: a list or array of the vertices v to compute; None for all vertices.
-        distance: None or False to count edges; True, or the name of the length as in NetworkX, to
-            use the values of A, at least 0.
+        distance: None or False to count edges; True, or the name of an edge attribute as in
+            NetworkX, to use the values of A, which must be at least 0.
         sources: a list or array of the vertices s to sum over; None for all vertices.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at the vertices of `nbunch`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
-        InvalidValue: If a length is below 0 or NaN, or, with lengths, if A is a Graph whose
+        InvalidValue: If a length is negative or NaN, or if lengths are used and A is a Graph whose
             parallel edges were summed.
 
     Examples:
@@ -68,7 +68,7 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     if is_weighted:
         validation.nonnegative(A)
         A = A.dup(FP64)
-    is_back = chosen.size < begins.size  # search from the smaller list, against the edges
+    is_back = chosen.size < begins.size  # search backward if `nbunch` is shorter
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
     B = A.T.new() if is_back else A
     total = np.zeros(chosen.size)
@@ -81,7 +81,7 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
             found = sums.new().to("cpu").to_dense(0)
         else:
             found = many.sum_reciprocals(B, starts[part], ends, axis=1 if is_back else 0)
-        # h(v) = Σ N over the vertices that reach v
+        # h(v) = Σ N(i, v) over the sources i that reach v
         if is_back:
             total[part] = found
         else:

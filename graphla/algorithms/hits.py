@@ -1,12 +1,12 @@
-"""Hubs and authorities: hubs point at good authorities, and good hubs point at authorities.
+"""Hubs and authorities: good hubs point at good authorities, and vice versa.
 
-J. Kleinberg (1999) defines them as the singular vectors for the largest singular value of A. The
-power method takes many rounds if the next singular value is close. Here each round looks for the
-best combination of the last vector, its error, and the last step, like A. Knyazev (2001). This
-takes about the square root of that number of rounds.
+J. Kleinberg (1999) defined them as the singular vectors for the largest singular value of A. The
+power method needs many rounds if the second singular value is close to the largest. Here each round
+takes the best combination of the last vector, its residual, and the last step (A. Knyazev, 2001).
+This needs about the square root of that number of rounds.
 
-Invariants, at the head of each round: S holds h, and after the first round also the last step, both
-of length 1; MS holds xAAᵀ for each x in S.
+Invariants, at the head of each round: S holds h and, after the first round, also the last step,
+both scaled to length 1. MS holds xAAᵀ for each x in S.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DEPENDENT = 1e-12
 
 
 class Hits(NamedTuple):
-    """The result of `hits`: two full Vectors of dtype FP64 with an element per vertex.
+    """The result of `hits`: two full Vectors of dtype FP64 with one element per vertex.
 
     Attributes:
         hubs: how well each vertex points at authorities.
@@ -50,36 +50,36 @@ def hits(
 ) -> Hits:
     """``a = hA``, ``h = aAᵀ``, until the direction of h does not change.
 
-    Compute hubs and authorities: hubs point at good authorities, and good hubs point at
-    authorities.
+    Compute hub and authority scores: good hubs point at good authorities, and vice versa.
 
     h and a are the singular vectors for the largest singular value √θ of A. The rounds end when the
     length of hAAᵀ - θh is below tol·θ. A round takes O(n + m) time. If the largest singular value
-    occurs more than once, the result depends on the start.
+    is not unique, the result depends on the start vector.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are weights, at least 0.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A are weights, which must be at
+            least 0.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
             starts with equal hubs.
-        normalized: whether hubs, and authorities, add up to 1. Otherwise authorities have length 1,
-            and hubs are aAᵀ.
+        normalized: whether to scale the hubs, and the authorities, so that they add up to 1.
+            Otherwise the authorities have Euclidean length 1, and the hubs are aAᵀ.
 
     Returns:
         Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 everywhere
             if the graph has no edges.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or `nstart` has a size other than n.
         IndexOutOfBound: If `nstart` has a key that is not a vertex.
-        DeviceMismatch: If A and `nstart` are not on one device.
-        InvalidValue: If a weight is below 0 or NaN, if squares of weights have no finite sum, or if
-            `tol` or `max_iter` is out of range.
-        ConvergenceError: If `max_iter` rounds do not suffice.
+        DeviceMismatch: If A and `nstart` are not on the same device.
+        InvalidValue: If a weight is negative or NaN, if the sum of the squared weights is not
+            finite, or if `tol` or `max_iter` is out of range.
+        ConvergenceError: If the values do not converge within `max_iter` rounds.
 
     Examples:
         >>> from graphla import Matrix
@@ -107,8 +107,8 @@ def hits(
         nothing = power_iteration.full(0.0, n)
         return Hits(nothing, nothing.dup())
     h = _find_singular_vector(A, power_iteration.normalize(h), max_iter, tol)
-    # a = |h|A, h = aAᵀ: all values of h have the same sign, so |h| keeps hubs and authorities at or
-    # above 0
+    # a = |h|A, h = aAᵀ: all values of h have the same sign, and taking |h| ensures that no hub or
+    # authority is negative
     authorities = power_iteration.normalize(_authorities_of(A, unary.abs(h).new()))
     hubs = _hubs_of(A, authorities)
     if normalized:
@@ -135,7 +135,7 @@ def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Ve
         c = _best_combination(
             *(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS))
         )
-        # the step is h' - c₀h; both are scaled to length 1
+        # The step is h' - c₀h. Scale h' and the step to length 1.
         step = _combine(c[1:], S[1:])
         h = _combine((c[0], 1.0), (S[0], step))
         lengths = [math.sqrt(_dot(x, x)) or 1.0 for x in (h, step)]
@@ -163,7 +163,7 @@ def _combine(factors: Sequence[float] | np.ndarray, vectors: Sequence[Vector]) -
 
 
 def _best_combination(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
-    """Return c, by the eigenvalues of small matrices; dependent directions are left out."""
+    """Solve a small eigenvalue problem for the factors c; omit linearly dependent directions."""
     sizes, vectors = np.linalg.eigh(lengths)
     kept = sizes > DEPENDENT * sizes[-1]
     W = vectors[:, kept] / np.sqrt(sizes[kept])
@@ -173,14 +173,14 @@ def _best_combination(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
 
 
 def _authorities_of(A: Matrix, h: Vector) -> Vector:
-    """``a = hA``: return the authorities of these hubs, not scaled."""
+    """``a = hA``: return the unscaled authorities for the given hubs."""
     a = power_iteration.full(0.0, A.nrows)
     a(binary.plus) << plus_times["FP64"](h @ A)
     return a
 
 
 def _hubs_of(A: Matrix, a: Vector) -> Vector:
-    """``h = aAᵀ``: return the hubs of these authorities, not scaled."""
+    """``h = aAᵀ``: return the unscaled hubs for the given authorities."""
     h = power_iteration.full(0.0, A.nrows)
     h(binary.plus) << plus_times["FP64"](A @ a)
     return h
@@ -192,5 +192,5 @@ def _multiply_twice(A: Matrix, h: Vector) -> Vector:
 
 
 def _scale_to_1(x: Vector) -> Vector:
-    """Return x divided by Σ |x|, or x if that is 0."""
+    """Return x divided by Σ |x|, or x itself if this sum is 0."""
     return x.apply(binary.truediv, right=power_iteration.norm(x) or 1.0).new()

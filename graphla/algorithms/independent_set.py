@@ -1,13 +1,13 @@
 """A maximal independent set: no edge joins two of its vertices, and no vertex can be added.
 
-M. Luby's algorithm (1986), with one random number per vertex, as in LAGraph, so that a few rounds
-suffice: each round takes the vertices whose numbers are larger than those of all neighboring
-candidates.
+The algorithm is due to M. Luby (1986). As in LAGraph, each vertex has one random number. Each round
+adds the candidates whose numbers are larger than those of all neighboring candidates. A few rounds
+suffice.
 
 Invariants, at the head of each round:
 - no edge joins two vertices of the set;
 - candidates are the vertices that are not in the set and have no neighbor there, each with its
-  number; all numbers are distinct.
+  random number; all numbers are distinct.
 """
 
 from __future__ import annotations
@@ -31,28 +31,27 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
 
     Find a maximal independent set.
 
-    Self-loops do not count. Takes O(log n) rounds of O(m) time, expected.
+    Self-loops are ignored. Takes an expected O(log n) rounds of O(m) time each.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
         nodes: a list or array of vertices that the set must contain; no edge may join two of them.
             With None, no vertex is required.
-        seed: determines which of the possible sets is found: None (the same as 0), an integer of at
-            least 0, or a `numpy.random.Generator`. One seed gives one result.
+        seed: determines which of the possible sets is found: None (the same as 0), a non-negative
+            integer, or a `numpy.random.Generator`. The same seed always gives the same result.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the vertices of the set and without
             entries elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
         InvalidValue: If A is a directed Graph or is not symmetric, if an edge joins two vertices of
-            `nodes`, or if `seed` is below 0.
+            `nodes`, or if `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix
@@ -75,7 +74,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
         winners = _find_winners(A, candidates)
     while winners.nvals:
         chosen(winners.S) << True
-        # candidates without the winners and their neighbors, w any.pair A
+        # w any.pair A: the candidates adjacent to a winner
         near = any_pair["BOOL"](winners @ A).new(mask=candidates.S)
         near(winners.S) << True
         candidates(~near.S, replace=True) << candidates
@@ -84,7 +83,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
 
 
 def _find_winners(A: Matrix, candidates: Vector) -> Vector:
-    """``w⟨c ≥ A max.second c⟩ = true``: find candidates without a neighbor with a larger number."""
+    """``w⟨c ≥ A max.second c⟩ = true``: find the candidates whose number is a local maximum."""
     greatest = max_second(A @ candidates).new(mask=candidates.S)
     beaten = binary.gt(greatest & candidates).new()
     winners = Vector(bool, A.nrows)
@@ -93,7 +92,7 @@ def _find_winners(A: Matrix, candidates: Vector) -> Vector:
 
 
 def _refuse_joined(A: Matrix, chosen: Vector) -> None:
-    """Refuse vertices if an edge joins two of them."""
+    """Raise an error if an edge joins two of the vertices."""
     listed = chosen.to_coo()[0]
     joined = select.offdiag(A[listed, listed].new()).new()
     if joined.nvals:

@@ -1,6 +1,6 @@
-"""Katz centrality: the number of walks that end at a vertex; a walk with k edges counts alpha^k.
+"""Katz centrality: the weighted number of walks that end at a vertex.
 
-L. Katz, 1953.
+The measure is due to L. Katz (1953). A walk with k edges has weight alpha^k.
 """
 
 from __future__ import annotations
@@ -32,37 +32,39 @@ def katz(
 ) -> Vector:
     """``x = α·xA + β``, until x does not change.
 
-    Compute Katz centrality: the number of walks that end at each vertex, long walks counting less.
+    Compute Katz centrality: the weighted number of walks that end at each vertex.
 
-    A walk with k edges counts `alpha` to the power k. The rounds converge if `alpha` is below 1 /
-    λ, where λ is the largest eigenvalue of A. They end when Σ |change| is below n·tol. A round
-    takes O(n + m) time.
+    A walk with k edges has weight `alpha` to the power k. The rounds converge if `alpha` is below 1
+    / λ, where λ is the largest eigenvalue of A. The rounds end when Σ |change| is below n·tol. A
+    round takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         alpha: the factor per edge, any number.
-        beta: the value that each vertex has without any walk: one number, or a Vector of size n or
-            mapping with a value for every vertex.
+        beta: the base value of each vertex, before walks are counted: one number, or a Vector of
+            size n or a mapping with a value for every vertex.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
             None starts from 0.
         normalized: whether to divide by the Euclidean length of the result.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector has a size other than n.
         IndexOutOfBound: If a mapping has a key that is not a vertex.
-        DeviceMismatch: If A and a Vector are not on one device.
-        InvalidValue: If `beta` lacks a vertex, or `tol` or `max_iter` is out of range.
-        ConvergenceError: If `max_iter` rounds do not suffice, as when `alpha` is too large.
+        DeviceMismatch: If A and a Vector are not on the same device.
+        InvalidValue: If `beta` has no value for some vertex, or `tol` or `max_iter` is out of
+            range.
+        ConvergenceError: If the values do not converge within `max_iter` rounds, for example
+            because `alpha` is too large.
 
     Examples:
         >>> from graphla import Matrix

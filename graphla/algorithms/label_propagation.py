@@ -1,11 +1,12 @@
 """Communities by label propagation: each vertex takes its neighbors' most frequent label.
 
-U. N. Raghavan, R. Albert and S. Kumara (2007), where all vertices change at once, as in the CDLP of
-LDBC Graphalytics. Labels then converge, or alternate between two states (E. Goles and J. Olivos,
-1980). From then on, the result after any number of rounds is known, and is returned at once.
+The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). All vertices change at once,
+as in the CDLP of LDBC Graphalytics. The labels converge, or end up alternating between two states
+(E. Goles and J. Olivos, 1980). From then on the result after any number of rounds is known, so the
+remaining rounds are skipped.
 
-Invariants of `definition`, at the head of each round: labels is full, and its values are vertices;
-before holds the labels of the previous round.
+Invariants of `definition`, at the head of each round: `labels` is full and its values are vertices;
+`before` holds the labels of the previous round.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ from semirings.semiring import any_first, plus_first
 def label_propagation(
     A: Matrix, weight: Any = None, seed: Any = None, *, max_iter: int = 100
 ) -> Vector:
-    """``l(i)`` becomes the label that most neighbors j of i have, for all i at once.
+    """``l(i)`` becomes the most frequent label among the neighbors of i, for all i at once.
 
     Find communities by label propagation.
 
-    At first each vertex is its own label. A neighbor counts once for each edge to it and once for
+    Initially each vertex is its own label. A neighbor counts once for each edge to it and once for
     each edge from it. A vertex without neighbors keeps its label. Without a seed this is the CDLP
-    of LDBC Graphalytics: among labels with equal counts, the smallest is taken.
+    of LDBC Graphalytics, which takes the smallest of several labels with equal counts.
     `networkx.asyn_lpa_communities` changes labels one by one and finds other communities. A round
     takes O(n + m) time; once labels repeat, the remaining rounds are skipped.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        weight: None or False to count edges; True, or the name of the weight as in NetworkX, to add
-            up the values of A, at least 0.
-        seed: None to take the smallest among labels with equal counts; an integer of at least 0 or
-            a `numpy.random.Generator` to take the first of them in a random order.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
+            to add up the values of A, which must be at least 0.
+        seed: None to take the smallest of several labels with equal counts; a non-negative integer
+            or a `numpy.random.Generator` to take the first of them in a random order.
         max_iter: the number of rounds, at least 0.
 
     Returns:
@@ -52,10 +53,10 @@ def label_propagation(
             vertex may itself have another label.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If a weight is below 0 or NaN, if weights have no finite sum, or if `max_iter`
-            or `seed` is below 0.
+        InvalidValue: If a weight is negative or NaN, if the sum of the weights is not finite, or if
+            `max_iter` or `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix
@@ -79,7 +80,7 @@ def label_propagation(
         W = community_weights.symmetrize(W)
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
-    if seed is not None:  # labels are positions of the vertices in a random order
+    if seed is not None:  # use positions in a random order as labels
         start = random_order(A, hashed_random.seed_number(seed))
     labels = accelerated(LabelPropagation(W, start, rounds), partial(definition, W, start, rounds))
     if seed is not None:
@@ -90,7 +91,7 @@ def label_propagation(
 
 
 def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
-    """Return the labels after the rounds over symmetric weights, computed by products."""
+    """Run the rounds with matrix products, for symmetric weights W, and return the labels."""
     before = labels
     for k in range(rounds):
         # C = W plus.first S, with S(j, l(j)) = 1: the weight of each label around each vertex
@@ -100,7 +101,7 @@ def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
         latest = labels.dup()
         latest << C.reduce_rowwise(agg.argmax)
         latest(binary.first) << labels
-        if latest.isequal(before):  # converged, or one of two alternating states
+        if latest.isequal(before):  # converged, or alternating
             return latest if (rounds - k) % 2 else labels
         before, labels = labels, latest
     return labels

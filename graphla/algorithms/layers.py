@@ -1,4 +1,4 @@
-"""Layers: the vertices grouped by the number of edges that separate them from the sources.
+"""Layers: the vertices grouped by their distance, in edges, from the sources.
 
 The layers are the levels of a breadth-first search, each as a list of vertices.
 """
@@ -19,26 +19,26 @@ from graphla.sparse import Matrix
 def layers(A: Matrix, sources: Any) -> list[list[int]]:
     """``L(d) = {v : level(v) = d}``.
 
-    List the vertices by the number of edges that separate them from the sources.
+    List the vertices by their distance, in edges, from the sources.
 
     Takes O(n + m) time. NetworkX calls this `bfs_layers`.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        sources: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        sources: one vertex; several vertices as a list, an array or a set; or a Vector with an
+            entry at each source.
 
     Returns:
         list[list[int]]: for each distance d = 0, 1, ... the list of vertices d edges away, in
-            ascending order; labels if A is a Graph. Vertices that are not reached are left out.
+            ascending order; labels if A is a Graph. Unreached vertices are omitted.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector of sources are not on one device.
+        DeviceMismatch: If A and a Vector of sources are not on the same device.
 
     Examples:
         >>> from graphla import Matrix

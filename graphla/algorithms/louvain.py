@@ -1,17 +1,17 @@
 """Communities by the Louvain method: move vertices to raise the modularity, then merge communities.
 
-V. Blondel et al., 2008; for directed graphs N. Dugué and A. Perez, 2015. Vertices move to the
-neighboring community that raises the modularity most, until no move raises it. Then communities
-become the vertices of the next level, by the product SᵀLS with their membership S. On the CPU the
-vertices move one by one; when a vertex moves, its neighbors enter a queue (as in V. Traag, 2015).
-On a GPU many vertices move at once, in rounds; `definition` computes the same rounds with matrix
-products.
+The method is due to V. Blondel et al. (2008), and for directed graphs to N. Dugué and A. Perez
+(2015). Each vertex moves to the neighboring community that raises the modularity the most, until no
+move raises it. Then the communities become the vertices of the next level: its matrix is SᵀLS,
+where S is the membership matrix. On the CPU the vertices move one by one; when a vertex moves, its
+neighbors enter a queue (as in V. Traag, 2015). On a GPU many vertices move at once, in rounds;
+`definition` computes the same rounds with matrix products.
 
 Invariants, at the head of each level:
-- L is symmetric, with integers as values (`community_weights.scale_to_integers`), so that sums are
+- L is symmetric and has integer values (`community_weights.scale_to_integers`), so that sums are
   exact in any order;
-- out and into hold the total weight of the edges out of and into each vertex of the level;
-- labels maps each vertex of A to the vertex of the level that it is a part of.
+- out and into hold the total weight of the outgoing and incoming edges of each vertex of the level;
+- labels maps each vertex of A to the vertex of the level that contains it.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ from semirings import binary, monoid, select
 from semirings.semiring import any_second, min_first, plus_first, plus_second
 
 LEVELS = 100
-"""Maximum number of levels. No graph needs more: a level usually halves the vertices."""
+"""Maximum number of levels, which is ample: a level usually halves the number of vertices."""
 MARGIN = 1e-12
-"""The minimum gain of a move, relative to the degree of its vertex; it exceeds rounding errors."""
+"""The minimum gain of a move, relative to the degree of the vertex; larger than rounding errors."""
 ROUNDS = 100
 """The maximum number of rounds on one level."""
 PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
-"""A level ends after PATIENCE consecutive rounds that raise the modularity by at most RISE, or by
-at most SHARE of the gain of all rounds of the level."""
+"""A level ends after PATIENCE consecutive rounds that each raise the modularity by at most RISE, or
+by at most SHARE times the total gain on the level.
+"""
 
 
 @graph_algorithm(gives=("",))
@@ -61,37 +62,38 @@ def louvain(
 
     Find communities by the Louvain method.
 
-    Vertices move to the neighboring community that raises the modularity most; then communities
-    become the vertices of the next level. Takes about O(m) time per round. On the CPU, one seed
-    gives the same result with and without Numba. On a GPU, where many vertices move at once, it
-    gives another result of about the same modularity.
+    Each vertex moves to the neighboring community that raises the modularity the most; then the
+    communities become the vertices of the next level. Takes about O(m) time per round. On the CPU,
+    results for the same seed are identical with and without Numba. On a GPU, where many vertices
+    move at once, they differ from those on the CPU but have about the same modularity.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A, at least 0;
-            None or False to count 1 for each edge.
-        resolution: the factor of the term that splits communities, at least 0; above 1 communities
-            become smaller.
-        threshold: the first level that raises the modularity by no more than this, at least 0, is
-            the last.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
+            must be at least 0; None or False to count each edge as 1.
+        resolution: the resolution γ of the modularity, at least 0; values above 1 favor smaller
+            communities.
+        threshold: stop after the first level that raises the modularity by no more than this value,
+            which must be at least 0.
         max_level: the maximum number of levels, at least 1; None sets no bound.
-        seed: determines the order in which vertices move: None (the same as 0), an integer of at
-            least 0, or a `numpy.random.Generator`. One seed gives one result.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each self-loop counts twice, as in
-            NetworkX.
+        seed: determines the order in which vertices move: None (the same as 0), a non-negative
+            integer, or a `numpy.random.Generator`. The same seed gives the same result on the same
+            device.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
+            twice, as in NetworkX.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
             its community.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If a weight is below 0 or NaN, if weights have no finite sum, or if another
-            argument is out of range.
+        InvalidValue: If a weight is negative or NaN, if the sum of the weights is not finite, or if
+            another argument is out of range.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -115,7 +117,7 @@ def louvain(
 def definition(
     A: Matrix, weight: Any = True, max_level: int | None = None, seed: Any = None
 ) -> Vector:
-    """Return the communities that a GPU finds, computed with products on any device."""
+    """Compute the same communities as on a GPU, with matrix products, on any device."""
     return _find_communities(A, weight, 1, 1e-7, max_level, seed, None, move_in_rounds)
 
 
@@ -129,7 +131,7 @@ def _find_communities(
     directed: bool | None,
     move: Callable[[Matrix, Vector, Vector, float, int], Vector],
 ) -> Vector:
-    """Return the smallest vertex of each community; `move` finds the communities of a level."""
+    """Run all levels, and label each vertex with the smallest vertex of its community."""
     drawn, numbers = hashed_random.seed_number(seed), vertex_numbers(A)
     resolution = validation.real("resolution", resolution, low=0)
     threshold = validation.real("threshold", threshold, low=0)
@@ -151,7 +153,7 @@ def _find_communities(
         is_directed = into is not out
         out = plus_first(out @ S).new()
         into = plus_first(into @ S).new() if is_directed else out
-        # l(i) = the community of l(i)
+        # l(i) = community(l(i))
         labels = community if labels is None else lookup(labels, community)
         quality = _quality(L, out, into, factor)
         if quality - before <= threshold * total:
@@ -159,7 +161,7 @@ def _find_communities(
         before = quality
     if labels is None:
         return numbers
-    # least = the smallest i of each community
+    # least = the smallest vertex in each community
     least = min_first(numbers @ selection(labels, L.nrows)).new()
     return lookup(labels, least)
 
@@ -170,24 +172,24 @@ def contract(L: Matrix, S: Matrix) -> Matrix:
 
 
 def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
-    """Return the community of each vertex of a level after moves that raise the modularity."""
+    """Move the vertices of one level to raise the modularity, and return their communities."""
     request = MoveCommunities(L, out, into, factor, MARGIN, seed, _rounds(seed))
     return accelerated(request, partial(move_in_rounds, L, out, into, factor, seed))
 
 
 def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
-    """Like `move_vertices`, but in rounds: about half of the vertices that would gain move.
+    """Like `move_vertices`, but in rounds that move about half of the vertices that would gain.
 
-    The state with the highest modularity is kept.
+    Returns the state with the highest modularity.
     """
     L, rounds = select.offdiag(L).new(), _rounds(seed)
     community = best = vertex_numbers(L).dup("INT32")
     gains = Gains(rounds, float(out.reduce(monoid.plus).get(0)))
     for first in rounds.streams:
         S = selection(community)
-        # outs = out S, intos = into S: the weights of the edges of each community
+        # outs = out S, intos = into S: the total weight of the edges out of and into each community
         outs, intos = plus_first(out @ S).new(), plus_first(into @ S).new()
-        # G = LS: the weight of the edges between each vertex and each community
+        # G = LS: the total weight of the edges between each vertex and each community
         G = plus_first(L @ S).new()
         inside = G.dup(mask=S.S).reduce_scalar(monoid.plus).get(0)
         balance = float(binary.times(outs & intos).new().reduce(monoid.plus).get(0))
@@ -196,7 +198,7 @@ def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: in
         wished = wishes(G, S, (out, into), (outs, intos), factor)
         if not gains.patience or not wished.nvals:
             break
-        # c⟨wished ∧ coin⟩ = wished
+        # c⟨wished ∧ coin⟩ = wished, where each vertex tosses a random coin
         moves = wished.dup(mask=hashed_random.coins(L, first).V)
         community = community.dup()
         community(moves.S) << moves
@@ -210,13 +212,13 @@ def wishes(
     totals: tuple[Vector, Vector],
     factor: float,
 ) -> Vector:
-    """Return, for each vertex, the community with the largest gain; no entry if it should stay.
+    """Return the best new community of each vertex, without entries for vertices that should stay.
 
     gain(i, c) = G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), where out(c) and into(c)
     exclude vertex i.
     """
     (out, into), (outs, intos) = degrees, totals
-    # stay(i) = gain(i, own(i)), where the totals of i's community exclude i
+    # stay(i) = the gain of i in its own community, with i excluded from the community's totals
     own_intos = binary.minus(any_second(S @ intos).new() & into).new()
     own_outs = binary.minus(any_second(S @ outs).new() & out).new()
     shares = binary.plus(binary.times(out & own_intos).new() & binary.times(into & own_outs).new())
@@ -237,7 +239,7 @@ def wishes(
 def _links_and_degrees(
     A: Matrix, weight: bool, directed: bool | None
 ) -> tuple[Matrix, Vector, Vector, float]:
-    """Return L, out, into and the total weight, where L = (A + Aᵀ) / 2 in integers."""
+    """Return L, out, into and the total weight, where L = (A + Aᵀ) / 2 scaled to integers."""
     if weight:
         validation.nonnegative(A)
     B, is_symmetric = community_weights.edge_weights(A, weight)
@@ -245,7 +247,7 @@ def _links_and_degrees(
         B = community_weights.double_loops(B)
     B, total = community_weights.scale_to_integers(B)
     out = Vector.from_scalar(0.0, A.nrows)
-    # out = B plus, into = Bᵀ plus: one vector if B = Bᵀ
+    # out and into are the row and column sums of B; they share one vector if B is symmetric
     out(binary.plus) << B.reduce_rowwise(monoid.plus)
     into = out
     if not is_symmetric:

@@ -1,11 +1,11 @@
 """A maximal matching: no two of its edges share a vertex, and no edge can be added.
 
-Each round takes the edges that are the heaviest at both ends, and continues with the remaining
-vertices (R. Preis, 1999; in rounds, F. Manne and R. Bisseling, 2007). All edges are in one order,
-by weight and then at random. So every method returns the matching that the greedy loop over that
-order finds.
+Each round takes every edge that is the heaviest at both of its ends, and continues with the
+unmatched vertices (R. Preis, 1999; in rounds: F. Manne and R. Bisseling, 2007). Edges are compared
+by weight, and edges of equal weight by a random order. So every method returns the same matching as
+the greedy loop over the sorted edges.
 
-Invariant of `definition`, at the head of each round: R has the edges between vertices without a
+Invariant of `definition`, at the head of each round: R holds the edges between vertices without a
 mate, without self-loops, and R(i, j) = R(j, i) is the position of edge {i, j} in the order.
 """
 
@@ -28,30 +28,30 @@ from semirings.semiring import any_secondi
 def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
     """``m(i) = j`` and ``m(j) = i`` for each edge {i, j} of the matching.
 
-    Find a maximal matching: edges without common vertices such that no edge can be added.
+    Find a maximal matching: a set of edges without common vertices to which no edge can be added.
 
-    Self-loops do not count. With weights, heavier edges are taken first. If no weight is below 0,
-    no matching has more than twice the weight of the result. Takes O(m log m) time.
+    Self-loops are ignored. With weights, heavier edges are taken first. If no weight is negative,
+    the result has at least half the weight of any matching. Takes O(m log m) time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result.
-        weight: None or False to take edges in random order; True, or the name of the weight as in
-            NetworkX, to take edges in descending order of the values of A, edges of equal weight in
-            random order.
-        seed: determines the random order: None (the same as 0), an integer of at least 0, or a
-            `numpy.random.Generator`. One seed gives one result.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels.
+        weight: None or False to take edges in random order; True, or the name of an edge attribute
+            as in NetworkX, to take edges in descending order of the values of A, and edges of equal
+            weight in random order.
+        seed: determines the random order: None (the same as 0), a non-negative integer, or a
+            `numpy.random.Generator`. The same seed always gives the same result.
 
     Returns:
         Vector: the mates, a Vector of size n and dtype INT64, without entries at vertices that are
             not matched.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric, if `weight` is set and A(i, j)
-            differs from A(j, i) or is NaN, or if `seed` is below 0.
+            differs from A(j, i) or is NaN, or if `seed` is negative.
 
     Examples:
         >>> from graphla import Matrix
@@ -75,13 +75,13 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
 
 
 def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
-    """Return the mates, computed by products with the positions of the edges in their order."""
+    """Compute the mates by matrix products, using positions in the edge order as values."""
     upper = hashed_random.edge_order(A, is_weighted, seed)
     mates, R = Vector(int, A.nrows), binary.any(upper | upper.T).new()
     while R.nvals:
-        # best(i) = max over j of R(i, j): the last edge of each vertex
+        # best(i) = max over j of R(i, j): the edge of each vertex that is last in the order
         best = R.reduce_rowwise(monoid.max).new()
-        # D(i, j) = (R(i, j) = best(i)); M = D ∧ Dᵀ: the edges that are the last at both ends
+        # D(i, j) = (R(i, j) = best(i)); M = D ∧ Dᵀ: the edges that are last at both of their ends
         D = binary.eq(best & R).new().select("==", True).new()
         M = binary.land(D & D.T).new()
         # m(i) = the j with M(i, j)
@@ -93,7 +93,7 @@ def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
 
 
 def _refuse_unequal(A: Matrix) -> None:
-    """Refuse an edge whose two directions differ in weight, or whose weight is NaN."""
+    """Raise an error if the two directions of an edge differ in weight, or if a weight is NaN."""
     unlike = binary.ne(A & A.T).new().select("==", True).new()
     if unlike.nvals:
         rows, columns, _ = unlike.to_coo(values=False)

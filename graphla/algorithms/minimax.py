@@ -1,7 +1,7 @@
 """Minimax paths: the smallest possible height of the highest edge on a path.
 
-It is the least h with h = h min (h min.max A) in which h is the smallest value of the dtype at the
-source: a closure. In an undirected graph the paths in a minimum spanning tree are minimax paths.
+The result is a closure: the least h with h = h min (h min.max A) that has the smallest value of the
+dtype at the source. In an undirected graph the paths in a minimum spanning tree are minimax paths.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Parents = TypeVar("Parents")
 
 
 class MinimaxPaths(NamedTuple, Generic[Parents]):
-    """The result of `minimax_path`. Only vertices that are reached have entries.
+    """The result of `minimax_path`. Only reached vertices have entries.
 
     Attributes:
-        heights: a Vector with the height of a lowest path to each vertex, in the dtype of A.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        heights: a Vector with the dtype of A that holds the height of a lowest path to each vertex.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a lowest path; a source that no path improves is its own parent.
     """
 
@@ -73,27 +73,27 @@ def minimax_path(
     time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the heights of the edges. A
-            path is as high as its highest edge.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has the smallest value of the dtype (-inf for
-            floating-point numbers).
-        parents: whether to find the vertex before each vertex on a lowest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A are the heights of the edges. The
+            height of a path is that of its highest edge.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has the smallest value of the dtype (-inf for floating-point
+            numbers).
+        parents: whether to also return the predecessor of each vertex on a lowest path.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
-        MinimaxPaths: (heights, parents), with entries at the vertices that are reached. `heights`
-            is a Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a
-            Vector of dtype INT32; if there are several best paths, it describes any one of them.
+        MinimaxPaths: (heights, parents), with entries at the reached vertices. `heights` is a
+            Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
+            of dtype INT32; if there are several best paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If a value of A is NaN, or if A is a Graph whose parallel edges were summed.
 
     Examples:
@@ -109,6 +109,6 @@ def minimax_path(
     validation.numbers(A)
     # h(s) = -∞
     start = validation.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
-    # h = h ⊕ h min.max A ⊕ h min.max A² ...
+    # h = h ⊕ h min.max A ⊕ h min.max A² ⊕ ...
     heights, before = closure(start, A, min_max, mask=mask, parents=parents)
     return MinimaxPaths(heights, before)

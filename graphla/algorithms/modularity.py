@@ -1,7 +1,7 @@
-"""Modularity: the share of edges within communities, minus the share expected at random.
+"""Modularity: the fraction of edges within communities, minus the fraction expected at random.
 
-M. Newman, 2004; for directed graphs E. Leicht and M. Newman, 2008; the resolution is due to J.
-Reichardt and S. Bornholdt, 2006.
+The measure is due to M. Newman (2004), for directed graphs to E. Leicht and M. Newman (2008), and
+the resolution to J. Reichardt and S. Bornholdt (2006).
 """
 
 from __future__ import annotations
@@ -36,33 +36,34 @@ def modularity(
 
     Compute the modularity of a partition into communities.
 
-    inside(c) is the weight of the edges within c, out(c) and into(c) are the weights of the edges
-    out of and into its vertices, m is the weight of all edges, and γ is the resolution. Takes O(n +
-    m) time.
+    inside(c) is the total weight of the edges within c, out(c) and into(c) are the total weights of
+    the edges out of and into the vertices of c, m is the total weight of all edges, and γ is the
+    resolution. Takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
             sets of vertices. Each vertex must be in exactly one community.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
         resolution: γ, at least 0.
-        directed: whether the graph is directed. None means what the Graph says; a Matrix is
-            undirected if it is symmetric. In an undirected graph each self-loop counts twice, as in
-            NetworkX.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
+            twice, as in NetworkX.
 
     Returns:
         float: the modularity Q.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
-        DimensionMismatch: If A is not square, or a Vector of labels is not full and of size n.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or a Vector of labels is not full or has a size other
+            than n.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Vector of labels are not on one device.
-        InvalidValue: If a vertex is not in exactly one community, if the weights have
-            no finite sum other than 0, or if `resolution` is below 0.
+        DeviceMismatch: If A and a Vector of labels are not on the same device.
+        InvalidValue: If a vertex is not in exactly one community, if the weights add up to 0 or
+            their sum is not finite, or if `resolution` is negative.
 
     Examples:
         >>> from graphla import Matrix, Vector
@@ -88,7 +89,7 @@ def modularity(
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = selection(labels, max(n, 1))
-    # inside = Σ (W plus.first S)⟨S⟩: the weights of edges within communities
+    # inside = Σ (W plus.first S)⟨S⟩: the total weight of the edges within communities
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()
@@ -99,7 +100,7 @@ def modularity(
 
 
 def _read_labels(communities: Any, A: Matrix) -> Vector:
-    """Return a full Vector with a label below n for each vertex of A."""
+    """Return a full Vector with a label from 0 to n - 1 for each vertex of A."""
     n = A.nrows
     if isinstance(communities, Mapping):
         missing = next((v for v in range(n) if v not in communities), None)

@@ -1,7 +1,7 @@
 """The neighborhood of a vertex: all vertices within a radius, measured in edges or in edge lengths.
 
-NetworkX returns the graph that these vertices induce (`ego_graph`); here, index A with the result
-v: `A[v, v]`.
+`ego_graph` in NetworkX returns the subgraph induced by these vertices. To get its matrix here,
+index A with the result v: `A[v, v]`.
 """
 
 from __future__ import annotations
@@ -30,36 +30,37 @@ def neighborhood(
 ) -> Vector:
     """``r(v) = (d(n, v) ≤ radius)``.
 
-    Find the vertices within a distance of one vertex, or of several.
+    Find the vertices within a given distance of one vertex, or of several.
 
-    The parameters are those of `networkx.ego_graph`. For the Matrix of the edges between these
-    vertices, which `ego_graph` returns, index A with them: `A[v, v]`. A radius of 2.5 without
-    lengths includes the vertices at most 2 edges away.
+    The parameters are those of `networkx.ego_graph`, which returns the induced subgraph. To get the
+    Matrix of this subgraph, index A with the result v: `A[v, v]`. Without lengths, a radius of 2.5
+    includes the vertices at most 2 edges away.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         n: a vertex, the center; or several vertices as a list, an array, a set or a Vector, to find
             the vertices within the radius of at least one of them.
         radius: the maximum distance, at least 0: a number of edges, or a sum of lengths.
         center: whether the result includes the vertex n itself.
-        undirected: whether edges lead both ways; of two opposite lengths the smaller one counts.
-        distance: None or False to give each edge length 1; True, or the name of the length as in
-            NetworkX, to use the values of A, at least 0.
+        undirected: whether edges can be followed in both directions; if two opposite edges have
+            different lengths, the smaller length is used.
+        distance: None or False to give each edge a length of 1; True, or the name of an edge
+            attribute as in NetworkX, to use the values of A, which must be at least 0.
 
     Returns:
         Vector: a Vector with one element per vertex and dtype BOOL, true at the vertices within the
             radius and without entries elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
-        DimensionMismatch: If A is not square, or a Vector of vertices has another size.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or a Vector of vertices has a size other than n.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Vector of vertices are not on one device.
-        InvalidValue: If `radius` is below 0, if a length is below 0 or NaN, or, with lengths, if A
-            is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        DeviceMismatch: If A and a Vector of vertices are not on the same device.
+        InvalidValue: If `radius` is negative, if a length is negative or NaN, or if lengths are
+            used and A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix

@@ -1,12 +1,13 @@
 """PageRank: how often each vertex is visited by a random walker that sometimes jumps.
 
-S. Brin and L. Page (1998), by the power method. From a *dangling* vertex, which has no out-edge,
-the walker always jumps.
+The ranks of S. Brin and L. Page (1998) are computed by the power method. From a *dangling* vertex,
+which has no out-edges, the walker always jumps.
 
 Invariants, at the head of each round:
-- rank is full, has no value below 0, and adds up to 1 except for rounding;
-- share is full: alpha divided by the sum of the out-edges, and 0 at a dangling vertex;
-- jump, and fall (the distribution after a dangling vertex) are full, have no value below 0, and
+- rank is full, has no negative value, and adds up to 1 except for rounding;
+- share is full; it holds alpha divided by the total weight of the out-edges, and 0 at a dangling
+  vertex;
+- jump and fall (the distribution used at a dangling vertex) are full, have no negative value, and
   each adds up to 1.
 """
 
@@ -53,39 +54,40 @@ def pagerank(
     The walker follows an out-edge with probability `alpha`, and otherwise jumps to a random vertex.
     From a dangling vertex, which has no out-edges, the walker always jumps. As in NetworkX, the
     rounds end when Σ |change| is below n·tol; for Σ |change| < 1e-4 pass `tol=1e-4 / n`. Unlike in
-    NetworkX, the rounds start in proportion to the in-edges, which is close to the result. A round
-    takes O(n + m) time.
+    NetworkX, the initial ranks are derived from the numbers of in-edges, so that they are close to
+    the result. A round takes O(n + m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        alpha: the probability to follow an edge, from 0 to 1.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        alpha: the probability of following an edge, from 0 to 1.
         personalization: where jumps lead: a Vector of size n or a mapping from vertex to number. A
-            jump chooses vertices in proportion to these numbers; missing vertices count 0. None
-            chooses all vertices equally.
+            jump chooses a vertex with a probability proportional to its number; missing vertices
+            count as 0. None makes all vertices equally likely.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
-        nstart: the ranks to start from, up to a factor: a Vector of size n or a mapping from vertex
-            to number. None starts in proportion to the in-edges.
-        weight: True, or the name of the weight as in NetworkX, to choose among out-edges in
-            proportion to the values of A, at least 0; None or False to choose them equally.
+        nstart: the initial ranks, up to a factor: a Vector of size n or a mapping from vertex to
+            number. None derives them from the numbers of in-edges.
+        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
+            proportion to the values of A, which must be at least 0; None or False to choose them
+            with equal probability.
         dangling: where the walker goes from a dangling vertex: a Vector of size n or a mapping from
-            vertex to number. None does the same as `personalization`.
+            vertex to number. None uses `personalization`.
         dtype: the dtype of the ranks, "FP64" or "FP32"; on a GPU "FP32" is not faster.
 
     Returns:
         Vector: the ranks, a full Vector of size n and of the given dtype that adds up to 1.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector has a size other than n.
         IndexOutOfBound: If a mapping has a key that is not a vertex.
-        DeviceMismatch: If A and a Vector are not on one device.
-        InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is below
-            0 or NaN, if a sum of weights does not fit the dtype, or if a distribution has a value
-            below 0, or no finite sum above 0.
-        ConvergenceError: If `max_iter` rounds do not suffice.
+        DeviceMismatch: If A and a Vector are not on the same device.
+        InvalidValue: If `alpha`, `tol`, `max_iter` or `dtype` is out of range, if a weight is
+            negative or NaN, if a sum of weights does not fit in the dtype, or if a distribution has
+            a negative value or no finite positive sum.
+        ConvergenceError: If the values do not converge within `max_iter` rounds.
 
     Examples:
         >>> from graphla import Matrix
@@ -127,14 +129,15 @@ def pagerank(
 
 
 def definition(walk: PageRank) -> tuple[Vector, float]:
-    """Return the ranks after the last round, and its total change, computed by products."""
+    """Run the rounds by matrix products; return the ranks and the last round's total change."""
     A, share, rank, alpha = walk.A, walk.share, walk.rank.dup(), walk.alpha
     follow = (plus_times if walk.is_weighted else plus_first)[rank.dtype]
     following, change = Vector(rank.dtype, rank.size), math.inf
     for _ in range(walk.rounds):
         # r' = (share ∘ r)A
         following << follow(binary.times(share & rank) @ A)
-        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: edges carried Σ r' of α
+        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: the edges have already passed on Σ r' of the
+        # total α
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
         if walk.fall is walk.jump:
             following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
@@ -163,7 +166,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
 
 
 def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
-    """Refuse sums of weights s for which s or alpha / s does not fit the dtype of the ranks."""
+    """Raise an error if a sum of weights s, or alpha / s, does not fit the dtype of the ranks."""
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)
     small = degree.select("<=", alpha / most).select(">", 0)
@@ -177,17 +180,17 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 
 
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
-    """Return b·jump + (1 - b)·(in-edges of each) / edges, for the b that balances the jumps.
+    """Return b·jump + (1 - b)·in-degree / edges, with b chosen to balance the jumps.
 
-    On an undirected graph, the in-edges are in proportion to the ranks of a walker that never
-    jumps. From this mixture a few rounds suffice.
+    On an undirected graph, the ranks of a walker that never jumps are proportional to the
+    in-degrees. A few rounds suffice when starting from this mixture.
     """
     kept = jump.dtype
     if not A.nvals:
         return jump.dup()
     # arrivals = 1 plus.pair A / edges
     arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
-    # the shares of arrivals and of jumps that are on dangling vertices
+    # the fractions of `jump` and of `arrivals` that fall on dangling vertices
     jumped, arrived = (
         float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )

@@ -1,11 +1,11 @@
 """The number of shortest paths from a source to each vertex.
 
-These are the counts of the first phase of Brandes' algorithm (2001). Counts grow exponentially, so
-they are first computed in FP64, where sums up to 2^53 are exact. If a count is larger, all are
-counted again in INT64, if they fit.
+These are the counts of the first phase of Brandes' algorithm (2001). Counts can grow exponentially,
+so they are first computed in FP64, where sums up to 2^53 are exact. If a count is larger, all paths
+are counted again in INT64, provided that the counts fit.
 
 Invariants, at the head of round d, without weights:
-- paths has an entry at each vertex fewer than d edges away, and it is final;
+- paths has an entry at each vertex fewer than d edges away, which is final;
 - frontier has an entry at each vertex d edges away: its count.
 With weights, an edge u -> v of weight w is tight if d(u) + w = d(v). In round d, frontier holds the
 number of paths with d tight edges that end at each vertex, if there are any.
@@ -33,38 +33,37 @@ EXACT = 2.0**53
 def path_count(
     A: Matrix, source: Any, *, weight: bool | str | None = None, dtype: Any = "INT64"
 ) -> Vector:
-    """``σ = Σ over k of s (plus.first T)^k``, with the edges T that shortest paths use.
+    """``σ = Σ over k of s (plus.first T)^k``, where T holds the edges of shortest paths.
 
     Count the shortest paths from a source to each vertex.
 
-    Without weights T holds the edges from one level to the next; with weights the edges u -> v with
-    d(u) + A(u, v) = d(v) for the distances d of `sssp`. s is 1 at the source. Takes O(m) time after
-    the search.
+    Without weights, T holds the edges from one level to the next. With weights, it holds the edges
+    u -> v with d(u) + A(u, v) = d(v), where d holds the distances from `sssp`. The Vector s is 1 at
+    the source. Takes O(m) time after the search.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has one path, the path without edges.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has one path to itself, without edges.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
-        dtype: "INT64" for exact counts, or "FP64" for rounded counts without a bound.
+        dtype: "INT64" for exact counts, or "FP64" for rounded counts of any size.
 
     Returns:
-        Vector: the counts, of size n and of the given dtype, with entries at the vertices that are
-            reached.
+        Vector: the counts, of size n and of the given dtype, with entries at the reached vertices.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector of sources are not on one device.
-        InvalidValue: If `dtype` is another dtype, if a weight is below 0 or NaN, if there are
-            infinitely many shortest paths, because a cycle on them has weight 0 (or a weight is too
-            small to change the distance to which it is added), or, with weights, if A is a Graph
-            whose parallel edges were summed.
-        OverflowError: If an INT64 count or distance does not fit.
+        DeviceMismatch: If A and a Vector of sources are not on the same device.
+        InvalidValue: If `dtype` is not one of the dtypes above, if a weight is negative or NaN, if
+            there are infinitely many shortest paths because they contain a cycle of weight 0 (or a
+            weight is too small to change the distance to which it is added), or if weights are used
+            and A is a Graph whose parallel edges were summed.
+        OverflowError: If a count or distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -88,7 +87,7 @@ def path_count(
     if most <= EXACT:
         return rounded.dup("INT64")
     exact = count(T, validation.starts(source, A, 1, "INT64"))
-    # A count that overflowed modulo 2^64 is far from the rounded count.
+    # A count that overflowed wraps modulo 2^64, so it differs greatly from the rounded count.
     off = unary.abs(binary.minus(exact.dup("FP64") & rounded)).reduce(monoid.max).get(0)
     if most >= 2.0**63 or off > most / 2:
         raise OverflowError(
@@ -99,7 +98,7 @@ def path_count(
 
 
 def _count_by_level(A: Matrix, start: Vector) -> Vector:
-    """Count the paths from level to level."""
+    """Count the paths level by level."""
     paths, frontier = Vector(start.dtype, start.size), start
     while frontier.nvals:
         # σ⟨f⟩ = f

@@ -1,7 +1,7 @@
-"""Reachability: the vertices to which a path of any length leads.
+"""Reachability: the vertices that can be reached by a path of any length.
 
-It is the least r with r = r ∨ rA and r true at the sources: a closure over truth values. For all
-vertices at once it is the transitive closure, R = I ∨ A ∨ A² ∨ ..., one row per vertex.
+The result is a closure over truth values: the least r with r = r ∨ rA that is true at the sources.
+For all vertices at once it is the transitive closure R = I ∨ A ∨ A² ∨ ..., with one row per vertex.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ def reachable(
 ) -> Vector:
     """``r = r lor (r lor.first A)``, until r does not change.
 
-    Find the vertices to which a path leads from the source, the source included.
+    Find the vertices that can be reached from the source, including the source itself.
 
-    Takes O(n + m) time. With `A.T` in place of A, the result holds the vertices from which a path
-    leads to the source.
+    Takes O(n + m) time. Pass `A.T` instead of A to find the vertices from which the source can be
+    reached.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source.
         cutoff: the maximum number of edges in a path; None sets no bound.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
-        Vector: a Vector of size n and dtype BOOL, true at the vertices that are reached and without
-            entries elsewhere.
+        Vector: a Vector of size n and dtype BOOL, true at the reached vertices and without entries
+            elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
-        InvalidValue: If `cutoff` is below 0.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
+        InvalidValue: If `cutoff` is negative.
 
     Examples:
         >>> from graphla import Matrix
@@ -59,7 +59,7 @@ def reachable(
     cutoff = None if cutoff is None else validation.count("cutoff", cutoff, least=0)
     # r(s) = true
     start = validation.starts(source, A, True, "BOOL")
-    # r = r ⊕ rA ⊕ rA² ...
+    # r = r ⊕ rA ⊕ rA² ⊕ ...
     return closure(start, A, lor_first, mask=mask, cutoff=cutoff).values
 
 
@@ -67,26 +67,26 @@ def reachable(
 def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
     """``R = A ∨ A² ∨ A³ ∨ ...``, over truth values.
 
-    Find all pairs of vertices that a path of at least one edge joins.
+    Find all pairs of vertices joined by a path with at least one edge.
 
-    Searches run from all vertices, 64 at once with one bit of a word per search, in O(n m / 64)
-    time at best. The result may hold n² entries; for the vertices that one vertex reaches call
-    `reachable`.
+    Searches run from all vertices, 64 at once, each using one bit of a 64-bit word. They take O(n m
+    / 64) time in the best case. The result may hold n² entries; for the vertices reached from a
+    single vertex call `reachable`.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        reflexive: which entries R(i, i) are true. False: those of vertices on a cycle; an
-            undirected edge is a cycle, there and back. True: all. None: those that A has, the
-            self-loops. NetworkX treats False as None if its graph is undirected.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        reflexive: which diagonal entries R(i, i) are true. False: those of vertices on a cycle (the
+            two directions of an undirected edge form a cycle). True: all of them. None: only the
+            self-loops of A. NetworkX treats False like None if its graph is undirected.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype BOOL, true at (i, j) if a path leads from i to j,
             and without entries elsewhere.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If `reflexive` is not True, False or None.
 
@@ -113,7 +113,7 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
 
 
 def definition(A: Matrix) -> Matrix:
-    """``R = R ∨ R²``, until it converges, from I ∨ A: the reflexive closure."""
+    """``R = R ∨ R²`` until it converges, starting with I ∨ A: the reflexive closure."""
     identity = Vector.from_scalar(True, A.nrows, bool).diag()
     R, entries = binary.lor(unary.one["BOOL"](A) | identity).new(), -1
     while R.nvals > entries:

@@ -1,6 +1,7 @@
-"""Most reliable paths: the largest probability that all edges of a path hold.
+"""Most reliable paths: the largest probability that no edge of a path fails.
 
-It is the least p with p = p max (p max.times A) and p = 1 at the source: a closure over [0, 1].
+The result is a closure over [0, 1]: the least p with p = p max (p max.times A) and p = 1 at the
+source.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ Parents = TypeVar("Parents")
 
 
 class ReliablePaths(NamedTuple, Generic[Parents]):
-    """The result of `most_reliable_path`. Only vertices that are reached have entries.
+    """The result of `most_reliable_path`. Only reached vertices have entries.
 
     Attributes:
         probabilities: a Vector of dtype FP64 with the probability of a most reliable path to each
             vertex.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a most reliable path; a source that no path improves is its own parent.
     """
 
@@ -66,33 +67,33 @@ def most_reliable_path(
 ) -> ReliablePaths[Any]:
     """``p = p max (p max.times A)``, until p does not change.
 
-    Find paths from a source that hold with the largest probability.
+    Find the paths from a source that are the least likely to fail.
 
-    The edges are independent, so the probability of a path is the product of the probabilities of
-    its edges. Takes about O(m) time.
+    The edges fail independently, so the probability of a path is the product of the probabilities
+    of its edges. Takes about O(m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values, from 0 to 1, are the
-            probabilities that the edges hold.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has probability 1.
-        parents: whether to find the vertex before each vertex on a most reliable path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A, from 0 to 1, are the
+            probabilities that the edges work.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has probability 1.
+        parents: whether to also return the predecessor of each vertex on a most reliable path.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
-        ReliablePaths: (probabilities, parents), with entries at the vertices that are reached.
+        ReliablePaths: (probabilities, parents), with entries at the reached vertices.
             `probabilities` is a Vector of size n and dtype FP64. `parents` is None, or with
             `parents=True` a Vector of dtype INT32; if there are several best paths, it describes
-            any one of them.
+            one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If a value of A is not from 0 to 1, or if A is a Graph whose parallel edges
             were summed.
 
@@ -109,6 +110,6 @@ def most_reliable_path(
     # p(s) = 1
     start = validation.starts(source, A, 1.0, "FP64")
     validation.within_unit(A)
-    # p = p ⊕ p max.times A ⊕ p max.times A² ...
+    # p = p ⊕ p max.times A ⊕ p max.times A² ⊕ ...
     probabilities, before = closure(start, A, max_times["FP64"], mask=mask, parents=parents)
     return ReliablePaths(probabilities, before)

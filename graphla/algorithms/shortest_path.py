@@ -1,7 +1,7 @@
 """A shortest path from one vertex to another, and its length.
 
-The parents of a search from the source form a tree. The path from the target to its root, vertex by
-vertex, is the shortest path backwards.
+The parents of a search from the source form a tree. Following the parents from the target to the
+root yields the shortest path in reverse order.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from semirings.exceptions import GraphblasException, InvalidValue
 from semirings.semiring import min_plus
 
 FEW = 64
-"""Number of vertices of a path that are read one by one, each with a wait for the GPU. For longer
-paths all parents are copied to the host."""
+"""Number of path vertices that are read one by one. Each read waits for the GPU, so for longer
+paths all parents are copied to the host.
+"""
 
 
 class NoPath(GraphblasException, ValueError):
-    """No path leads from one vertex to the other."""
+    """Raised if there is no path from one vertex to the other."""
 
 
 @graph_algorithm(vertices=("source", "target"), lengths="weight")
@@ -36,37 +37,38 @@ def shortest_path(
     weight: bool | str | None = None,
     method: str = "dijkstra",
 ) -> list[int]:
-    """``t, p(t), p(p(t)), ...`` backwards, where p holds the parents of a search.
+    """``t, p(t), p(p(t)), ...`` in reverse order, where p holds the parents of a search.
 
     Return the vertices of a shortest path from one vertex to another.
 
-    If there are several shortest paths, it returns any one of them. Without weights it takes O(n +
-    m) time.
+    If there are several shortest paths, it returns one of them. Takes O(n + m) time without
+    weights.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
-        method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also takes
-            weights below 0. Without weights both search breadth first.
+        method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
+            negative weights. Without weights both run a breadth-first search.
 
     Returns:
         list[int]: the vertices of one shortest path from source to target, both ends included;
             labels if A is a Graph.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is another name, if a weight is NaN, if a weight is below 0 with
-            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or, with
-            weights, if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+            negative and the method is "dijkstra", if the source reaches a negative cycle and the
+            method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
+            were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -101,33 +103,34 @@ def shortest_path_length(
 
     Return the length of a shortest path from one vertex to another.
 
-    Without weights it takes O(n + m) time. For the lengths from one vertex to all others call
-    `sssp`, or `bfs` for its levels.
+    Takes O(n + m) time without weights. For the lengths from one vertex to all others, call `sssp`,
+    or `bfs` if there are no weights.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count 1 for each edge; True, or the name of the weight as in
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
-        method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also takes
-            weights below 0. Without weights both search breadth first.
+        method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
+            negative weights. Without weights both run a breadth-first search.
 
     Returns:
         float: the number of edges as an int without weights; with weights the sum of the weights,
             an int for integer weights and a float for floating-point weights.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is another name, if a weight is NaN, if a weight is below 0 with
-            "dijkstra", if the source reaches a negative cycle with "bellman-ford", or, with
-            weights, if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+            negative and the method is "dijkstra", if the source reaches a negative cycle and the
+            method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
+            were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -145,7 +148,7 @@ def shortest_path_length(
 def _search(
     A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
 ) -> tuple[Vector, Any]:
-    """Return the distances and parents of paths from the source; at least those to the target."""
+    """Return distances and parents of a search from `source`, which may stop at `target`."""
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if not validation.weighs("weight", weight):
@@ -159,7 +162,7 @@ def _search(
 
 
 def _length(lengths: Vector, source: int, target: int) -> float:
-    """Return the length of a shortest path; refuse a target that the source does not reach."""
+    """Return the length of a shortest path; raise NoPath if the target is not reached."""
     length = lengths.get(target)
     if length is None:
         raise NoPath(f"A has no path from {vertex_name(source)} to {vertex_name(target)}")

@@ -1,11 +1,11 @@
 """Similarity of vertices by the number of their common neighbors.
 
-P. Jaccard, 1901; the overlap coefficient is D. Szymkiewicz's and G. Simpson's; the cosine compares
-two rows of A as vectors of 0 and 1 (G. Salton). D. Liben-Nowell and J. Kleinberg (2004) compare
-such measures.
+The Jaccard similarity is due to P. Jaccard (1901), and the overlap coefficient to D. Szymkiewicz
+and G. Simpson. The cosine compares two rows of A as vectors of zeros and ones (G. Salton). D.
+Liben-Nowell and J. Kleinberg (2004) compare such measures.
 
-As in NetworkX, the common neighbors exclude u and v themselves, so self-loops affect only the
-number of neighbors. In a directed graph, neighbors are the ends of the out-edges.
+As in NetworkX, the common neighbors of u and v exclude u and v themselves, so self-loops affect
+only the number of neighbors. In a directed graph, the neighbors are the targets of out-edges.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ _Scale = Callable[[Any, Any, Any], Any]
 
 @graph_algorithm(pairs=("ebunch",))
 def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
-    """``J = C / |N(u) ∪ N(v)|``, the share of the neighbors of u or v that both have.
+    """``J = C / |N(u) ∪ N(v)|``: the fraction of the neighbors of u or v that are common.
 
     Compute the Jaccard similarity of pairs of vertices.
 
-    C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
-    degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
-    computing it takes about three times that memory.
+    C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
+    is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
+    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
+    bytes, and computing it takes about three times that memory.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
-            with a common neighbor, joined or not, each as (u, v) and as (v, u).
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
+            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
 
     Returns:
-        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
-            included.
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
+            even if it is 0.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
-        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+        DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -77,27 +77,27 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Compute the overlap coefficient of pairs of vertices.
 
-    C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
-    degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
-    computing it takes about three times that memory.
+    C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
+    is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
+    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
+    bytes, and computing it takes about three times that memory.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
-            with a common neighbor, joined or not, each as (u, v) and as (v, u).
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
+            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
 
     Returns:
-        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
-            included.
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
+            even if it is 0.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
-        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+        DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -116,29 +116,29 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     """``K = C / √(d(u) d(v))``.
 
-    Compute the cosine similarity of pairs of vertices, by rows of A as vectors of 0 and 1.
+    Compute the cosine similarity of pairs of vertices, whose rows of A are taken as 0/1 vectors.
 
-    C(u, v) counts the common neighbors of u and v other than u and v themselves, and d(u) is the
-    degree of u. In a directed graph the neighbors are those to which the out-edges lead; NetworkX
-    refuses such a graph. Without `ebunch` the result holds up to Σ d² entries of 12 bytes, and
-    computing it takes about three times that memory.
+    C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
+    is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
+    raises an error for such a graph. Without `ebunch` the result holds up to Σ d² entries of 12
+    bytes, and computing it takes about three times that memory.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
-        ebunch: a list of pairs (u, v), or a Matrix with an entry at each pair. None means all pairs
-            with a common neighbor, joined or not, each as (u, v) and as (v, u).
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
+        ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
+            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
 
     Returns:
-        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry at each pair of `ebunch`, 0
-            included.
+        Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
+            even if it is 0.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
-        DimensionMismatch: If A is not square, or a Matrix of pairs has another shape.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or a Matrix of pairs has a different shape.
         IndexOutOfBound: If a vertex is not in the graph.
-        DeviceMismatch: If A and a Matrix of pairs are not on one device.
+        DeviceMismatch: If A and a Matrix of pairs are not on the same device.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -154,7 +154,7 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
 
 def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
-    """Return C / scale at the pairs, where 0 / 0 is 0."""
+    """Return C / scale for each pair in `ebunch`, with 0 / 0 = 0."""
     degree, symmetric = common_neighbors.degrees(A), is_symmetric(A)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=symmetric)
     A = common_neighbors.pattern(A, symmetric=symmetric) if self_loops(A) else N
@@ -172,8 +172,8 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
-    """Return C / scale at all pairs with a common neighbor, for some of the rows."""
-    # C = N plus.pair Nᵀ, off the diagonal
+    """Return C / scale for all pairs with a common neighbor whose first vertex is in `rows`."""
+    # C = N plus.pair Nᵀ, without the diagonal
     C = select.offdiag(plus_pair["INT64"](N[rows, :].new() @ N.T), rows.start).new()
     both = C if A is N else plus_pair["INT64"](A[rows, :].new() @ A.T).new(mask=C.S)
     return _scale_entries(C, both, degree[rows], degree, scale)
@@ -187,7 +187,7 @@ def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale
 
 
 def _concatenate(blocks: list[Matrix]) -> Matrix:
-    """Stack the rows of blocks with equal numbers of columns."""
+    """Stack matrices with equal numbers of columns vertically."""
     if len(blocks) == 1:
         return blocks[0]
     counts, columns, values = zip(
@@ -230,7 +230,7 @@ def _read_pairs(ebunch: Any, A: Matrix) -> Matrix:
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     try:
         pairs = exact_array(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
-    except (TypeError, ValueError):  # no array, or pairs of different lengths
+    except (TypeError, ValueError):  # not an array, or tuples of different lengths
         pairs = np.asarray(None)
     if pairs.size == 0:
         return Matrix(bool, n, n)

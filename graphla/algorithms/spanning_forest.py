@@ -1,11 +1,11 @@
 """Spanning forest: edges with minimum total weight, without cycles, that connect each component.
 
-O. Borůvka, 1926: in each round every tree takes the edge with the smallest number that leaves it.
-Edges are numbered in order of (weight, vertices), so that no two have the same number and no cycle
-can close.
+The algorithm is due to O. Borůvka (1926). In each round, every tree takes its outgoing edge with
+the smallest number. Edges are numbered in order of weight, and then of their vertices. All numbers
+are distinct, so no cycle can form.
 
 Invariants, at the head of each round of the definition:
-- the edges of F belong to the minimum spanning forest, and make no cycle;
+- the edges of F belong to the minimum spanning forest, and contain no cycle;
 - label(i) is the smallest vertex of i's tree in F; S holds the edges between different trees.
 """
 
@@ -30,31 +30,31 @@ from semirings.semiring import min_first, min_second
 def spanning_forest(
     A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:
-    """``F⟨T⟩ = A``, with the smallest Σ A(i, j) over T ⊆ A without cycles and with A's components.
+    """``F⟨T⟩ = A``, where T ⊆ A is the lightest acyclic set of edges with the components of A.
 
     Find a minimum spanning tree of each component.
 
     The graph is undirected: the weight of the edge {i, j} is the value of A above the diagonal.
-    Among edges with equal weights, the first in order of (i, j) is taken. Takes O(m log n) time.
+    Edges with equal weights are taken in order of (i, j). Takes O(m log n) time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
         maximum: whether to find maximum spanning trees instead.
-        ignore_nan: whether to leave out edges whose weight is NaN, instead of refusing them.
+        ignore_nan: whether to ignore edges whose weight is NaN, instead of raising an error.
 
     Returns:
-        Matrix: a symmetric Matrix with the shape and dtype of A, which holds the edges of the trees
+        Matrix: a symmetric Matrix with the shape and dtype of A that holds the edges of the trees,
             with their values in A.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric, if a weight is NaN and
-            `ignore_nan` is False, or, with weights, if A is a Graph whose parallel edges were
+            `ignore_nan` is False, or if weights are used and A is a Graph whose parallel edges were
             summed.
 
     Examples:
@@ -77,7 +77,7 @@ def spanning_forest(
 
 
 def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
-    """Return the edges of the forest in an upper triangle U, computed by rounds of products."""
+    """Compute the edges of the forest, for an upper triangular U, in rounds of matrix products."""
     n = U.nrows
     R = _number_edges(U, maximum)
     S, F = R, Matrix(bool, n, n)
@@ -98,14 +98,14 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 
 
 def _number_edges(U: Matrix, maximum: bool) -> Matrix:
-    """Return R(i, j) = R(j, i) = the position of edge {i, j} in order of weight, then of (i, j)."""
-    W, _ = number_values(U)  # INT64, so that each weight can be negated
+    """Return the position of each edge in order of weight, then of (i, j), as a symmetric R."""
+    W, _ = number_values(U)  # in INT64, so that every weight can be negated
     R = rank_entries(unary.ainv(W).new() if maximum else W)
     return binary.any(R | R.T).new()
 
 
 def _upper_edges(A: Matrix, ignore_nan: bool) -> Matrix:
-    """Return the edges above the diagonal; refuse or drop those whose weight is NaN."""
+    """Return the edges above the diagonal; drop NaN weights, or raise an error for them."""
     U = select.triu(A, 1).new()
     if not validation.is_floating(A) or not U.nvals:
         return U

@@ -1,13 +1,13 @@
-"""Square clustering: the share of the possible squares at a vertex that exist.
+"""Square clustering: the fraction of the possible squares at a vertex that exist in the graph.
 
-P. Lind, M. González and H. Herrmann, 2005; possible squares are counted as in P. Zhang et al.,
-2008. Each square is found once, from the wedges (pairs of edges with a common end) that start at
-its corner with the largest degree (K. Wang et al., 2019).
+The coefficient is due to P. Lind, M. González and H. Herrmann (2005); possible squares are counted
+as in P. Zhang et al. (2008). Each square is found once, from the wedges (pairs of edges with a
+common end) that start at its corner with the largest degree (K. Wang et al., 2019).
 
 Invariants, with the vertices numbered by decreasing degree:
-- F = triu(N) has the edges from each vertex to its neighbors with smaller degrees
+- F = triu(N) holds the edges from each vertex to its neighbors with larger numbers
 - P(u, w), for w > u, is the number of wedges u - v - w with v > u; any two of them form a square
-  whose smallest corner is u, opposite w
+  whose smallest corner is u and in which w is opposite u
 """
 
 from __future__ import annotations
@@ -55,29 +55,27 @@ def square_clustering(
 
 @graph_algorithm(vertices=("nodes",), undirected=True)
 def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
-    """``c = q / (Σ (degree(u) + degree(w) - 2) - 2 t - q)``, over the pairs u, w of neighbors.
+    """``c = q / (Σ (degree(u) + degree(w) - 2) - 2 t - q)``, summed over pairs u, w of neighbors.
 
-    Compute the share of possible squares at each vertex that exist.
+    Compute the fraction of the possible squares at each vertex that exist in the graph.
 
-    q counts the squares, and t the triangles, that have the vertex as a corner. The sum counts, for
-    each pair of neighbors, the possible fourth corners. c is 0 if no square is possible. Self-loops
-    do not count. Takes O(m √m) time at most. For a list of vertices, the time is proportional to
-    the sum of the degrees of their neighbors.
+    q counts the squares, and t the triangles, that have the vertex as a corner. For each pair of
+    neighbors, the sum counts the possible fourth corners. c is 0 if no square is possible.
+    Self-loops are ignored. Takes at most O(m √m) time. For a list of vertices, the time is
+    proportional to the sum of the degrees of their neighbors.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
-        nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
-            all vertices.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
+        nodes: a single vertex, a list or array of vertices, or None for all vertices.
 
     Returns:
         Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
             FP64, with entries at the vertices of `nodes`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
         InvalidValue: If A is a directed Graph or is not symmetric.
@@ -110,7 +108,7 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
 
 def _count_squares(N: Matrix, degree: Any) -> Any:
-    """Return the number of squares of which each vertex is a corner."""
+    """Return, for each vertex, the number of squares that have it as a corner."""
     order = np.argsort(-degree, kind="stable")
     N = common_neighbors.pattern(N[order, order].new(), symmetric=True)
     F = select.triu(N, 1).new()
@@ -123,16 +121,17 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
         corners = common_neighbors.pattern(P, p * (p - 1) // 2)
         squares[order[rows]] += common_neighbors.dense(corners.reduce_rowwise(monoid.plus))
         squares[order] += common_neighbors.dense(corners.reduce_columnwise(monoid.plus))
-        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w forms a square with each other wedge
+        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w forms a square with every other wedge from
+        # u to w
         between = plus_first["INT64"](common_neighbors.pattern(P, p - 1) @ N).new(mask=G.S)
         squares[order] += common_neighbors.dense(between.reduce_columnwise(monoid.plus))
     return squares
 
 
 def _count_squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
-    """Return the number of squares of which each chosen vertex v is a corner.
+    """Return, for each chosen vertex v, the number of squares that have it as a corner.
 
-    It is Σ P(v, w) (P(v, w) - 1) / 2 over w other than v, where P = N plus.pair N.
+    This number is Σ P(v, w) (P(v, w) - 1) / 2 over all w other than v, with P = N plus.pair N.
     """
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=(chosen.size,))

@@ -1,9 +1,9 @@
 """Single-source shortest paths: the minimum total weight of a path to each vertex.
 
-As algebra it is the least d with d = d min (d min.+ A) and d = 0 at the source: a closure. Only
-distances that decreased are multiplied again, near ones first, so that few are multiplied before
-they are final (Δ-stepping, U. Meyer and P. Sanders, 2003; with one near and one far set, as in
-A. Davidson et al., 2014).
+In terms of algebra the result is a closure: the least d with d = d min (d min.+ A) and d = 0 at the
+source. Only distances that decreased are multiplied again. Small distances come first, so that few
+are multiplied before they are final (Δ-stepping, U. Meyer and P. Sanders, 2003; with one near and
+one far set, as in A. Davidson et al., 2014).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Parents = TypeVar("Parents")
 
 
 class ShortestPaths(NamedTuple, Generic[Parents]):
-    """The result of `sssp` and `bellman_ford`. Only vertices that are reached have entries.
+    """The result of `sssp` and `bellman_ford`. Only reached vertices have entries.
 
     Attributes:
         distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
             are floating-point numbers, otherwise INT64.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a shortest path; a source that no path improves is its own parent.
     """
 
@@ -96,40 +96,41 @@ def sssp(
     Find shortest paths from one or several vertices to all others, with weights of at least 0.
 
     An entry with value 0 is an edge of length 0. Only distances that decreased are multiplied
-    again, and the smallest of them first, so that few distances are multiplied before they are
+    again. The smallest of them come first, so that few distances are multiplied before they are
     final.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the lengths of the edges, at
-            least 0.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has distance 0.
-        cutoff: the maximum distance: a vertex that is farther away has no entry. None sets no
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A are the edge lengths, which must
+            be at least 0.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has distance 0.
+        cutoff: the maximum distance: vertices that are farther away have no entry. None sets no
             bound.
-        weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
-            False to count 1 for each edge.
-        delta: a round multiplies the pending distances up to `delta` above the smallest one, in the
-            unit of the weights. None derives it from the weights. It changes only the speed.
-        parents: whether to find the vertex before each vertex on a shortest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
+            or False to count each edge as 1.
+        delta: each round processes the pending distances that are at most `delta` above the
+            smallest one, in the unit of the weights. None derives `delta` from the weights. It
+            affects only the speed.
+        parents: whether to also return the predecessor of each vertex on a shortest path.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
-        ShortestPaths: (distances, parents), with entries at the vertices that are reached.
-            `distances` is a Vector of size n, of dtype FP64 for floating-point weights, otherwise
-            INT64 and exact. `parents` is None, or with `parents=True` a Vector of dtype INT32; if
-            there are several shortest paths, it describes any one of them.
+        ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
+            Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
+            `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
+            shortest paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
-        InvalidValue: If a weight is below 0 or NaN, if `cutoff` or `delta` is below 0, or, with
-            weights, if A is a Graph whose parallel edges were summed.
-        OverflowError: If an INT64 distance does not fit.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
+        InvalidValue: If a weight is negative or NaN, if `cutoff` or `delta` is negative, or if
+            weights are used and A is a Graph whose parallel edges were summed.
+        OverflowError: If a distance does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -156,7 +157,7 @@ def sssp(
         delta = validation.real("delta", delta, low=0)
     most = None if cutoff == math.inf else cutoff
     try:
-        # d = d ⊕ d min.+ A ⊕ d min.+ A² ...
+        # d = d ⊕ d min.+ A ⊕ d min.+ A² ⊕ ...
         distances, before = solve(
             start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most
         )
@@ -173,7 +174,7 @@ def sssp(
 
 
 def lengths_of(A: Matrix, weight: bool | str | None) -> tuple[Matrix, str]:
-    """Return A, or its edges with weight 1 each, and the dtype of the lengths of paths."""
+    """Return A, with all weights set to 1 if they are not used, and the dtype of path lengths."""
     if not validation.weighs("weight", weight):
         return unary.one["INT64"](A).new(), "INT64"
     if validation.is_floating(A):

@@ -1,18 +1,16 @@
 """Strong components: sets of vertices that all reach each other.
 
-The CPU finds them with a depth-first search, and a GPU in one launch
-(`backends/cuda/strong_components.cu`). `definition` cuts the graph in rounds.
-Two vertices of one component are reached by the same vertices, and reach the same vertices. Let
-f(v) be the first vertex, in a random order, that reaches v, and b(v) the first vertex that v
-reaches. An edge between vertices that differ in f or b leads from one component to another and is
-dropped; if f(v) = b(v), that vertex is in the component of v. In a random order, a chain of
-components is split like a list in quicksort, in about log n rounds (Fleischer, Hendrickson and
-Pınar, 2000; Orzan, 2004).
+The CPU finds them with a depth-first search, and a GPU in one kernel launch
+(`backends/cuda/strong_components.cu`). `definition` cuts the graph in rounds. The vertices of a
+component reach the same vertices, and are reached by the same vertices. In a random order of all
+vertices, let f(v) be the first vertex that reaches v, and b(v) the first vertex that v reaches. If
+the ends of an edge differ in f or b, the edge leads from one component to another and is removed.
+If f(v) = b(v), then f(v) is in the component of v. As in quicksort, the random order splits a chain
+of components in about log n rounds (Fleischer, Hendrickson and Pınar, 2000; Orzan, 2004).
 
 Invariants, at the head of each round:
-- own(v), where it is known, is a vertex in v's component, and the same vertex for the whole
-  component;
-- rest holds all edges within the components whose own(v) is not known, and some edges between them.
+- own(v), if known, is a vertex in v's component, and the same vertex for the whole component;
+- rest holds all edges within components for which `own` is unknown, and some edges between them.
 """
 
 from __future__ import annotations
@@ -41,16 +39,16 @@ def strong_components(A: Matrix) -> Vector:
     Takes O(n + m) time on the CPU, and O(m log n) expected time on a GPU.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
             label if and only if they reach each other.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
 
     Examples:
@@ -77,15 +75,15 @@ def is_strongly_connected(A: Matrix) -> bool:
     Takes as much time as `strong_components`.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. The values of A do not matter.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A do not matter.
 
     Returns:
         bool: whether there is exactly one strong component.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If the graph has no vertices, as in NetworkX.
 
@@ -100,7 +98,7 @@ def is_strongly_connected(A: Matrix) -> bool:
 
 
 def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
-    """Return the labels, computed by rounds of closures.
+    """Compute the labels in rounds of two closures each.
 
     With `from_hub`, the component of a vertex with many edges is found first: in most graphs that
     is the largest component.
@@ -112,7 +110,8 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
     if from_hub and A.nvals:
         hub = _hub(A)
         start = Vector.from_coo([hub], True, bool, size=n)
-        # f = h lor.first A*, b = h lor.first Aᵀ*: vertices that the hub reaches, or that reach it
+        # f = h lor.first A*: the vertices that the hub reaches; b = h lor.first Aᵀ*: those that
+        # reach it
         f, b = (closure(start, B, lor_first).values for B in (A, A.T))
         # own⟨f ∧ b⟩ = the hub's rank
         own(binary.land(f & b).new().S) << rank[hub]
@@ -130,7 +129,7 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
 
 
 def _keep_within(R: Matrix, own: Vector, f: Vector, b: Vector) -> Matrix:
-    """Return R⟨key(i) = key(j)⟩, edges that may be within a component; key⟨¬own⟩ = n·f + b."""
+    """Return R⟨key(i) = key(j)⟩ with key⟨¬own⟩ = n·f + b: edges with equal f and b at both ends."""
     ahead = binary.times(f.dup("INT64"), R.nrows).new()
     key = binary.plus(ahead & b).new(mask=~own.S)
     same = binary.eq(key & binary.second(R & key).new()).new()
@@ -138,13 +137,13 @@ def _keep_within(R: Matrix, own: Vector, f: Vector, b: Vector) -> Matrix:
 
 
 def _indicator(v: Vector) -> Vector:
-    """Return a full vector: 1 where v has an entry, 0 elsewhere."""
+    """Return a full vector with 1 where v has an entry, and 0 elsewhere."""
     ones = Vector.from_dense(np.zeros(v.size, np.int64))
     ones(v.S) << 1
     return ones
 
 
 def _hub(A: Matrix) -> int:
-    """Return the vertex v with the most paths h -> v -> k of two edges through it."""
+    """Return the vertex with the largest product of in-degree and out-degree."""
     paths = binary.times(degrees(A) & degrees(A.T.new())).new()
     return int(paths.reduce("argmax").value)

@@ -1,11 +1,11 @@
-"""Triangles: triples of vertices that three edges join, counted in total or at each vertex.
+"""Triangles: triples of pairwise adjacent vertices, counted in total or at each vertex.
 
-When all triangles are counted, each is found once, from the edge between its two vertices with the
-smallest degrees (T. Schank and D. Wagner, 2005). The masked product is due to A. Azad, A. Buluç and
+When all triangles are counted, each is found once: from the edge between its two vertices of
+smallest degree (T. Schank and D. Wagner, 2005). The masked product is due to A. Azad, A. Buluç and
 J. Gilbert (2015).
 
-Invariant: each edge {i, j} of the graph is one entry of L, and its row has the smaller degree. So a
-row of L has at most sqrt(2 · edges) entries, even for a hub.
+Invariant: each edge {i, j} is stored once in L, in the row of the vertex with the smaller degree.
+So a row of L has at most sqrt(2 · edges) entries, even for a hub.
 """
 
 from __future__ import annotations
@@ -24,24 +24,23 @@ from semirings.semiring import plus_pair
 
 @graph_algorithm(undirected=True)
 def triangle_count(A: Matrix) -> int:
-    """``Σ (L plus.pair Lᵀ)⟨L⟩``, where L has each edge once.
+    """``Σ (L plus.pair Lᵀ)⟨L⟩``, where L holds each edge once.
 
     Count the triangles of an undirected graph.
 
-    L directs each edge from the lower to the higher degree. Self-loops do not count. Takes O(m √m)
-    time at most.
+    L directs each edge from the vertex with the smaller degree to the other. Self-loops are
+    ignored. Takes at most O(m √m) time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
 
     Returns:
-        int: the number of triples of vertices that three edges join.
+        int: the number of triangles.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric.
 
@@ -59,7 +58,7 @@ def triangle_count(A: Matrix) -> int:
             Algebra*, 2015.
     """
     L = _orient_to_hubs(A)
-    # C⟨L⟩ = L plus.pair Lᵀ: for each edge, the number of third vertices to which both ends point
+    # C⟨L⟩ = L plus.pair Lᵀ: the number of common out-neighbors of the two ends of each edge
     common = plus_pair(L @ L.T).new(mask=L.S)
     return int(common.reduce_scalar(monoid.plus).get(0))
 
@@ -94,26 +93,24 @@ def triangles(
 
 @graph_algorithm(vertices=("nodes",), undirected=True)
 def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
-    """``t = ½ Σ (N plus.pair N)⟨N⟩`` by rows, where N is A without self-loops.
+    """``t = ½ Σ (N plus.pair N)⟨N⟩``, summed over each row, where N is A without self-loops.
 
     Count the triangles that have each vertex as a corner.
 
-    Self-loops do not count. Takes O(m √m) time at most.
+    Self-loops are ignored. Takes at most O(m √m) time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
-        nodes: a vertex for its value alone; a list or array of vertices for these alone; None for
-            all vertices.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
+        nodes: a single vertex, a list or array of vertices, or None for all vertices.
 
     Returns:
         Vector | int: an int if `nodes` is one vertex; otherwise a Vector of size n and dtype INT64,
             with entries at the vertices of `nodes`.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If a vertex is not in the graph.
         InvalidValue: If A is a directed Graph or is not symmetric.
@@ -134,11 +131,11 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
 
 
 def _orient_to_hubs(A: Matrix) -> Matrix:
-    """Return L: each edge, in the row of its end with the smaller degree.
+    """Return L, which holds each edge in the row of the vertex with the smaller degree.
 
     On a GPU L = tril(A(p, p)), where p lists the vertices by decreasing degree. The columns of hubs
-    are then adjacent, which saves more time than the numbering takes (9 of 32 ms for kron 20). On
-    the CPU the numbering takes longer than the product.
+    are then adjacent, which saves more time than the renumbering takes (9 of 32 ms on the graph
+    kron 20). On the CPU the renumbering would take longer than the product.
     """
     degree = common_neighbors.degrees(A)
     if A.device == "cpu":

@@ -1,13 +1,12 @@
 """k-truss: the largest subgraph in which each edge is in enough triangles.
 
-J. Cohen, 2005; the loop of masked products is LAGraph's (T. Davis, 2018), with each edge found
-once.
+The k-truss is due to J. Cohen (2005). The loop of masked products is that of LAGraph (T. Davis,
+2018), except that each edge is processed only once.
 
 Invariants, at the head of each round:
 - N holds the remaining edges: it is symmetric, without self-loops, and all its values are true
-- F has each edge of N once, in the row of the end with the larger degree in the original graph
-- S(u, v), for (u, v) in F, is the number of triangles of N on the edge, or absent if that number is
-  0
+- F holds each edge of N once, in the row of the end with the larger degree in the original graph
+- S(u, v), for (u, v) in F, is the number of triangles of N on the edge; it has no entry for 0
 - every edge of the k-truss is in N
 """
 
@@ -31,22 +30,23 @@ def k_truss(A: Matrix, k: int) -> Matrix:
 
     Return the edges of the largest subgraph in which each edge is in at least k - 2 triangles.
 
-    Self-loops are dropped; NetworkX refuses them. Each of the rounds takes O(m √m) time at most.
+    Self-loops are dropped; NetworkX raises an error for them. Each round takes at most O(m √m)
+    time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result.
-        k: an integer of at least 0. Up to 2, all edges are kept.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels.
+        k: an integer of at least 0. If k is at most 2, all edges are kept.
 
     Returns:
-        Matrix: a symmetric Matrix with the shape, dtype and values of A, which holds the edges that
-            are kept.
+        Matrix: a symmetric Matrix with the shape and dtype of A that holds the remaining edges,
+            with their values in A.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If A is a directed Graph or is not symmetric, or `k` is below 0.
+        InvalidValue: If A is a directed Graph or is not symmetric, or `k` is negative.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -72,20 +72,19 @@ def truss_numbers(A: Matrix) -> Matrix:
 
     Compute the truss number of each edge.
 
-    The truss number of an edge in no triangle is 2. Self-loops are dropped. Each of the rounds
-    takes O(m √m) time at most.
+    The truss number of an edge that is in no triangle is 2. Self-loops are dropped. Each round
+    takes at most O(m √m) time.
 
     Args:
-        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix (or
-            an expression of one) with the entries A(i, j) and A(j, i) for each edge. If it is a
-            Graph, vertices are its labels, in the arguments and in the result. The values of A do
-            not matter.
+        A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
+            arguments and results name vertices by their labels. The values of A do not matter.
 
     Returns:
         Matrix: a symmetric Matrix with the shape of A and dtype INT64, with an entry for each edge.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
         InvalidValue: If A is a directed Graph or is not symmetric.
 
@@ -104,14 +103,14 @@ def truss_numbers(A: Matrix) -> Matrix:
     edges, k = _all_edges(common_neighbors.drop_loops(A)), 2
     K = Matrix("INT64", A.nrows, A.ncols)
     while edges.F.nvals:
-        # K⟨F⟩ = k, as all of F is in the k-truss
+        # K⟨F⟩ = k, because every edge of F is in the k-truss
         K(edges.F.S) << k
         edges, k = _peel(edges, k + 1), k + 1
     return binary.max(K | K.T).new()
 
 
 class _Edges(NamedTuple):
-    """The remaining edges, as the invariants at the head of this file describe."""
+    """The remaining edges, as described by the invariants in the module docstring."""
 
     N: Matrix
     F: Matrix
@@ -119,14 +118,14 @@ class _Edges(NamedTuple):
 
 
 def _all_edges(A: Matrix) -> _Edges:
-    """Return all edges of A, with the triangles of each."""
+    """Return all edges of A, with the number of triangles on each edge."""
     N = common_neighbors.pattern(A, symmetric=True)
     F = common_neighbors.orient_edges(N, common_neighbors.degrees(N))
     return _Edges(N, F, common_neighbors.triangles_per_edge(N, F))
 
 
 def _peel(edges: _Edges, k: int) -> _Edges:
-    """Return the edges of the k-truss."""
+    """Remove edges until those of the k-truss remain, and return these."""
     while True:
         left = select.valuege(edges.S, k - 2).new()
         if left.nvals == edges.F.nvals:
@@ -135,7 +134,7 @@ def _peel(edges: _Edges, k: int) -> _Edges:
 
 
 def _keep_edges(edges: _Edges, S: Matrix) -> _Edges:
-    """Return the edges of S, with the triangles that these edges form."""
+    """Keep only the edges in S, and return them with their updated triangle counts."""
     N, F = edges.N, common_neighbors.pattern(S)
     X = edges.F.dup(mask=~F.S)
     X = common_neighbors.pattern(binary.any(X | X.T).new(), symmetric=True)

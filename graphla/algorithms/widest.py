@@ -1,7 +1,7 @@
 """Widest paths: the largest possible width of the narrowest edge on a path.
 
-It is the least w with w = w max (w max.min A) in which w is the largest value of the dtype at the
-source: a closure.
+The result is a closure: the least w with w = w max (w max.min A) that has the largest value of the
+dtype at the source.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Parents = TypeVar("Parents")
 
 
 class WidestPaths(NamedTuple, Generic[Parents]):
-    """The result of `widest_path`. Only vertices that are reached have entries.
+    """The result of `widest_path`. Only reached vertices have entries.
 
     Attributes:
-        widths: a Vector with the width of a widest path to each vertex, in the dtype of A.
-        parents: None, or with `parents=True` a Vector of dtype INT32 with the vertex before each
+        widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
+        parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
             vertex on a widest path; a source that no path improves is its own parent.
     """
 
@@ -72,27 +72,27 @@ def widest_path(
     Takes about O(m) time.
 
     Args:
-        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
-            of one) with an entry A(i, j) for each edge i -> j. If it is a Graph, vertices are its
-            labels, in the arguments and in the result. Its values are the widths of the edges. A
-            path is as wide as its narrowest edge.
-        source: a vertex; or several vertices as a list, an array or a set; or a Vector with an
-            entry at each of them. A source has the largest value of the dtype (inf for
-            floating-point numbers).
-        parents: whether to find the vertex before each vertex on a widest path as well.
-        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. The search does
-            not enter vertices outside the mask, except the sources.
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels. The values of A are the widths of the edges. The
+            width of a path is that of its narrowest edge.
+        source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
+            at each source. A source has the largest value of the dtype (inf for floating-point
+            numbers).
+        parents: whether to also return the predecessor of each vertex on a widest path.
+        mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
+            sources, the search visits only vertices that the mask selects.
 
     Returns:
-        WidestPaths: (widths, parents), with entries at the vertices that are reached. `widths` is a
-            Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
-            of dtype INT32; if there are several best paths, it describes any one of them.
+        WidestPaths: (widths, parents), with entries at the reached vertices. `widths` is a Vector
+            of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector of dtype
+            INT32; if there are several best paths, it describes one of them.
 
     Raises:
-        TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector or mask has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
-        DeviceMismatch: If A and a Vector or mask are not on one device.
+        DeviceMismatch: If A and a Vector or mask are not on the same device.
         InvalidValue: If a value of A is NaN, or if A is a Graph whose parallel edges were summed.
 
     Examples:
@@ -108,6 +108,6 @@ def widest_path(
     validation.numbers(A)
     # w(s) = ∞
     start = validation.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
-    # w = w ⊕ w max.min A ⊕ w max.min A² ...
+    # w = w ⊕ w max.min A ⊕ w max.min A² ⊕ ...
     widths, before = closure(start, A, max_min, mask=mask, parents=parents)
     return WidestPaths(widths, before)

@@ -1,8 +1,8 @@
-"""The Protocol of backends, and the lookup of a backend by device.
+"""The Protocol that all backends implement, and the lookup of a backend by device.
 
 A backend computes each operation on one kind of device. It takes and returns storage
-(`graphla.formats`), typed operators, and arrays of its own device; it never sees a store, a mask
-view, a Matrix or a Vector. No function changes its inputs, unless `in_place` is set.
+(`graphla.formats`), typed operators, and arrays of its own device; it is never passed a store, a
+mask view, a Matrix or a Vector. No function changes its inputs, unless `in_place` is set.
 """
 
 from __future__ import annotations
@@ -82,21 +82,21 @@ Side = Literal["mxv", "vxm"]
 
 
 class Costs(NamedTuple):
-    """The costs of a matrix-vector product; the unit is the cost of one entry that pull gathers.
+    """The costs of the parts of a matrix-vector product, relative to gathering one entry in a pull.
 
     Measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
     """
 
-    push_entry: float  # one entry scattered by push; `config.push_cost` overrides it
-    push_first: float  # the cost of such an entry if any term suffices for an output
-    push_ordered: float  # the cost of such an entry if sums have a fixed order
-    pull_row: float  # one row visited by pull, in addition to its entries
-    stopping: float  # factor for the expected entries of a pull that may stop early
-    transpose_entry: float  # building the other form of the matrix, per entry
+    push_entry: float  # scattering one entry in a push; `config.push_cost` overrides it
+    push_first: float  # scattering one entry if an output may be any one of its terms
+    push_ordered: float  # scattering one entry if sums have a fixed order
+    pull_row: float  # visiting one row in a pull, in addition to its entries
+    stopping: float  # factor on the expected number of entries in a pull with early stops
+    transpose_entry: float  # building CSC from CSR or vice versa, per entry
     push_start: float = 0.0  # fixed cost of a push
     pull_start: float = 0.0
     transpose_start: float = 0.0
-    small: int = 4096  # a product that reads fewer entries always uses the existing form
+    small: int = 4096  # a product that reads fewer entries never builds another form
 
 
 class Backend(Protocol):
@@ -105,11 +105,11 @@ class Backend(Protocol):
     A parameter of type `Any` is a SparseVector or a Csr, and the result is of the same type.
     """
 
-    MERGE_PRICE: int  # cost of a merge, in entries, in addition to those that it rewrites
+    MERGE_PRICE: int  # fixed cost of a merge; the unit is the cost of writing one entry
 
     costs: Costs
 
-    # --- arrays: NumPy's functions accept them on any device (NEP 13, NEP 18) -------------------
+    # --- arrays, which NumPy functions accept on any device (NEP 13, NEP 18) ---------------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         """Return `values` as an array of this device, copied only if necessary."""
         ...
@@ -119,7 +119,11 @@ class Backend(Protocol):
         ...
 
     def full(self, size: int, value: Any, dtype: Any) -> Array:
-        """Return a new array of `size` elements that all have one value."""
+        """Return a new array of `size` elements that are all equal to `value`."""
+        ...
+
+    def repeat(self, value: Any, size: int) -> Array:
+        """Return `size` copies of a NumPy scalar, as an iso array, which must not be written."""
         ...
 
     def arange(self, size: int, dtype: Any) -> Array:
@@ -127,25 +131,27 @@ class Backend(Protocol):
         ...
 
     def owns(self, array: Array) -> bool:
-        """Return whether the array owns its memory, may be written, and shares it with no other."""
+        """Return whether the array owns its memory, is writable, and shares the memory with no
+        other array."""
         ...
 
     # --- forms --------------------------------------------------------------------------------
     def sort(self, v: SparseVector) -> SparseVector:
-        """Return the entries of v in order of index."""
+        """Return v with its entries sorted by index."""
         ...
 
     def to_sparse(self, v: AnyVector) -> SparseVector: ...
     def to_bitmap(self, v: AnyVector) -> BitmapVector: ...
     def transpose(self, a: Csr) -> Csr: ...
     def row_of_entry(self, a: Csr) -> Array:
-        """Return the row of each entry, int32."""
+        """Return the row of each entry, as int32."""
         ...
 
     def build_vector(
         self, size: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
     ) -> SparseVector:
-        """Build from entries in any order. dup_op combines duplicates; None raises an error."""
+        """Build a vector from entries in any order. Combine duplicates with dup_op, or raise an
+        error if it is None."""
         ...
 
     def build_matrix(
@@ -159,7 +165,7 @@ class Backend(Protocol):
     ) -> Csr: ...
 
     # --- products -----------------------------------------------------------------------------
-    # side "mxv": w(o) = (+)_k mult(A(o, k), u(k)); side "vxm": w(o) = (+)_k mult(u(k), A(k, o)).
+    # Side "mxv": w(o) = (+)_k mult(A(o, k), u(k)). Side "vxm": w(o) = (+)_k mult(u(k), A(k, o)).
     def pull(
         self,
         rows: Csr,
@@ -168,7 +174,7 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Gather each output o that the mask allows from the entries a(o, k) of row o of `rows`."""
+        """Compute each output o that the mask allows from the entries in row o of `rows`."""
         ...
 
     def push(
@@ -179,7 +185,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Scatter each entry u(k) to the outputs o in row k of `columns`."""
+        """For each entry u(k), add its terms to the outputs o for which row k of `columns` has an
+        entry."""
         ...
 
     def count_edges(self, a: Csr, rows: Array) -> int:
@@ -187,7 +194,7 @@ class Backend(Protocol):
         ...
 
     def nonempty_rows(self, a: Csr) -> int:
-        """Return an upper bound on the number of rows with entries in matrix a."""
+        """Return an upper bound on the number of rows of `a` that have entries."""
         ...
 
     def longest_row(self, a: Csr) -> int:
@@ -202,15 +209,16 @@ class Backend(Protocol):
         mask: MatrixMask | None,
         bt: Csr | None,
     ) -> Csr | None:
-        """C<mask> = A (+).(x) B. `bt` is B by columns, if that form exists. Under a mask, `b` may
-        be None if `bt` is given; a result of None then means that the product needs `b`."""
+        """C<mask> = A (+).(x) B. `bt` is B in CSC form, if that form exists. With a mask and `bt`,
+        `b` may be None; if the product then turns out to need `b`, the result is None."""
         ...
 
     def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...
 
-    # --- entry by entry (V = SparseVector sorted, or Csr) --------------------------------------
+    # --- element-wise operations on sorted SparseVectors or on Csr matrices ----------------------
     def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-        """Apply op to pairs; keep a lone entry, or combine it with the fill value if given."""
+        """Apply op where both operands have an entry. Where only one has an entry, keep it, or
+        combine it with the fill value for the other operand if one is given."""
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
@@ -223,7 +231,8 @@ class Backend(Protocol):
         left: Any = None,
         right: Any = None,
     ) -> AnyVector | None:
-        """Combine v and w, one of them dense; return None if sparse forms would be cheaper."""
+        """Combine v and w, of which at least one is dense. Return None if sparse forms would be
+        cheaper."""
         ...
 
     def cast(self, a: Any, dtype: Any) -> Any:
@@ -235,7 +244,8 @@ class Backend(Protocol):
         ...
 
     def apply_bound(self, a: Any, op: TypedBinaryOp, scalar: Any, side: str) -> Any:
-        """Apply op(scalar, x) (`side` "left") or op(x, scalar) ("right") to each value x."""
+        """Return op(scalar, x) for each value x if `side` is "left", or op(x, scalar) if it is
+        "right"."""
         ...
 
     def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...
@@ -248,43 +258,46 @@ class Backend(Protocol):
     def sort_by(
         self, values: Array, indptr: Array | None, op: TypedBinaryOp
     ) -> tuple[Array, Array]:
-        """Sort two or more values (of op's dtype, not iso) by op; also return their old positions.
+        """Sort at least two values by op. Return the sorted values and their old positions.
 
-        Each segment indptr[s]..indptr[s + 1] is sorted separately; without indptr there is one
-        segment. Positions count from the start of `values`; they are int32 if there are fewer than
-        2^31 values, otherwise int64. op(x, y) is true if x sorts before y. The sort is stable, and
-        NaN is last. If op is not an order, the result is some permutation.
+        The values have op's dtype and are not iso. Each segment indptr[s]..indptr[s + 1] is sorted
+        separately; without indptr there is a single segment. Positions are relative to the start of
+        `values`. They are int32 if there are fewer than 2^31 values, otherwise int64. op(x, y) is
+        true if x sorts before y. The sort is stable, and NaN is last. If op is not an ordering, the
+        result is an arbitrary permutation.
         """
         ...
 
-    # --- whole traversals: one launch, or one compiled loop (see `requests`) ---------------------
+    # --- traversals that are one launch or one compiled loop (see `requests`) --------------------
     def find_symmetry(self, a: Csr) -> Symmetry:
-        """Return whether a square matrix has the pattern, and the values, of its transpose.
+        """Return whether a square matrix has the same pattern and the same values as its transpose.
 
         This takes about one pass over the entries. The pass ends early if a counterpart is missing.
         """
         ...
 
     def plan(self, out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-        """Return the precomputed data that traversals use in addition to the forms of a matrix.
+        """Return the precomputed data that traversals use in addition to CSR and CSC.
 
-        A full plan may reuse parts of `before`, a light plan, if one is given.
+        If `before`, a light plan, is given, a full plan may reuse parts of it.
         """
         ...
 
     def plan_cost(self, out: Csr, into: Csr) -> float:
-        """Return the approximate seconds that a full plan takes; infinity if it never pays off."""
+        """Return the approximate time to build a full plan, in seconds; infinity if it never pays
+        off."""
         ...
 
     def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
-        """Return the plan of the transpose of a matrix with this plan.
+        """Return the plan for the transpose of a matrix, given the plan of the matrix.
 
-        `out` and `into` are the forms of the transpose.
+        `out` and `into` are the transpose in CSR and CSC form.
         """
         ...
 
     def bfs(self, request: Search) -> BfsResult:
-        """Return the level of each vertex, and its parent on a path from the nearest start."""
+        """Return the level of each vertex and its parent, which is on a path from the nearest
+        start."""
         ...
 
     def closure(self, request: Closure) -> ClosureResult:
@@ -292,36 +305,40 @@ class Backend(Protocol):
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
-        """Return the levels of a search from each of k starts, or how far each search reaches."""
+        """Return the levels of the searches from k starts, or only the totals of each search."""
         ...
 
     def dependencies(self, request: Dependencies) -> DependenciesResult | None:
-        """Return the dependencies on shortest paths; None if the device has no loop for them."""
+        """Return the dependencies on shortest paths, or None if the device does not implement
+        this."""
         ...
 
     # --- reductions ----------------------------------------------------------------------------
     def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
-        """w(i) = ⊕ of row i; a row without entries has no entry in w."""
+        """w(i) = ⊕ of row i. If row i has no entries, neither has w(i)."""
         ...
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-        """Combine all (present) values into a NumPy scalar; without any, return the identity."""
+        """Combine all values (or all present values) into a NumPy scalar. If there are none, return
+        the identity."""
         ...
 
-    # --- indices: None means all, in order -----------------------------------------------------
+    # --- look-ups and extraction; None as an index array means all indices -----------------------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-        """Return where entry i (or (i, j)) is, or would be inserted, and whether it exists."""
+        """Return the position of the entry at i, or at (i, j), and whether it exists. If it does
+        not, the position is where it would be inserted."""
         ...
 
     def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-        """Return the value at i (or (i, j)) as a NumPy scalar; None if there is no entry."""
+        """Return the value at i, or at (i, j), as a NumPy scalar; None if there is no entry."""
         ...
 
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...
     def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
 
     # --- the write rule ------------------------------------------------------------------------
-    # t may have entries that the mask forbids. Callers prepare what assign needs beyond this rule.
+    # t may have entries that the mask does not allow. Callers do what `assign` needs beyond this
+    # rule.
     def write_vector(
         self,
         c: AnyVector,
@@ -333,7 +350,8 @@ class Backend(Protocol):
         *,
         in_place: bool = False,
     ) -> AnyVector:
-        """C<mask, replace> = accum(C, T), of numpy dtype `dtype`; may write into c if in_place."""
+        """C<mask, replace> = accum(C, T), with numpy dtype `dtype`. If in_place, c may be
+        overwritten."""
         ...
 
     def one_entry(self, size: int, i: int, value: Any) -> SparseVector:
@@ -341,7 +359,8 @@ class Backend(Protocol):
         ...
 
     def set_element(self, v: DenseVector, i: int, value: Any) -> DenseVector:
-        """Set v(i) = value, a scalar of v's dtype, in place; None deletes the entry."""
+        """Set v(i) = value in place, where value is a scalar of v's dtype; None deletes the
+        entry."""
         ...
 
     def write_matrix(
@@ -354,21 +373,22 @@ class Backend(Protocol):
         dtype: Any,
     ) -> Csr: ...
 
-    # --- the parts of a graph ------------------------------------------------------------------
-    # `out` is a square matrix by rows, `into` the same by columns: the same object if the matrix is
-    # known to be symmetric. A function returns None if the device has no loop that is faster than
-    # the matrix operations.
+    # --- components, cores and forests -----------------------------------------------------------
+    # `out` is a square matrix in CSR form, and `into` is the same matrix in CSC form. They are the
+    # same object if the matrix is known to be symmetric. A function returns None if the device has
+    # no implementation that is faster than the matrix operations.
     def components(self, out: Csr, into: Csr | None) -> Array | None:
         """Return, for each vertex, the smallest vertex of its weak component, as int64[n].
 
-        `into` is None if that form does not exist.
+        `into` is None if the CSC form does not exist.
         """
         ...
 
     def strong_components(self, out: Csr, columns: Callable[[], Csr]) -> Array | None:
         """Return, for each vertex, the smallest vertex of its strong component, as int64[n].
 
-        `columns` returns the matrix by columns, which is built only if the backend calls it.
+        `columns` returns the matrix in CSC form. It is built only if the backend calls this
+        function.
         """
         ...
 
@@ -389,7 +409,7 @@ class Backend(Protocol):
         """
         ...
 
-    # --- communities and sets; matrices have symmetric patterns and values ------------------------
+    # --- communities, colorings and matchings (of symmetric matrices), and ranks -----------------
     def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
         """Return the labels after `rounds` rounds, as int32.
 
@@ -403,14 +423,15 @@ class Backend(Protocol):
         ...
 
     def color(self, a: Csr, numbers: Array) -> Array | None:
-        """Return the smallest color that no neighbor with a larger number has, as int32[n]."""
+        """Return the color of each vertex, as int32[n]: the smallest color that no neighbor with a
+        larger number has."""
         ...
 
     def match(self, a: Csr, words: Array) -> Array | None:
-        """Return the mate of each vertex as int32; a vertex without a mate has a negative number.
+        """Return the mate of each vertex in a matching, as int32; negative for unmatched vertices.
 
-        Edges with larger values are taken first. Among equal values, edges with a larger hash of
-        the words of both ends are taken first.
+        Edges are taken in order of decreasing value. Among equal values, the edge with the larger
+        hash is taken first; the hash is computed from the words of both ends.
         """
         ...
 
@@ -420,18 +441,19 @@ class Backend(Protocol):
 
 
 class Streams(Protocol):
-    """The order of work on a device that works asynchronously to the host (not the CPU)."""
+    """Functions that order the work on a device that runs asynchronously, such as a GPU."""
 
     def resolve_device(self, device: str) -> str:
         """Return the full name of a device."""
         ...
 
     def Stamp(self) -> Any:
-        """Return a stamp of the current point of the current stream; new storage keeps it."""
+        """Return a stamp that marks the current point in the current stream. It is kept with new
+        storage."""
         ...
 
     def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the stamps of a store to which a form has just been added."""
+        """Return the new stamps of a store to which another form has just been added."""
         ...
 
     def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
@@ -445,12 +467,13 @@ class Streams(Protocol):
     def wait_for(self, stamps: tuple[Any, ...]) -> bool:
         """Make the current stream wait until storage with these stamps is complete.
 
-        Return whether a stamp belongs to another stream.
+        Return whether any of the stamps belongs to another stream.
         """
         ...
 
     def make_owners_wait(self, stamps: Iterable[Any]) -> None:
-        """Make each stream whose memory the current stream has used wait until that use is done."""
+        """Make each stream whose memory the current stream has used wait until the current stream
+        is done."""
         ...
 
     def enter_device(self, device: str) -> Any:
@@ -467,15 +490,15 @@ class Streams(Protocol):
         ...
 
     def adopt(self, array: Any) -> Array:
-        """Return a device array of any library as an array of this backend, without a copy."""
+        """Return a device array from any library as an array of this backend, without a copy."""
         ...
 
     def truths(self, array: Array) -> Array:
-        """Return an array with truth values as bytes 0 and 1."""
+        """Return a Boolean array in which each true element is stored as the byte 1."""
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:
-        """Return whether two arrays share an allocation or overlap."""
+        """Return whether two arrays overlap or use the same allocation."""
         ...
 
     def copy_to_current(self, array: Array) -> Array:
@@ -485,7 +508,7 @@ class Streams(Protocol):
 
 @cache
 def backend(device: str) -> Backend:
-    """Return the backend of a device, which is imported at the first call."""
+    """Return the backend of a device. It is imported at the first call."""
     check_device("device", device)
     kind = device.partition(":")[0]
     if kind == "cuda":
@@ -503,7 +526,7 @@ def streams(device: str) -> Streams:
 
 
 def resolve_device(device: str) -> str:
-    """Return the full name of a device: "cuda" is the current card, such as "cuda:0"."""
+    """Return the full name of a device. For "cuda" this is the current card, such as "cuda:0"."""
     return device if device == "cpu" else streams(device).resolve_device(device)
 
 

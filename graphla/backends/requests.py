@@ -1,8 +1,8 @@
 """Requests to a backend and their results: one frozen dataclass each.
 
-`out` is the matrix by rows, so that row v holds the edges out of v; `into` is the same matrix by
-columns, or None if that form does not exist; a traversal then only pushes. Arrays are arrays of the
-backend's device. Results are complete when the verb returns.
+`out` is the matrix in CSR form: row v contains the edges out of v. `into` is the same matrix in CSC
+form, or None if that form does not exist; in that case traversals only push. All arrays are on the
+backend's device. Results are complete when the backend's function returns.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ How: TypeAlias = Literal["improving", "near_far", "rounds"]
 
 
 FOREVER = 2**31 - 1
-"""The limit of a traversal for which the caller sets none; no level or round number is larger."""
+"""The limit of a traversal if the caller sets none. No level or round number is larger."""
 
 
 class Level(NamedTuple):
     """One level or round of a traversal, as recorded while the traversal ran."""
 
-    direction: str  # "push" or "pull"; a second word may say where: "push, block"
-    frontier: int  # number of vertices whose edges it used
-    edges: int  # an upper bound on the number of edges that it examined
+    direction: str  # "push" or "pull", perhaps with the place where it ran, as in "push, block"
+    frontier: int  # number of vertices whose edges were followed
+    edges: int  # an upper bound on the number of edges examined
     seconds: float
 
 
 class Symmetry(NamedTuple):
-    """Whether a square matrix has the pattern, and also the values, of its transpose.
+    """Whether a square matrix has the same pattern, and also the same values, as its transpose.
 
-    Two values are the same if their bits are equal, or if both are NaN.
+    Two values are the same if they have the same bits, or if both are NaN.
     """
 
     of_pattern: bool
@@ -54,12 +54,12 @@ class Symmetry(NamedTuple):
 class Search:
     """The levels and parents of a breadth-first search from `starts`, which all have level 0.
 
-    `starts` are distinct vertices, int32, in an array of the device or, if they are few, of NumPy.
-    A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    largest level. If levels have one byte, a level above 254 raises OverflowError. A parent is any
-    neighbor one level nearer, or the smallest such neighbor. Matrix values are not read. While the
-    host waits, the backend may call `meanwhile` once, with the arrays `levels`, `parents` and
-    `present` of the result.
+    `starts` is an int32 array of distinct vertices, on the device or, if there are few, in NumPy. A
+    vertex that the mask does not allow is neither reached nor expanded, unless it is a start.
+    `limit` is the largest level. If levels have one byte, a level above 254 raises OverflowError.
+    The parent of a vertex is any neighbor that is one level closer to the starts, or the smallest
+    such neighbor. Matrix values are not read. While the host waits, the backend may call
+    `meanwhile` once, with the arrays `levels`, `parents` and `present` of the result.
     """
 
     out: Csr
@@ -67,7 +67,7 @@ class Search:
     starts: Array
     mask: VectorMask | None = None
     limit: int = FOREVER
-    levels: np.dtype[Any] | None = None  # int32 or uint8; None if no levels are wanted
+    levels: np.dtype[Any] | None = None  # int32 or uint8; None if no levels are requested
     parents: Literal[None, "any", "least"] = None
     direction: Towards = "auto"
     plan: Plan | None = None
@@ -77,7 +77,8 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class BfsResult:
-    """The result of a breadth-first search; levels and parents are arbitrary where unreached."""
+    """The result of a breadth-first search. Levels and parents of unreached vertices are
+    arbitrary."""
 
     levels: Array | None
     parents: Array | None  # int32; a start is its own parent
@@ -92,31 +93,32 @@ class BfsResult:
 
 @dataclass(frozen=True, slots=True)
 class EarlyStop:
-    """Values that suffice for the caller, so that a closure may end before all values are final."""
+    """The values that the caller needs. A closure may end as soon as these are final."""
 
-    target: int | None = None  # the value of this vertex, and the parents on its path
-    most: Any = None  # all values that are no worse than this value
+    target: int | None = None  # this vertex's value is needed, and the parents on its path
+    most: Any = None  # the caller needs all values that are no worse than this one
 
 
 @dataclass(frozen=True, slots=True)
 class Closure:
     """The least fixpoint of x = x ⊕ xA, or the result after `limit` products.
 
-    - "improving": only entries that improved are multiplied again. ⊕ picks one of its operands and
-      ⊗ distributes over it; `limit` is not a bound.
+    - "improving": only entries that have improved are multiplied again. ⊕ must select one of its
+      operands, ⊗ must distribute over ⊕, and `limit` is ignored.
     - "near_far": like "improving", but near entries are multiplied before far ones. An entry is
-      near if its value is within `delta` of the best pending value (None: the backend chooses
-      `delta`). ⊕ is min or max, and x ⊗ a is never better than x.
-    - "rounds": x' = x ⊕ xA, with two alternating buffers, until nothing changes, or until `limit`
-      products have run; ⊗ may be any operator. The parent of an entry is from the round that wrote
-      it.
+      near if its value is within `delta` of the best pending value. If `delta` is None, the backend
+      chooses it. ⊕ must be min or max, and x ⊗ a must never be better than x.
+    - "rounds": each round computes x ⊕ xA from the values of the previous round, until nothing
+      changes or `limit` products have run. ⊗ may be any operator. The parent of an entry is set in
+      the round that wrote the entry.
 
     x has the semiring's return type; values of A are cast to the type of the second operand. The
-    closure never writes entries off the mask, but it keeps and multiplies the entries that x has
-    there. An entry improves if its bits change. After `turns` rounds, endless improvement around a
-    cycle is suspected, and the current values are returned with `settled` False; the caller may
-    continue from them. The semiring is not positional. If `enough` is given, "near_far" may end
-    early. Values that `enough` does not cover may then be missing, or not be the best.
+    closure never writes entries that the mask does not allow, but if x has such entries, they are
+    kept and multiplied. An entry improves if its bits change. If the values still improve after
+    `turns` rounds, an endless improvement around a cycle is suspected. The current values are then
+    returned with `settled` False, and the caller may continue from them. The semiring must not be
+    positional. If `enough` is given, "near_far" may end early; values that `enough` does not cover
+    may then be missing or not final.
     """
 
     out: Csr
@@ -136,13 +138,14 @@ class Closure:
 class ClosureResult:
     """The values of a closure, and how it ended.
 
-    `overflowed`: a product overflowed its integer dtype and was left out, so the values may lack
-        that term. `settled`: no entry can improve further; False if `turns` (not `limit`) ended the
-        closure.
+    `overflowed`: whether a product overflowed its integer dtype. Such a product is left out, so
+    values may be missing. `settled`: whether no entry can improve any more. It is False if `turns`
+    (not `limit`) ended the closure.
     """
 
     values: BitmapVector
-    parents: Array | None  # int32, arbitrary without a value; an unchanged start is its own parent
+    # int32; arbitrary for vertices without a value. An unimproved start is its own parent.
+    parents: Array | None
     depth: int  # number of rounds (or turns of "near_far") that ran
     trace: list[Level]
     overflowed: bool = False
@@ -156,9 +159,9 @@ class ClosureResult:
 class MultiSearch:
     """A breadth-first search from each of k starts (int32, not necessarily distinct).
 
-    A vertex off the mask is neither reached nor expanded, but starts are both. `limit` is the
-    largest level. `levels` is int32 or uint8; None requests only the totals of each search. If
-    levels have one byte, a level above 254 raises OverflowError.
+    A vertex that the mask does not allow is neither reached nor expanded, unless it is a start.
+    `limit` is the largest level. `levels` is int32 or uint8; None requests only the totals of each
+    search. If levels have one byte, a level above 254 raises OverflowError.
     """
 
     out: Csr
@@ -172,20 +175,20 @@ class MultiSearch:
 
 
 class Reach(NamedTuple):
-    """How far each of k searches reaches; each field is an int64 array of k numbers."""
+    """Totals of each of k searches. Each field is an int64 array of length k."""
 
-    count: Array  # vertices reached, including the start
+    count: Array  # number of reached vertices, including the start
     total: Array  # the sum of their levels
     farthest: Array  # the largest of their levels
 
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchResult:
-    """The levels of k searches or, if no levels were requested, how far they reach."""
+    """The levels of k searches or, if no levels were requested, the totals of each search."""
 
-    levels: Array | None  # (k, n), perhaps a transposed view; -1 or 255 where not reached
+    levels: Array | None  # (k, n), perhaps a transposed view; -1 or 255 means unreached
     reach: Reach | None
-    trace: list[Level]  # one record per level of searches that ran together
+    trace: list[Level]  # one record per level of each batch of searches
 
 
 # --- betweenness ----------------------------------------------------------------------------------
@@ -193,10 +196,11 @@ class MultiSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of vertices (and edges) on shortest paths from different sources (int32).
+    """The dependencies of distinct sources (int32) on the vertices, and optionally the edges, of a
+    graph.
 
-    A shortest path has the fewest edges or, if `is_weighted`, the smallest weight; all weights are
-    then positive.
+    A shortest path has the fewest edges or, if `is_weighted`, the smallest total weight. In the
+    latter case all weights must be positive.
     """
 
     out: Csr
@@ -209,13 +213,14 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class DependenciesResult:
-    """Sums over all sources of the shares of shortest paths that vertices and edges carry.
+    """The dependencies, summed over all sources.
 
-    For each pair (s, t), a vertex v other than s and t carries the share of the paths through v.
+    For each source s and each vertex t, a vertex v other than s and t gets the fraction of the
+    shortest paths from s to t that pass through v. An edge gets the fraction that use it.
     """
 
     totals: Array  # float64[n]
-    edges: Array | None  # float64, one value per entry of the matrix by rows
+    edges: Array | None  # float64, one value per entry of `out`
     reached: Array | None  # int64[n]: how many sources reach each vertex, not counting itself
     counts: Array  # int64: how many vertices each source reaches, including itself
 
@@ -225,19 +230,21 @@ class DependenciesResult:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """Rules for rounds in which about half of the vertices with a positive gain move at once."""
+    """Rules for rounds in which about half of the vertices with a positive gain move
+    simultaneously."""
 
-    streams: tuple[int, ...]  # one hash seed per round; it decides which vertices may move
+    streams: tuple[int, ...]  # one hash seed per round, which decides which vertices may move
     patience: int  # number of consecutive rounds that may raise the modularity by too little
-    rise: float  # a round must raise the modularity by more than this amount,
-    share: float  # and by more than this share of its rise in all rounds so far
+    rise: float  # a round must raise the modularity by more than this amount
+    share: float  # the rise must also exceed this fraction of the total rise in all rounds so far
 
 
 class Gains:
-    """The modularity of the rounds of one level, times `total`, the sum of all weights.
+    """Tracks the quality of the communities over the rounds of one level. The quality is the
+    modularity times `total`, the sum of all weights.
 
-    `patience` is the number of further rounds that may raise the modularity by too little. The
-    level ends when `patience` is 0.
+    `patience` is the number of further rounds that may raise the quality by too little. The level
+    ends when it is 0.
     """
 
     def __init__(self, rounds: Rounds, total: float) -> None:
@@ -246,7 +253,7 @@ class Gains:
         self.patience = rounds.patience
 
     def is_best(self, quality: float) -> bool:
-        """Record the quality at the start of a round; return whether it is the best so far."""
+        """Record the quality at the start of a round. Return whether it is the best so far."""
         if self._first == -inf:
             self._first = self._best = quality
             return True
@@ -260,21 +267,22 @@ class Gains:
 
 @dataclass(frozen=True, slots=True)
 class CommunityMoves:
-    """Moves of vertices that raise the modularity; each vertex begins as its own community.
+    """A request to move vertices so that the modularity rises. Initially each vertex is its own
+    community.
 
-    `links` has symmetric values. The gain of vertex v in community c (without v) is links(v, c) -
-    factor·(out(v)·into(c) + into(v)·out(c)). A move must exceed the gain of staying by more than
-    margin·(out(v) + into(v)). Without `rounds`, vertices move one after another, first in ascending
-    order of `words()`, until no move is left. With `rounds`, many vertices move at once by its
-    rules, and the best state is kept.
+    `links` is symmetric. The gain of vertex v in community c, not counting v itself, is links(v, c)
+    - factor·(out(v)·into(c) + into(v)·out(c)). Vertex v moves only if this raises its gain by more
+    than margin·(out(v) + into(v)). Without `rounds`, vertices move one after another, first in
+    ascending order of `words()`, until no vertex moves. With `rounds`, many vertices move
+    simultaneously according to its rules, and the best state is kept.
     """
 
     links: Csr
     out: Array  # float64[n]: the weight of the edges out of each vertex
-    into: Array  # the weight of the edges into each vertex; the same object if they are equal
+    into: Array  # the weight of the edges into each vertex; the same object as `out` if equal
     factor: float
     margin: float
-    words: Callable[[], Array]  # makes one random word per vertex, uint64[n]
+    words: Callable[[], Array]  # returns one random word per vertex, uint64[n]
     rounds: Rounds
 
 
@@ -283,20 +291,21 @@ class CommunityMoves:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """Rounds of PageRank that begin with `rank`, until one changes the ranks by less than `least`.
+    """PageRank. Rounds start from `rank`, and end when a round changes the ranks by less than
+    `least`.
 
-    The arrays have n values of one dtype, float32 or float64. At most `rounds` rounds run.
+    All arrays have length n and the same dtype, float32 or float64. At most `rounds` rounds run.
     """
 
     into: Csr
-    share: Array  # alpha / the weight of the out-edges, 0 at a dangling vertex
+    share: Array  # alpha divided by the total weight of the out-edges; 0 for a dangling vertex
     rank: Array
-    jump: Array  # the distribution of the vertices where a random jump ends
-    fall: Array  # the distribution of the vertices that follow a dangling vertex
+    jump: Array  # the probability that a random jump ends at each vertex
+    fall: Array  # the probability that each vertex follows a dangling vertex
     alpha: float
     least: float
     rounds: int
-    is_weighted: bool  # whether values of `into` are read
+    is_weighted: bool  # whether the values of `into` are used
     plan: Plan | None = None
 
 

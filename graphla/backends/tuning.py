@@ -1,7 +1,7 @@
-"""Tuning constants: keep track of the values that are in force.
+"""Tuning constants: keep track of the current values.
 
 Each family of kernels or loops has one frozen dataclass of constants, whose defaults are measured
-values. The family reads the value in force; a test replaces it inside a `with` block::
+values. The family reads the current value; a test may replace it inside a `with` block::
 
     TUNING = BfsTuning()
     long_row = current(TUNING).long_row
@@ -21,28 +21,29 @@ T = TypeVar("T")
 
 _lock = Lock()
 _blocks: list[list[Any]] = []
-"""The values of each `using` block that is active, in the order in which the blocks began."""
+"""The values of all active `using` blocks, in the order in which the blocks were entered."""
 _replaced: dict[type, Any] = {}
-"""For each type, the value of the last block that replaces it. A change makes a new dictionary."""
+"""For each type, the value from the last block that replaces it. Never modified, only
+reassigned."""
 
 
 def current(default: T) -> T:
-    """Return the value in force for the type of `default`: `default` itself unless replaced."""
+    """Return the current value for the type of `default`: `default` itself unless replaced."""
     return _replaced.get(type(default), default)
 
 
 def _replace() -> None:
-    """Compute the values in force. The caller holds the lock."""
+    """Recompute the current values. The caller must hold the lock."""
     global _replaced
     _replaced = {type(value): value for values in _blocks for value in values}
 
 
 @contextmanager
 def using(*values: Any) -> Iterator[None]:
-    """Replace the value in force for the type of each of `values`, in all threads.
+    """Replace the current value for the type of each of `values`, in all threads.
 
-    The threads that run kernels and loops must see the value, so it cannot belong to one thread.
-    If blocks of several threads overlap, the block that began last decides.
+    The value is not thread-local, because it must be visible to the threads that run kernels and
+    loops. If blocks of several threads overlap, the block that was entered last takes precedence.
     """
     block = list(values)
     with _lock:

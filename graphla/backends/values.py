@@ -1,4 +1,5 @@
-"""Values of entries on any device: NumPy functions call CuPy for arrays on a GPU (NEP 18)."""
+"""Functions on the values of entries, on any device: NumPy functions call CuPy for GPU arrays (NEP
+18)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def with_values(a: Any, values: Array) -> Any:
-    """Return a copy of `a` with the same entries and other values."""
+    """Return a container like `a`, with the same pattern and the given values."""
     if isinstance(a, Csr):
         return Csr(a.nrows, a.ncols, a.indptr, a.indices, values)
     if isinstance(a, SparseVector):
@@ -30,12 +31,11 @@ def with_values(a: Any, values: Array) -> Any:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return `size` copies of the one element of `value`, as an iso array."""
+    """Return an iso array of length `size` that repeats the only element of `value`."""
     if type(value) is not np.ndarray:
         return np.broadcast_to(value, (size,))
-    repeated = np.ndarray(
-        (size,), value.dtype, value, strides=(0,)
-    )  # takes a tenth of the time of broadcast_to
+    # This is ten times as fast as broadcast_to.
+    repeated = np.ndarray((size,), value.dtype, value, strides=(0,))
     repeated.flags.writeable = False
     return repeated
 
@@ -49,7 +49,7 @@ def gather(values: Array, places: Array) -> Array:
 
 
 def duplicate_entry(place: Any) -> DuplicateEntry:
-    """Return the error for a position that occurs more than once, if no operator is given."""
+    """Return the error for a position that occurs more than once although no dup_op is given."""
     return DuplicateEntry(
         f"entry {place} is given more than once, so dup_op must say how to combine its values"
     )

@@ -1,8 +1,8 @@
 """The cases of the write rule C⟨mask, replace⟩ = accum(C, T), the same on every device.
 
-Z = T, or the union of C and T under accum. C becomes Z where the mask allows it. Elsewhere C keeps
-its entries, or loses them under replace. So the result has two parts: the entries of T that the
-mask allows, and the old entries of C that remain. This module says which old entries can remain; a
+Z = T, or the union of C and T under accum. Where the mask allows it, C becomes Z. Elsewhere C keeps
+its entries or, with replace, loses them. So the result consists of the entries of T that the mask
+allows, and the old entries of C that remain. This module says which old entries can remain; a
 device then removes the others and writes T.
 """
 
@@ -13,7 +13,8 @@ from typing import Literal
 from graphla.formats import AnyVector, BitmapVector, SparseVector, VectorMask
 
 Remains = Literal["NOWHERE", "ANYWHERE", "INSIDE", "OUTSIDE"]
-"""Where old entries of C remain. "Inside" is where the mask allows writing, "outside" elsewhere."""
+"""Where old entries of C remain. INSIDE means where the mask allows writing, and OUTSIDE where it
+does not."""
 
 REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     # (has mask, has accum, replace)
@@ -26,7 +27,7 @@ REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     (True, True, False): "ANYWHERE",
     (True, True, True): "INSIDE",
 }
-"""Where old entries of C remain.
+"""Where old entries of C remain in each case.
 
 Without accum, T replaces the entries that the mask allows; with accum, T is combined with them.
 `replace` removes the entries that the mask does not allow.
@@ -34,10 +35,10 @@ Without accum, T replaces the entries that the mask allows; with accum, T is com
 
 
 def is_structure_of(mask: VectorMask, t: AnyVector) -> bool:
-    """Whether the mask is known to allow exactly the indices where t has entries.
+    """Return whether the mask is known to allow exactly the indices at which t has entries.
 
-    Without replace such a mask has no effect: it forbids no entry of t, and t overwrites all that
-    the mask allows. So a device drops it, and old entries remain anywhere.
+    Without replace, such a mask has no effect: it allows every entry of t, and t overwrites every
+    index that the mask allows. So a device ignores the mask, and old entries may remain anywhere.
     """
     if mask.complement:
         return False

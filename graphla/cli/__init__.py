@@ -7,5 +7,5 @@ __all__ = ["command", "main"]
 
 
 def command() -> None:
-    """Run the command line of this process, and end the process."""
+    """Run the command line of this process, then end the process."""
     launch.leave(main())

@@ -1,4 +1,4 @@
-"""The facts of `graphla info`: what is installed, the settings, and the properties of a graph."""
+"""The facts that `graphla info` prints: installed packages, settings, or properties of a graph."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from graphla.settings import config
 from graphla.sparse import Matrix
 
 _OPTIONAL = {
-    "numba": "compiles the hot loops",
-    "networkx": "graphs to and from it; GraphML, GEXF, GML and JSON files",
-    "pyarrow": "Parquet and Feather files",
-    "matplotlib": "draws the pictures of the demo and the charts of the ladder",
-    "tqdm": "shows bars for long work",
+    "numba": "compiles the CPU loops",
+    "networkx": "converts graphs; reads GraphML, GEXF, GML and JSON files",
+    "pyarrow": "reads Parquet and Feather files",
+    "matplotlib": "draws graphs, matrices and the charts of `graphla ladder`",
+    "tqdm": "shows progress bars",
 }
 
 
@@ -34,7 +34,7 @@ def own_version() -> str:
 
 
 def installation() -> list[tuple[str, str]]:
-    """Return versions, cards, settings, the folders of compiled code, and the datasets."""
+    """Return facts about versions, cards, settings, folders of compiled code, and datasets."""
     facts = [
         ("graphla", own_version()),
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
@@ -45,7 +45,7 @@ def installation() -> list[tuple[str, str]]:
         for name, purpose in _OPTIONAL.items()
     ]
     facts += [
-        ("devices", f"{_devices()}; new matrices live on {config.device}"),
+        ("devices", f"{_devices()}; new matrices are created on {config.device}"),
         *_gpu(),
         ("compiled", _describe_compilation()),
         ("threads", f"{config.threads} of {os.cpu_count()} cores"),
@@ -55,7 +55,7 @@ def installation() -> list[tuple[str, str]]:
 
 
 def graph(A: Matrix) -> list[tuple[str, str]]:
-    """Return a graph's vertices, entries, symmetry, self-loops, degrees and weights."""
+    """Return facts about a graph: vertices, entries, symmetry, self-loops, degrees and weights."""
     n = A.nrows
     indptr, columns, weights = A.to_csr()
     out_degrees = np.diff(indptr)
@@ -117,7 +117,7 @@ def _count() -> int:
 
 
 def _gpu() -> list[tuple[str, str]]:
-    """Return the cards, the driver, CUDA, and the kernel cache; or what the machine lacks."""
+    """Return facts about the cards, the driver, CUDA and the kernel cache, or what is missing."""
     why = cards.find_problem()
     if why:
         return [("gpu", f"none: {why}")]
@@ -132,7 +132,7 @@ def _gpu() -> list[tuple[str, str]]:
             f"{_cuda(runtime.runtimeGetVersion())}, NVRTC {_format_version(nvrtc.getVersion())}",
         ),
         ("cupy", cupy.__version__),
-        ("kernels", f"kept in {cache_folder()}"),
+        ("kernels", f"cached in {cache_folder()}"),
     ]
     return facts
 
@@ -145,7 +145,7 @@ def _card(runtime: Any, k: int) -> str:
 
 
 def _driver() -> str:
-    """Return the driver's version, or nothing if the system does not report it."""
+    """Return the version of the driver, or an empty text if the system does not report it."""
     with suppress(OSError, IndexError, StopIteration):
         first = Path("/proc/driver/nvidia/version").read_text().splitlines()[0]
         return f"{next(word for word in first.split() if word[:1].isdigit() and '.' in word)}, "
@@ -162,8 +162,8 @@ def _format_version(version: tuple[int, ...]) -> str:
 
 def _describe_compilation() -> str:
     if not numba.is_installed():
-        return "never: numba is not installed"
-    return f"{config.compiled}, kept in {numba.cache_folder()}"
+        return "never: Numba is not installed"
+    return f"{config.compiled}, cached in {numba.cache_folder()}"
 
 
 def _version(package: str) -> str | None:

@@ -26,7 +26,7 @@ _ROWS_PER_WRITE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """The few most interesting rows of a result."""
+    """The most interesting rows of a result, for the screen."""
 
     title: str
     header: tuple[str, ...]
@@ -35,19 +35,19 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Facts for the screen; for the file, a value per vertex, per pair of vertices, or in total."""
+    """The result of a command: facts and `top` for the screen, the other fields for the file."""
 
     facts: list[tuple[str, str]]
-    columns: dict[str, Vector] = field(default_factory=dict)  # entries at the same vertices
+    columns: dict[str, Vector] = field(default_factory=dict)  # all have the same indices
     top: Top | None = None
     total: tuple[str, Any] | None = None
-    pairs: tuple[str, Matrix] | None = None  # a value for each edge, or pair of vertices
+    pairs: tuple[str, Matrix] | None = None  # a value for each edge or pair of vertices
     listed: tuple[str, list[Any]] | None = None  # labels of vertices, in order
-    edges: int | None = None  # number of traversed edges, from which the speed is computed
+    edges: int | None = None  # number of traversed edges, for computing the speed
 
 
 def number(value: Any, noun: str = "") -> str:
-    """Format 1,234 or 0.00123457; with a noun, in singular or plural: 1 vertex, 2 vertices."""
+    """Format a number like 1,234 or 0.00123457; with a noun, like 1 vertex or 2 vertices."""
     is_float = isinstance(value, float | np.floating)
     text = _decimal(float(value)) if is_float else f"{int(value):,}"
     if not noun:
@@ -64,7 +64,7 @@ def _decimal(value: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a percentage such as 12.3%. The text 0.0% means none, and 100.0% means all."""
+    """Return a percentage such as 12.3%; 0.0% means exactly none, and 100.0% exactly all."""
     if 0 < part < whole * 0.0005:
         return "less than 0.1%"
     if whole * 0.9995 <= part < whole:
@@ -78,7 +78,7 @@ def plural(noun: str) -> str:
 
 
 def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> None:
-    """Print facts in two aligned columns, and the rows of `top` as a table below."""
+    """Print the facts in two aligned columns, then the rows of `top` as a table."""
     width = max((len(name) for name, _ in facts), default=0)
     for name, text in facts:
         print(f"{name:<{width}}  {text}", file=out)
@@ -93,13 +93,13 @@ def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> Non
 
 
 def check_output(path: str) -> None:
-    """Refuse a file name without a known extension, before any work is done."""
+    """Raise an error for an unknown file extension, before any work is done."""
     if path != "-" and not path.lower().endswith(OUTPUTS):
         raise InvalidValue(f"--output is {path!r}, but should end in one of {', '.join(OUTPUTS)}")
 
 
 def save(answer: Answer, path: str) -> None:
-    """Save a row for each vertex that has a value; the path `-` is CSV on standard output."""
+    """Save the answer to a file with one row per value; `-` means CSV on standard output."""
     name = path.lower()
     if name.endswith((".mtx", ".mtx.gz")):
         _save_matrix(answer, path)
@@ -115,7 +115,7 @@ def save(answer: Answer, path: str) -> None:
 
 
 def _table(answer: Answer) -> dict[str, Any]:
-    """Return columns of equal length: the vertices and the answer's columns, or only the total."""
+    """Return the columns of the file: vertices and their values, pairs, a list, or the total."""
     if answer.columns:
         first = next(iter(answer.columns.values()))
         table = {"vertex": _name_vertices(first.to_coo(values=False)[0], _labels(first))}
@@ -141,7 +141,7 @@ def _labels(found: Any) -> Any:
 
 
 def _name_vertices(vertices: Any, labels: Any) -> Any:
-    """Return the names of the vertices, or the vertices themselves if they have no names."""
+    """Return the names of the vertices, or their numbers if they have no names."""
     if labels is None or isinstance(labels, range):
         return vertices
     return np.array([str(name) for name in labels])[vertices]
@@ -162,7 +162,7 @@ def _save_text(table: dict[str, Any], out: IO[bytes], separator: str) -> None:
 
 
 def _quote(column: Any, separator: str) -> Any:
-    """Return texts as in CSV: quoted if they contain a separator or a quote."""
+    """Return the texts as CSV fields, in quotes if they contain a separator or a quote."""
     if column.dtype.kind != "U":
         return column
     special = (separator, '"')
@@ -175,7 +175,7 @@ def _quote(column: Any, separator: str) -> Any:
 
 
 def _save_matrix(answer: Answer, path: str) -> None:
-    """Save the matrix of pairs, or a matrix with a row per vertex and a column per result."""
+    """Save the answer as a matrix: its pairs, or a row per vertex and a column per result."""
     if answer.pairs is not None:
         io.mmwrite(path, answer.pairs[1], comment=answer.pairs[0])
         return

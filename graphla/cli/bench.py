@@ -1,4 +1,4 @@
-"""`graphla bench GRAPH`: each algorithm of the table on one graph, timed, within a limit.
+"""`graphla bench GRAPH`: time every algorithm of the command line on one graph, up to a limit.
 
 The algorithms run in a separate process, which keeps the graph in memory. If an algorithm takes too
 long or too much memory, the command ends that process, and a new one continues with the next
@@ -33,14 +33,14 @@ from graphla.io.files import replacing
 from graphla.settings import config
 from semirings.exceptions import GraphblasException, InvalidValue
 
-_WIDTH = 88  # columns of the result in a line of the table
+_WIDTH = 88  # maximum length of a result in the table, in characters
 _PROBLEMS = (GraphblasException, OverflowError, MemoryError, ValueError)
 _BYTES_PER_PAIR = 16
 Row = tuple[str, float | None, str]
 
 
 def run(options: Namespace, settings: dict[str, Any]) -> None:
-    """Time the algorithms, print a table, and write it to `options.output` if that is given."""
+    """Time the algorithms, print a table, and write it to `options.output` if it is given."""
     chosen = _choose(options.only)
     if options.output is not None and not options.output.lower().endswith(".csv"):
         raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
@@ -90,7 +90,7 @@ class _Worker:
         self._pipe: Any = None
 
     def start(self) -> str:
-        """Start the process and let it read the graph; return the size of the graph."""
+        """Start the process, which reads the graph, and return the size of the graph."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         arguments = (self._options, self._settings, theirs)
@@ -111,7 +111,7 @@ class _Worker:
         return said
 
     def timed(self, name: str) -> tuple[float | None, str]:
-        """Return the seconds and the result of an algorithm; or None and the reason."""
+        """Time an algorithm; return the seconds and the result, or None and the reason."""
         if self._process is None:
             self.start()
         self._pipe.send(name)
@@ -121,11 +121,11 @@ class _Worker:
             self.end()
             return None, f"not finished in {self._limit:g} s"
         code = self.end(is_over=True)
-        why = "out of memory, it seems" if code == -9 else f"exit code {code}"
+        why = "probably out of memory" if code == -9 else f"exit code {code}"
         return None, f"its process was ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:
-        """Kill the process. If it has ended by itself (`is_over`), return its exit code."""
+        """Kill the process; return the exit code if it had already ended (`is_over`)."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -140,7 +140,7 @@ class _Worker:
 
 @contextmanager
 def _no_main() -> Iterator[None]:
-    """Let a process start without the script that called us, which it would run again."""
+    """Hide the calling script while a process starts; otherwise the process would run it again."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -151,7 +151,7 @@ def _no_main() -> Iterator[None]:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Block interrupts while a process starts; the process inherits the block."""
+    """Block interrupts while a process starts; the new process inherits the blocked signal."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -163,7 +163,7 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
-    """Read the graph, then time each algorithm whose name arrives; runs in the child process."""
+    """Run in the child process: read the graph, then time each algorithm that the parent names."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     with config.set(**settings):
         try:
@@ -181,7 +181,7 @@ def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
                     pipe.send(_time_algorithm(algorithm, given, options))
                 except _PROBLEMS as error:
                     pipe.send((None, " ".join(str(error).split())))
-                except Exception as error:  # a bug in graphla must not stop the others
+                except Exception as error:  # a bug in one algorithm must not stop the others
                     pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
@@ -196,7 +196,7 @@ def _time_algorithm(
     if gigabytes > _memory() / 2e9:
         return None, f"would hold {gigabytes:,.0f} GB"
     seconds, found = _run(algorithm, graph, arguments)
-    if seconds < options.limit / 3:  # the first run may have compiled code
+    if seconds < options.limit / 3:  # run again, because the first run may include compilation
         seconds = min(seconds, _run(algorithm, graph, arguments)[0])
     answer = algorithm.answer(graph, found, Namespace(top=1))
     line = "; ".join(f"{name} {text}" for name, text in answer.facts)
@@ -217,7 +217,7 @@ def _run(algorithm: Algorithm, graph: Graph, arguments: dict[str, Any]) -> tuple
 
 
 def _needs(algorithm: Algorithm, graph: Graph) -> float:
-    """Return the bytes of a result with an entry per pair of vertices, or per pair of neighbors."""
+    """Return the bytes of a result with an entry per pair of vertices or of neighbors, else 0."""
     if algorithm.fills == "pairs":
         return float(graph.nvertices) ** 2 * _BYTES_PER_PAIR
     if algorithm.fills == "neighbors":
@@ -227,7 +227,7 @@ def _needs(algorithm: Algorithm, graph: Graph) -> float:
 
 
 def _memory() -> float:
-    """Return the bytes of memory of this machine, or 8 GB if it does not report them."""
+    """Return the memory of this machine in bytes, or 8 GB if the system does not report it."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
@@ -235,7 +235,7 @@ def _memory() -> float:
 
 
 class _Given:
-    """The graph, and arguments for the algorithms that need them."""
+    """A graph, and the arguments that algorithms require for it."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -244,7 +244,7 @@ class _Given:
         self._parts: Any = None
 
     def arguments(self, algorithm: Algorithm) -> dict[str, Any] | None:
-        """Return a value for each required parameter; None if the graph has no vertex for one."""
+        """Return a value for each required parameter; None if the graph lacks a required vertex."""
         arguments = algorithm.fixed | algorithm.bench
         for name, parameter in algorithm.parameters.items():
             if parameter.default is not Parameter.empty or name in arguments:
@@ -260,7 +260,7 @@ class _Given:
         return arguments
 
     def _far_apart(self) -> tuple[Any, Any]:
-        """Return a vertex with the most out-edges, and one of the farthest vertices from it."""
+        """Return a vertex with the most out-edges, and a vertex that is farthest from it."""
         if self._ends is None:
             labels = self.graph.labels
             source = labels[int(np.argmax(self.graph.out_degrees.to_dense()))]

@@ -20,17 +20,18 @@ from graphla.cli.progress import progress, shows_bars
 from graphla.settings import Recorder, config
 from semirings.exceptions import GraphblasException
 
-_PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)  # caused by the input
+# The exceptions that the input can cause
+_PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line `graphla WORDS`; by default the arguments of this process."""
+    """Run the command line `graphla WORDS`; by default, WORDS are the arguments of this process."""
     try:
         launch.listen()
         options = parser().parse_args(words)
         with config.set(**_settings(options), progress=shows_bars()):
             _COMMANDS[options.command](options)
-        if sys.stdout:  # it is None if the caller closed it
+        if sys.stdout:  # sys.stdout is None if the caller closed it
             sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -44,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Namespace) -> None:
-    """Read the graph, run the algorithm, print and save its result."""
+    """Read the graph, run the algorithm, and print and save its result."""
     algorithm: Algorithm = options.algorithm
     if options.output is not None:
         answers.check_output(options.output)
@@ -80,12 +81,12 @@ def _run(options: Namespace) -> None:
 
 
 def _source_fact(given: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the source as a fact, if there is one."""
+    """Return the source vertex as a list with one fact, or an empty list if there is no source."""
     return [("source", str(given["source"]))] if "source" in given else []
 
 
 def _bench(options: Namespace) -> None:
-    from graphla.cli import bench  # imported here, since only this command starts processes
+    from graphla.cli import bench  # imported here because only this command needs multiprocessing
 
     bench.run(options, _settings(options))
 

@@ -22,7 +22,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
         return _join([answer(graph, part, (name,), rows) for name, part in parts])
     name = names[0]
     if getattr(found, "ndim", 0) == 2 and not isinstance(found, Matrix):
-        found = Matrix.from_dense(found, missing_value=-1)  # levels, on the CPU or a card
+        found = Matrix.from_dense(found, missing_value=-1)  # a NumPy or CuPy array of levels
     if isinstance(found, LabelledVector) and found.value_labels is not None:
         return partition(graph, found, name, rows)
     if isinstance(found, Vector):
@@ -42,7 +42,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
 
 
 def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
-    """Return the answer for a number per vertex."""
+    """Return the answer for a result with a number per vertex."""
     _, numbers = found.to_coo()
     facts = [] if numbers.size == graph.nvertices else [("vertices", number(numbers.size))]
     if numbers.size:
@@ -55,7 +55,7 @@ def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 
 
 def of_set(graph: Graph, found: Vector, name: str) -> Answer:
-    """Return the answer for a set of vertices: those whose value is true."""
+    """Return the answer for a set of vertices: the vertices whose value is true."""
     members = found.select("==", True).new()
     part = share(members.nvals, graph.nvertices)
     text = f"{number(members.nvals, 'vertex')} ({part} of all)"
@@ -75,7 +75,7 @@ def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
         facts=facts,
         columns={name: found},
         top=Top(
-            f"largest {plural(name)}, named by a vertex",
+            f"largest {plural(name)}, each shown by one of its vertices",
             (name, "vertices"),
             [(str(graph.labels[int(parts[k])]), number(sizes[k])) for k in order],
         ),
@@ -83,7 +83,7 @@ def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 
 
 def of_pairs(graph: Graph, found: Matrix, name: str, rows: int) -> Answer:
-    """Return the answer for a number per edge, or per pair of vertices."""
+    """Return the answer for a result with a number per edge or per pair of vertices."""
     i, j, numbers = found.to_coo()
     rows_of, columns_of = graph.labels, graph.labels
     if isinstance(found, LabelledMatrix):
@@ -115,7 +115,7 @@ def _answer_list(graph: Graph, found: list[Any], name: str) -> Answer:
 
 
 def _join(answers: Sequence[Answer]) -> Answer:
-    """Combine answers into one: all facts, all columns, and the first of each other field."""
+    """Combine answers into one, with all facts and columns; other fields come from the first."""
     return Answer(
         facts=[fact for each in answers for fact in each.facts],
         columns={name: column for each in answers for name, column in each.columns.items()},
@@ -136,8 +136,9 @@ def spread(numbers: np.ndarray) -> str:
 
 
 def extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) -> Top:
-    """Return the vertices with the largest values; of equal ones, the smallest vertex is first."""
+    """Return the vertices with the largest values; ties are sorted by vertex number."""
     vertices, numbers = vector.to_coo()
-    order = np.lexsort((-vertices, numbers))[::-1][:rows]  # some dtypes cannot be negated
+    # Reverse the order instead of negating the numbers, because some dtypes cannot be negated.
+    order = np.lexsort((-vertices, numbers))[::-1][:rows]
     cells = [(str(graph.labels[int(vertices[k])]), number(numbers[k])) for k in order]
     return Top(title, ("vertex", name), cells)

@@ -1,4 +1,4 @@
-"""Read the graph of a command line, a file or a dataset, as the options request."""
+"""Read the graph that the command line names: a file or a dataset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
-_BYTES_PER_VERTEX = 32  # a lower bound: row and column offsets, and a few vectors
+_BYTES_PER_VERTEX = 32  # lower bound: row and column offsets and a few vectors
 _TABLE_OPTIONS = ("labels", "base", "columns")
 _OPTIONS = {
     "edgelist": (*_TABLE_OPTIONS, "separator", "header"),
@@ -27,7 +27,7 @@ _OPTIONS = {
 
 
 def read(options: Namespace) -> Graph:
-    """Return the graph `options.graph`, made undirected or unweighted if the options say so."""
+    """Return the graph `options.graph`, made undirected or unweighted if the options request it."""
     A, labels = read_matrix(options)
     if not isinstance(A, Matrix):
         raise InvalidValue(f"{options.graph} holds a vector, but a graph is a square matrix")
@@ -102,7 +102,7 @@ def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Seque
 
 
 def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict[str, Any]:
-    """Return the given options for edge lists; refuse those that are not in `known`."""
+    """Return the given edge-list options; raise an error for an option that is not in `known`."""
     given = {}
     for option in _OPTIONS["edgelist"]:
         value = vars(options)[option]
@@ -115,7 +115,7 @@ def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict
 
 
 def _in_options(error: Exception) -> str:
-    """Return the error's message with the command-line option that solves the problem."""
+    """Return the error message, with advice about command-line options instead of Python ones."""
     problem = str(error)
     if isinstance(error, io.ParseError) and error.option:
         return f"{problem.removesuffix(error.advice)} ({error.option})"

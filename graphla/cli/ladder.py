@@ -32,7 +32,7 @@ _NEEDS = ("strategy", "prepared in", "held", "moved", "moved/s", "watts", "TEPS/
 
 
 def run(options: Namespace) -> None:
-    """Time the strategies, print the tables, and write and draw them if the options say so."""
+    """Time the strategies and print the tables; save or draw them if the options request it."""
     _check(options)
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
@@ -53,7 +53,7 @@ def run(options: Namespace) -> None:
             chart.save(
                 found, out, f"Breadth-first search on {Path(options.graph).name}, by strategy"
             )
-        print(f"their speeds as bars: {picture}")
+        print(f"chart of the speeds as bars: {picture}")
 
 
 def _picture(options: Namespace) -> str | None:
@@ -78,7 +78,7 @@ def _check(options: Namespace) -> None:
 
 
 def lines(name: str, found: Comparison, seed: int) -> list[str]:
-    """Return the lines to print: the graph, what TEPS count, both tables, and notes."""
+    """Return the lines to print: the graph, the definition of TEPS, both tables, and notes."""
     edges = "each edge leads both ways" if found.symmetric else "edges are directed"
     same = "; every search found the same levels" if len(found.rows) > 1 else ""
     size = f"{number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}"
@@ -123,8 +123,8 @@ def _needs(row: Row) -> _Cells:
 
 def _notes(found: Comparison) -> list[str]:
     notes = [
-        "time, levels, launches: means per search (launches on the CPU: operations on whole",
-        "arrays); moved: minimum bytes that a search reads and writes; -: not available",
+        "time, levels and launches are means per search (on the CPU, a launch is an operation on",
+        "whole arrays); moved: minimum bytes that a search reads and writes; -: not available",
     ]
     if found.slow:
         notes.append(f"{', '.join(found.slow)}: no search finished within --limit")
@@ -149,7 +149,7 @@ def _few(count: float) -> str:
 
 
 def _table(header: _Cells, rows: list[_Cells], slow: Sequence[str]) -> list[str]:
-    """Return the lines of a table from the lowest rung up, with dashes for slow strategies.
+    """Return the lines of a table, sorted from the lowest rung up; slow strategies get dashes.
 
     The first column is left-aligned, the others are right-aligned.
     """
@@ -176,7 +176,7 @@ def _write(path: str, found: Comparison) -> None:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    """Return a row's facts, floats as text with six digits; unknown values are None."""
+    """Return the facts of a row. Floats become text with six digits; unknown values are None."""
     return {
         name: f"{value:.6g}" if isinstance(value, float) else value
         for name, value in row.facts().items()

@@ -1,4 +1,4 @@
-"""Turn the parameters of an algorithm into options, and given options into arguments."""
+"""Turn the parameters of an algorithm into command-line options, and options into arguments."""
 
 from __future__ import annotations
 
@@ -12,47 +12,50 @@ from graphla.cli.catalogue.entry import Algorithm
 from graphla.graph import Graph
 from semirings.exceptions import InvalidValue
 
-_PREFIX = "own "  # prefix of the names under which argparse stores these options
-_SWITCHES = ("weight", "distance")  # names in NetworkX; here they only say whether values count
+_PREFIX = "own "  # prefix of the attributes in which argparse stores an algorithm's options
+_SWITCHES = ("weight", "distance")  # edge attributes in NetworkX; here, whether to use the values
 
 WORDS = {
-    "alpha": "the probability of following an edge, or the factor per edge of a walk",
+    "alpha": "the probability of following an edge, or the factor for each edge of a walk",
     "beta": "the base value of each vertex",
-    "center": "leave out the center vertex itself",
-    "communities": "the part of each vertex: a file with lines `vertex,part`, or a=1,b=2,...",
-    "count_zeros": "leave vertices with value 0 out of the mean",
+    "center": "exclude the center vertex itself",
+    "communities": "the community of each vertex: a file of `vertex,community`, or a=1,b=2,...",
+    "count_zeros": "exclude vertices with value 0 from the mean",
     "cutoff": "stop at this distance",
-    "dangling": "where vertices without out-edges lead: file of `vertex,weight`, or a=1,b=2,...",
-    "delta": "width of a bucket of distances (default: chosen from the weights)",
-    "distance": "use the values of the edges as lengths",
+    "dangling": (
+        "weights of the targets of jumps from vertices without out-edges: a file of "
+        "`vertex,weight`, or a=1,b=2,..."
+    ),
+    "delta": "the bucket width of delta-stepping (default: chosen from the weights)",
+    "distance": "use the edge values as lengths",
     "ebunch": "only these pairs: u:v,u:w,... (default: all)",
-    "endpoints": "count the ends of paths as well",
-    "ignore_nan": "leave out edges whose weight is NaN",
-    "k": "the number of samples, or the k of the result",
+    "endpoints": "count the endpoints of paths as well",
+    "ignore_nan": "ignore edges whose weight is NaN",
+    "k": "the number of samples, or the parameter k of the result",
     "max_iter": "the maximum number of rounds",
     "max_level": "stop after this many levels",
     "maximum": "find the maximum weight instead of the minimum",
-    "method": "the method of computation",
+    "method": "the algorithm to use",
     "nbunch": "only these vertices: u,v,...",
     "nodes": "only these vertices: u,v,...",
     "normalized": "return the counts without scaling",
-    "nstart": "the start values: a file with lines `vertex,value`, or a=1,b=2,...",
-    "personalization": "where jumps lead: a file with lines `vertex,weight`, or a=1,b=2,...",
-    "radius": "the greatest distance",
-    "reflexive": "whether a vertex reaches itself",
-    "resolution": "greater than 1 for smaller parts, less than 1 for larger ones",
+    "nstart": "the start values: a file of `vertex,value`, or a=1,b=2,...",
+    "personalization": "weights of the jump targets: a file of `vertex,weight`, or a=1,b=2,...",
+    "radius": "the maximum distance",
+    "reflexive": "whether each vertex reaches itself",
+    "resolution": "greater than 1 for smaller communities, less than 1 for larger ones",
     "seed": "the seed of the random choices",
     "source": "the vertex to start from",
     "sources": "the vertices to start from: u,v,...",
     "strategy": "the order in which vertices are processed",
     "target": "the vertex to end at",
-    "threshold": "stop when a level gains less modularity than this",
-    "tol": "stop when a round changes less than this",
+    "threshold": "stop when a level increases the modularity by less than this",
+    "tol": "stop when a round changes the result by less than this",
     "u": "only this vertex",
     "v": "only these vertices: u,v,...",
     "vertices": "only these vertices: u,v,...",
-    "weight": "use the values of the edges as weights",
-    "wf_improved": "do not scale by the share of the graph that reaches the vertex",
+    "weight": "use the edge values as weights",
+    "wf_improved": "do not scale by the fraction of the graph that reaches the vertex",
 }
 
 
@@ -70,7 +73,7 @@ def add(group: Any, algorithm: Algorithm) -> None:
             flag = f"no-{flag}" if turned_off else flag
             told = {"action": "store_const", "const": not turned_off}
             if turned_off and name in _SWITCHES:
-                words = "count each edge as 1, whatever its value"
+                words = "count each edge as 1, regardless of its value"
         elif parameter.default is Parameter.empty and name in ("source", "sources"):
             words += ", counted from 0" * (name == "source") + " (default: 0)"
         elif _is_required(name, parameter):
@@ -85,7 +88,7 @@ def add(group: Any, algorithm: Algorithm) -> None:
 
 
 def example(algorithm: Algorithm) -> str:
-    """Return the shortest valid command: the graph and the required options."""
+    """Return the shortest valid command, with a graph and the required options."""
     words = [f"graphla {algorithm.name} friends.txt"]
     for name, parameter in algorithm.parameters.items():
         if _is_required(name, parameter):
@@ -98,7 +101,7 @@ def example(algorithm: Algorithm) -> str:
 
 
 def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[str, Any]:
-    """Return the arguments that the options give; other arguments keep the function's defaults."""
+    """Return the arguments given by options; omitted options leave the function's defaults."""
     given = {
         name: value
         for name in algorithm.parameters
@@ -146,7 +149,7 @@ def _number(text: str) -> float:
 
 
 def _vertices(graph: Graph, name: str, text: str) -> Any:
-    """Return one vertex, or u,v,... as a list."""
+    """Convert the text of an option to a vertex, or `u,v,...` to a list of vertices."""
     if text in graph:
         return text
     if "," in text:
@@ -162,7 +165,7 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
 
 
 def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
-    """Return {vertex: number} from a=1,b=2 or from a file in the format that --output writes."""
+    """Read {vertex: number} from a=1,b=2 or from a file in the format that --output writes."""
     if not text:
         raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
     if "=" in text:
@@ -176,7 +179,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
 
 
 def _value(graph: Graph, name: str, text: str) -> float:
-    """Return a number, or the number of a vertex given by its label."""
+    """Convert a text to a number; if the text is a vertex label, return the vertex number."""
     try:
         return _number(text)
     except ValueError:

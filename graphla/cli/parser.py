@@ -20,24 +20,24 @@ from graphla.cli import about, answers, options
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 _OVERVIEW = """\
-Graph algorithms as a few lines of sparse matrix operations over semirings.
+Graph algorithms, computed by sparse matrix operations over semirings.
 
-GRAPH is a file, whose extension determines its format:
+GRAPH is a file. Its extension determines the format:
   .mtx                          Matrix Market
   .npz                          a matrix saved by graphla or SciPy, or arrays src, dst, n, directed
-  .csv .tsv .txt                a line `source target` or `source target weight` per edge
+  .csv .tsv .txt                one line `source target` or `source target weight` per edge
   .edges .edgelist .el          like .txt
-  .graphml .gexf .gml .json     GraphML, GEXF, GML, node-link JSON (with NetworkX); only read
-  .parquet .pq .feather .arrow  a row per edge (with pyarrow); only read
-  .metis .graph                 METIS; only read
-  .gr .col .dimacs              DIMACS: shortest paths, coloring; only read
-(text may be compressed, as in .mtx.gz); or - for standard input, with --format; or the name of a
-dataset that comes with graphla:
+  .graphml .gexf .gml .json     GraphML, GEXF, GML, node-link JSON (needs NetworkX); read only
+  .parquet .pq .feather .arrow  one row per edge (needs pyarrow); read only
+  .metis .graph                 METIS; read only
+  .gr .col .dimacs              DIMACS: shortest paths, coloring; read only
+Text files may be compressed, as in .mtx.gz. GRAPH may also be - for standard input, together with
+--format, or the name of a dataset that comes with graphla:
   {datasets}
 """
 
 _EPILOG = """\
-`graphla COMMAND --help` explains what a command computes, and how.
+`graphla COMMAND --help` explains what a command computes and how.
 exit codes: 0 success; 1 invalid input, reported in one line on standard error; 2 wrong usage;
   130 interrupted
 """
@@ -105,11 +105,11 @@ SYNONYMS = {
     "import": "convert",
     "save": "convert",
 }
-"""Other names of commands; the error for an unknown command uses them to propose the right one."""
+"""Other names of commands. The error for an unknown command uses them to suggest the right name."""
 
 
 class _Layout(RawDescriptionHelpFormatter):
-    """Keep paragraphs as they are written, and print options in lines of up to 100 columns."""
+    """Formats help texts: keeps the paragraphs, and wraps options at up to 100 columns."""
 
     def __init__(self, prog: str) -> None:
         width = min(get_terminal_size().columns - 2, 100)
@@ -117,7 +117,7 @@ class _Layout(RawDescriptionHelpFormatter):
 
 
 class _Parser(ArgumentParser):
-    """The parser of the whole command line; its error for an unknown command proposes others."""
+    """The parser of the whole command line; for an unknown command, its error suggests others."""
 
     commands: Mapping[str, ArgumentParser]
 
@@ -142,7 +142,7 @@ def _no_command(word: str, commands: tuple[str, ...]) -> str:
 
 
 def parser() -> _Parser:
-    """Return the parser, with a subcommand per algorithm, `bench`, `ladder`, `info`, `convert`."""
+    """Return the parser with all subcommands: algorithms, `bench`, `ladder`, `info`, `convert`."""
     top = _Parser(
         prog="graphla",
         description=_OVERVIEW.format(datasets=" ".join(datasets.names())),
@@ -178,22 +178,22 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     result = command.add_argument_group("the result")
     formats = ", ".join(answers.OUTPUTS)
     result.add_argument(
-        "--output", metavar="FILE", help=f"save the result ({formats}); - prints only CSV"
+        "--output", metavar="FILE", help=f"save the result ({formats}); - prints it as CSV"
     )
     result.add_argument(
-        "--top", type=_natural, default=5, metavar="N", help="rows to show (default: 5)"
+        "--top", type=_natural, default=5, metavar="N", help="number of rows to show (default: 5)"
     )
     _add_computing(command).add_argument(
-        "--explain", action="store_true", help="list the operations that ran, and the reasons"
+        "--explain", action="store_true", help="list the operations that ran, with reasons"
     )
     command.set_defaults(command="algorithm", algorithm=algorithm)
 
 
 def _add_computing(command: ArgumentParser) -> Any:
     how = command.add_argument_group(
-        "how to compute",
-        "If Numba is installed, the first run compiles loops, which takes seconds. Later runs\n"
-        "load them from the folder that `graphla info` prints.",
+        "computation",
+        "If Numba is installed, the first run compiles loops, which takes a few seconds. Later\n"
+        "runs load the compiled loops from the cache folder that `graphla info` prints.",
     )
     how.add_argument("--threads", type=int, metavar="N", help="maximum number of threads")
     how.add_argument("--no-compile", action="store_true", help="use NumPy only, without Numba")
@@ -204,11 +204,11 @@ def _add_bench(commands: Any) -> None:
     command = _add_command(
         commands,
         "bench",
-        "the time of every algorithm on a graph",
+        "time every algorithm on a graph",
         "Runs each algorithm on GRAPH in a separate process, twice if there is time, and prints a "
-        "table: the better time, and the result in one line. The source is a vertex with the most "
-        "out-edges. Algorithms for undirected graphs ignore directions. An algorithm that does "
-        "not finish in time is ended, and the table says so.",
+        "table with the better time and a one-line result. The source is a vertex with the most "
+        "out-edges. Algorithms for undirected graphs ignore directions. An algorithm that exceeds "
+        "the time limit is stopped, and the table says so.",
         ("graphla bench road-NY", "graphla bench web.npz --limit 60 --only pagerank,bfs,katz"),
     )
     _add_graph(command)
@@ -231,13 +231,13 @@ def _add_ladder(commands: Any) -> None:
     command = _add_command(
         commands,
         "ladder",
-        "every strategy of breadth-first search on a graph, side by side",
-        "Runs breadth-first search from the same random vertices by each strategy in the "
+        "compare strategies of breadth-first search on a graph",
+        "Runs breadth-first search from the same random vertices with each strategy in the "
         "literature, from a queue on one thread to the whole search in one launch on a GPU. Prints "
-        "which is fastest on GRAPH, and what resources it uses. The levels of each search are "
-        "compared with those of the lowest strategy; a difference is an error. docs/ladder.md "
-        "explains the strategies. On the CPU only those run that need no GPU, mostly in NumPy: "
-        "there they serve to explain rather than to win.",
+        "the speed of each strategy on GRAPH and the resources that it uses. The levels of each "
+        "search are compared with those of the lowest strategy; a difference is an error. "
+        "docs/ladder.md explains the strategies. Strategies that need a GPU do not run on the CPU. "
+        "The others are mostly written in NumPy there, for explanation rather than for speed.",
         ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart web.png"),
     )
     _add_graph(command)
@@ -252,7 +252,7 @@ def _add_ladder(commands: Any) -> None:
         type=_natural,
         default=32,
         metavar="N",
-        help="number of start vertices, which have out-edges (default: 32)",
+        help="number of start vertices; all of them have out-edges (default: 32)",
     )
     group.add_argument(
         "--seed",
@@ -266,7 +266,7 @@ def _add_ladder(commands: Any) -> None:
         type=_seconds,
         default=0.4,
         metavar="SECONDS",
-        help="time for the searches of each strategy; if it is short, fewer run (default: 0.4)",
+        help="time limit per strategy; slow strategies run fewer searches (default: 0.4)",
     )
     group.add_argument(
         "--device", metavar="DEVICE", help="cpu or cuda (default: cuda if there is a GPU)"
@@ -275,8 +275,8 @@ def _add_ladder(commands: Any) -> None:
     group.add_argument(
         "--chart",
         metavar="FILE",
-        help="draw the speeds into this .png; - for no chart (default: ladder-GRAPH.png in this "
-        "folder, if matplotlib is installed)",
+        help="draw a chart of the speeds to this .png file; - means no chart (default: "
+        "ladder-GRAPH.png in this folder, if matplotlib is installed)",
     )
     _add_reading(command)
     _add_computing(command)
@@ -287,9 +287,10 @@ def _add_info(commands: Any) -> None:
     command = _add_command(
         commands,
         "info",
-        "what is installed and the settings; or the properties of a graph",
-        "Without GRAPH: versions, devices, threads, the folder of compiled loops, and datasets. "
-        "With GRAPH: vertices, entries, symmetry, self-loops, degrees and weights.",
+        "show what is installed, or the properties of a graph",
+        "Without GRAPH, prints versions, devices, threads, the folder of compiled loops, and "
+        "datasets. With GRAPH, prints its vertices, entries, symmetry, self-loops, degrees and "
+        "weights.",
         ("graphla info", "graphla info road-NY"),
     )
     _add_graph(command, nargs="?")
@@ -301,9 +302,10 @@ def _add_convert(commands: Any) -> None:
     command = _add_command(
         commands,
         "convert",
-        "copy a graph into a file of another format",
-        "Reads GRAPH and writes it to TARGET, in the format of TARGET's extension. "
-        "An .npz file reads fastest, and keeps the dtype and symmetry; an edge list keeps labels.",
+        "convert a graph to another file format",
+        "Reads GRAPH and writes it to TARGET, whose extension determines the format. "
+        "An .npz file is fastest to read and keeps the dtype and symmetry; an edge list keeps "
+        "labels.",
         ("graphla convert web.mtx.gz web.npz", "graphla convert road-NY road-NY.mtx.gz"),
     )
     _add_graph(command)
@@ -328,7 +330,7 @@ def _add_command(
 
 def _add_graph(command: ArgumentParser, **options: Any) -> None:
     command.add_argument(
-        "graph", metavar="GRAPH", help="a file, - or a dataset (see graphla --help)", **options
+        "graph", metavar="GRAPH", help="a file, a dataset or - (see graphla --help)", **options
     )
 
 
@@ -337,18 +339,18 @@ def _add_reading(command: ArgumentParser) -> None:
     reading.add_argument(
         "--undirected",
         action="store_true",
-        help="add the reverse of each edge (of two weights the least wins)",
+        help="add the reverse of each edge; if weights differ, keep the smaller one",
     )
-    reading.add_argument("--unweighted", action="store_true", help="give each edge weight 1")
+    reading.add_argument("--unweighted", action="store_true", help="set all edge weights to 1")
     reading.add_argument(
         "--duplicates",
         metavar="OP",
-        help="files: combine edges that are listed twice by an operator: min, plus, first",
+        help="files: the operator that combines duplicate edges, such as min, plus or first",
     )
     reading.add_argument(
         "--format",
         metavar="FORMAT",
-        help=f"format of a file without a known extension: {', '.join(io.FORMATS)}",
+        help=f"file format, if the extension is unknown: {', '.join(io.FORMATS)}",
     )
     reading.add_argument(
         "--labels", action="store_true", help="edge lists: vertices are names or arbitrary numbers"
@@ -357,10 +359,10 @@ def _add_reading(command: ArgumentParser) -> None:
         "--base",
         type=int,
         choices=(0, 1),
-        help="edge lists: the number of the first vertex in the file (default: 0); it becomes 0",
+        help="edge lists: the number of the first vertex in the file (default: 0)",
     )
     reading.add_argument(
-        "--one-based", dest="base", action="store_const", const=1, help="the same as --base 1"
+        "--one-based", dest="base", action="store_const", const=1, help="same as --base 1"
     )
     reading.add_argument(
         "--separator", metavar="C", help="edge lists: character between fields (default: detected)"

@@ -1,4 +1,4 @@
-"""Show progress on a terminal: a line on standard error once a step has run for a second."""
+"""Show progress on a terminal, in a line on standard error after a step has run for a second."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _BAR = 24  # columns
 
 
 def shows_bars() -> bool:
-    """Return whether to show progress bars: standard error is a terminal and tqdm is installed."""
+    """Return whether standard error is a terminal and tqdm is installed, to show progress bars."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     return is_terminal and find_spec("tqdm") is not None
 
 
 @contextmanager
 def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
-    """Show `step` and its seconds so far until it is done; then erase the line."""
+    """Show `step` and the seconds elapsed until the block ends; then erase the line."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return

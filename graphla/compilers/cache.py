@@ -13,7 +13,8 @@ from pathlib import Path
 
 @cache
 def cache_folder() -> Path:
-    """Return the folder for compiled code: GRAPHLA_CACHE_DIR, or the user's cache folder.
+    """Return the folder for compiled code: GRAPHLA_CACHE_DIR if it is set, otherwise the user's
+    cache folder.
 
     If this process cannot write to it, or if another user can, return a private folder of this
     process instead. Numba's index files are pickles, so a user who can write to the folder can run
@@ -26,7 +27,7 @@ def cache_folder() -> Path:
         folder = folder.resolve()
         with tempfile.TemporaryFile(dir=folder):
             danger = _danger(folder)
-    except (OSError, RuntimeError):  # RuntimeError: the user has no home folder
+    except (OSError, RuntimeError):  # RuntimeError means that the user has no home folder
         return private_folder()
     if danger and named:
         warnings.warn(
@@ -45,7 +46,7 @@ def _danger(folder: Path) -> str | None:
     for path in (folder, *folder.iterdir(), *(folder / "__pycache__").glob("*")):
         if danger := _why_unsafe(path):
             return danger
-    for path in folder.parents:  # a sticky folder such as /tmp lets only owners rename entries
+    for path in folder.parents:  # in a sticky folder such as /tmp, only owners can rename entries
         if danger := _why_unsafe(path, but=stat.S_ISVTX):
             return danger
     return None
@@ -54,7 +55,7 @@ def _danger(folder: Path) -> str | None:
 def _why_unsafe(path: Path, but: int = 0) -> str | None:
     """Return the reason why another user could change the path, or None.
 
-    A path whose mode has the bit `but` counts as safe if this user or root owns it.
+    If the mode of the path has the bit `but`, it is enough that this user or root owns the path.
     """
     try:
         state = path.stat()

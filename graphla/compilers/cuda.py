@@ -1,9 +1,10 @@
 """Specialize a kernel to its operators and dtypes, compile it once, cache it, and launch it.
 
 A kernel is a template in a `.cu` file of a folder that `nvrtc.register` names. Its template
-arguments are the struct `Op`, printed from typed operators (`graphla.compilers.cuda_ops`), then
-dtypes, numbers and flags. Machine code is cached on disk under a digest of the program and of the
-files that it includes, and in memory for each card.
+arguments are the struct `Op`, which is generated from typed operators
+(`graphla.compilers.cuda_ops`), followed by dtypes, numbers and flags. Machine code is cached on
+disk, where its key is a digest of the program and of all files that it includes, and in memory per
+card.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""The constants whose `id` is in a key of `_loaded`; kept alive here, so that no `id` is reused."""
+"""The constants whose `id` is in a key of `_loaded`. They are kept alive so that no `id` is
+reused."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -49,10 +51,10 @@ class Kernel:
     __slots__ = ("_function", "_module", "_resident", "_shared", "what")
 
     def __init__(self, module: Any, function: Any, what: str):
-        self._module = module  # unloaded when no reference to it is left
+        self._module = module  # keeps the module loaded
         self._function = function
         self._resident: dict[tuple[int, int], int] = {}
-        self._shared = 0  # bytes of dynamic shared memory that the kernel may use
+        self._shared = 0  # the kernel's limit on dynamic shared memory, in bytes
         self.what = what
 
     def __call__(
@@ -64,9 +66,9 @@ class Kernel:
             self._synchronize()
 
     def resident(self, block: int, shared: int = 0) -> int:
-        """Return the number of resident blocks per multiprocessor for this block size.
+        """Return how many blocks of this size can be resident on a multiprocessor.
 
-        Also raise the kernel's limit of dynamic shared memory to `shared` bytes.
+        If necessary, also raise the kernel's limit on dynamic shared memory to `shared` bytes.
         """
         found = self._resident.get((block, shared))
         if found is None:
@@ -97,16 +99,18 @@ class Kernel:
 def load(
     file: str, entry: str, spec: tuple[Any, ...], *arguments: Any, constants: Any = None
 ) -> Kernel:
-    """Return the kernel `entry` of `file` for the operators of `spec` and further arguments.
+    """Return the kernel `entry` from `file`, specialized to the operators of `spec` and the given
+    arguments.
 
-    `spec` is a function of `graphla.compilers.cuda_ops` followed by its arguments; it is called
-    only the first time, when its text is needed. Arguments are NumPy dtypes, ints, bools, or C++
+    `spec` is a tuple of a function in `graphla.compilers.cuda_ops` and its arguments. The function
+    is called only when its text is first needed. Arguments are NumPy dtypes, ints, bools, or C++
     text. `constants` is a frozen dataclass of ints, floats and bools, or a tuple of such
     dataclasses. If it is `BfsTuning()`, the kernel reads its field `long_row` as
     `BfsTuning::long_row`.
     """
     device = cupy.cuda.runtime.getDevice()
-    key = (file, entry, spec, arguments, id(constants), device)  # faster than hashing all fields
+    # Hashing the id is faster than hashing all fields of `constants`.
+    key = (file, entry, spec, arguments, id(constants), device)
     kernel = _loaded.get(key)
     if kernel is None:
         with _lock:
@@ -138,7 +142,8 @@ def _make(
 
 
 def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
-    """Return machine code from disk if the file is intact; otherwise compile and store it."""
+    """Return machine code from the cache on disk if the file is intact; otherwise compile and store
+    it."""
     version = ".".join(map(str, toolkit.getVersion()))
     parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
@@ -157,7 +162,7 @@ def _seal(name: bytes, cubin: bytes) -> str:
 
 
 def _write(path: Path, name: bytes, cubin: bytes) -> None:
-    """Write the whole file or nothing; the kernel works even if the file cannot be stored."""
+    """Write the file atomically. If it cannot be stored, the kernel works nevertheless."""
     with suppress(OSError):
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
         try:

@@ -1,7 +1,7 @@
-"""Print typed operators as the C++ struct `graphla::Op`, a template argument of the kernels.
+"""Generate the C++ struct `graphla::Op`, a template argument of the kernels, from typed operators.
 
-A `spec` is one of these functions followed by its arguments; the loader calls it for the struct. A
-kernel uses only the members of this struct; `device.cuh` and `atomics.cuh` define the names in it.
+A `spec` is a tuple of one of these functions and its arguments. The loader calls the function to
+get the text of the struct. `device.cuh` and `atomics.cuh` define the names that the struct uses.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ RACES = {
     np.bitwise_and: "RACE_AND",
     np.bitwise_xor: "RACE_XOR",
 }
-"""Atomic functions for the monoids whose operator the hardware supports."""
+"""The atomic functions for monoids with hardware support, keyed by the monoid's operator."""
 
 ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
-"""Order of the monoids that pick one of two values: 1 for the smaller, -1 for the larger."""
+"""The order of each monoid that selects one of two values: 1 if it selects the smaller, -1 if it
+selects the larger. Keyed by the monoid's operator."""
 
 
 def nothing() -> str:
@@ -41,9 +42,9 @@ def nothing() -> str:
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
-    """Return a struct with `term(a, u, o, k)` on types A and U, the monoid, and `fold`.
+    """Return a struct with the monoid, `term(a, u, o, k)` for types A and U, and `fold`.
 
-    `fold(sum, a, u, o, k)` adds a term to a sum.
+    `fold(sum, a, u, o, k)` returns sum ⊕ term(a, u, o, k).
     """
     op = semiring.binaryop
     a, u = ("x", "y") if side == "mxv" else ("y", "x")
@@ -67,10 +68,11 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
 
 
 def closure(semiring: TypedSemiring, is_checked: bool) -> str:
-    """Return the struct of `matrix_vector` for u A, with ORDER and `overflows(a, u)`.
+    """Return a struct with the monoid, `term(a, u)` for the product u A, ORDER, and `overflows(a,
+    u)`.
 
-    `overflows` returns whether a term overflows its integer dtype. If `is_checked` is False, no
-    term can overflow.
+    `overflows` returns whether a term overflows its integer dtype. If `is_checked` is False, it
+    always returns false.
     """
     op = semiring.binaryop
     misfit = overflowing(op) if is_checked else None
@@ -90,7 +92,7 @@ def closure(semiring: TypedSemiring, is_checked: bool) -> str:
 
 
 def matrix_matrix(semiring: TypedSemiring) -> str:
-    """Return a struct with `term(x, y, i, k, j)` on types X and Y, the monoid, and `fold`."""
+    """Return a struct with the monoid, `term(x, y, i, k, j)` for types X and Y, and `fold`."""
     op = semiring.binaryop
     call = "multiply(x, i, k, y, k, j)" if op.is_positional else "multiply(x, y)"
     return _struct(
@@ -109,12 +111,13 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 
 def reduction(monoid: TypedMonoid) -> str:
-    """Return a struct with the monoid alone: `add`, `identity`, `terminal`, on type Z."""
+    """Return a struct with only the monoid: `add`, `identity` and `terminal` for type Z."""
     return _struct({"add_values": monoid.binaryop}, _monoid(monoid))
 
 
 def entry_by_entry(op: TypedBinaryOp) -> str:
-    """Return a struct with `call(x, y, i, j)`: op of two entries at one position, as type Z."""
+    """Return a struct with `call(x, y, i, j)`, which applies op to two entries at position (i,
+    j)."""
     call = "multiply(x, i, j, y, i, j)" if op.is_positional else "multiply(x, y)"
     return _struct(
         {"multiply": op},
@@ -129,7 +132,8 @@ def entry_by_entry(op: TypedBinaryOp) -> str:
 
 
 def kronecker(op: TypedBinaryOp) -> str:
-    """Return a struct with `call(x, y, i, j, k, l)`: op of entries at (i, j) and (k, l), as Z."""
+    """Return a struct with `call(x, y, i, j, k, l)`, which applies op to entries at (i, j) and (k,
+    l)."""
     call = "multiply(x, i, j, y, k, l)" if op.is_positional else "multiply(x, y)"
     return _struct(
         {"multiply": op},
@@ -144,7 +148,7 @@ def kronecker(op: TypedBinaryOp) -> str:
 
 
 def comparison(op: TypedBinaryOp) -> str:
-    """Return a struct with `before(x, y)`: whether op sorts x before y. NaN is last."""
+    """Return a struct with `before(x, y)`, which is true if op sorts x before y. NaN is last."""
     if op.type.is_float:
         answer = "!semirings::is_nan(x) & (semirings::is_nan(y) | goes_before(x, y))"
     else:
@@ -156,7 +160,7 @@ def comparison(op: TypedBinaryOp) -> str:
 
 
 def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
-    """Return a struct with `call(x, i, j, thunk)`: a function of an entry and its position."""
+    """Return a struct with `call(x, i, j, thunk)`, a function of an entry and its position."""
     is_indexed = isinstance(op, TypedIndexUnaryOp)
     thunk = op.thunk_type.c_type if is_indexed else "bool"
     return _struct(
@@ -176,7 +180,8 @@ def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
 
 
 def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
-    """Return a struct with `call(x, i, j, thunk)`: op(thunk, x) or op(x, thunk), by `side`."""
+    """Return a struct with `call(x, i, j, thunk)`: op(thunk, x) if `side` is "left", else op(x,
+    thunk)."""
     on_left = side == "left"
     entry, scalar = (op.type2, op.type) if on_left else (op.type, op.type2)
     reads = op.reads_y if on_left else op.reads_x
@@ -196,7 +201,8 @@ def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
 
 
 def accumulation(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
-    """Return a struct with `accumulate(c, t, i, j)`, the value if both exist, as C's type."""
+    """Return a struct with `accumulate(c, t, i, j)`, which combines c and t and casts to C's
+    type."""
     z = lookup_dtype(dtype)
     x, y = (z, z) if op is None else (op.type, op.type2)
     if op is None:
@@ -228,7 +234,7 @@ def describe(spec: tuple[Any, ...]) -> str:
 
 
 def order_of(monoid: TypedMonoid) -> int:
-    """Return 1 if ⊕ picks the smaller of two values, -1 if it picks the larger, otherwise 0."""
+    """Return 1 if ⊕ selects the smaller of two values, -1 if it selects the larger, otherwise 0."""
     return ORDERS.get(monoid.ufunc, 0)
 
 
@@ -240,7 +246,8 @@ def _monoid(monoid: TypedMonoid) -> list[str]:
     identity = dtype.np_type.type(0) if monoid.is_any else monoid.identity
     has_terminal = monoid.terminal is not None and not monoid.is_any and not dtype.is_float
     terminal = monoid.terminal if has_terminal else identity
-    # A float seldom equals its terminal, and a test at every entry costs more than it saves.
+    # A float is rarely equal to the terminal value, and a test at every entry costs more than it
+    # saves.
     return [
         f"typedef {dtype.c_type} Z;",
         f"static constexpr bool IS_ANY = {_flag(monoid.is_any)};",
@@ -265,7 +272,8 @@ def _race(monoid: TypedMonoid, has_terminal: bool) -> str:
 
 
 def _fold(semiring: TypedSemiring, arguments: str) -> str:
-    """Return sum (+) term, with one rounding if floats are multiplied and added."""
+    """Return the C++ text for sum (+) term. Floats are multiplied and added with a single
+    rounding."""
     op, monoid = semiring.binaryop, semiring.monoid
     x, y, *_ = arguments.split(", ")
     one_type = op.type is op.type2 is op.return_type is monoid.type

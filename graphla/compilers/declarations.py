@@ -1,7 +1,7 @@
-"""Structs and enumerations that host and kernels share, declared once, in C++.
+"""Structs and enumerations that host and kernels share. They are declared once, in C++.
 
-A kernel that needs more than a dozen arguments takes them in structs. Their declaration in the CUDA
-source is the only one; the host reads the names and types of the fields from it::
+A kernel that needs more than a dozen arguments takes them in structs. These are declared only in
+the CUDA source, from which the host reads the names and types of the fields::
 
     // bfs.cuh
     template <class Offset> struct Graph {
@@ -16,14 +16,15 @@ source is the only one; the host reads the names and types of the fields from it
     graph = GRAPH(indptr=a.indptr, indices=a.indices, n=a.nrows)
     kernel(blocks, BLOCK, graph, source)
 
-A field is a pointer, a number, or another struct. Its type is one of the names in `NUMBERS`, or a
-parameter of the template: then the host passes a NumPy scalar, whose dtype is the type. Array
-members and bit fields are not supported. A packed struct keeps its arrays alive, and can be passed
-to any number of launches. The test simulator compares its fields with the compiler's: their number,
-their sizes, and the types that pointers point to.
+A field is a pointer, a number, or another struct. The type of a number is one of the names in
+`NUMBERS`, or a parameter of the template. In the latter case the host passes a NumPy scalar, whose
+dtype determines the type. Array members and bit fields are not supported. A packed struct keeps its
+arrays alive, and can be passed to any number of launches. The test simulator compares the fields of
+packed structs with those of the compiler: their number, their sizes, and the types of pointers.
 
-`enumeration("rows.cuh", "Where")` has the members of the C++ enumeration, such as `Where.DENSE`.
-Tuning constants go the other way (`constants` of `graphla.compilers.cuda.load`).
+`enumeration("rows.cuh", "Where")` returns the members of the C++ enumeration, such as
+`Where.DENSE`. Tuning constants, in contrast, are declared in Python (`constants` of
+`graphla.compilers.cuda.load`).
 """
 
 from __future__ import annotations
@@ -46,20 +47,23 @@ NUMBERS = {
     **{"bool": "?", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I"},
     **{"i64": "q", "u64": "Q", "int": "i", "unsigned": "I", "float": "f", "double": "d"},
 }
-"""The C++ types of numbers, and their format characters in the module `struct`."""
+"""The format character in the module `struct` for each C++ number type."""
 
 POINTER = "P"
 OPEN = ""
-"""The kind of a field whose type is a parameter of the template, or another struct."""
+"""The kind of a field whose type is known only when it is packed: a template parameter, or another
+struct."""
 
 
 class Packed(CPointer):
-    """The bytes of a struct, passed to a launch without a copy, since CuPy accepts a CPointer."""
+    """The bytes of a struct. CuPy accepts a CPointer as an argument, so a launch needs no further
+    copy."""
 
     __slots__ = ("parts",)
 
     parts: tuple[Layout, tuple[Any, ...], Any, int]
-    """The layout, the field values (kept alive), the memory, and the offset of the struct in it."""
+    """The layout, the field values (to keep them alive), the memory, and the struct's offset in the
+    memory."""
 
     @property
     def layout(self) -> Layout:
@@ -90,19 +94,20 @@ class Layout:
     def __init__(self, kinds: tuple[str, ...]):
         self.kinds = kinds
         widest = max(re.sub(r"\d+s|0", "", "".join(kinds)), key=struct.calcsize)
-        self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")  # pads the end
+        # The last item has no bytes, but aligns the end of the struct.
+        self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")
         self.size = self.packer.size
         self.as_field = f"0{widest}{self.size}s"
 
 
 class _Room(local):
-    """Memory in which one thread packs structs, one after another."""
+    """Memory, local to a thread, in which structs are packed one after another."""
 
     def __init__(self) -> None:
         self.used = SIZE
 
     def renew(self) -> int:
-        """Allocate new memory; return the offset at which it begins."""
+        """Allocate new memory. Return its first free offset, which is 0."""
         array = np.empty(SIZE, np.uint8)
         self.memory, self.address = array.data, array.ctypes.data
         return 0
@@ -113,7 +118,8 @@ _room = _Room()
 
 
 def Struct(file: str, name: str) -> Callable[..., Packed]:
-    """Return the function that packs a struct of a CUDA source, with a keyword for each field."""
+    """Return a function that packs a struct declared in a CUDA source. It has a keyword for each
+    field."""
     kinds = fields(nvrtc.sources()[file], name)
     names, declared = tuple(kinds), tuple(kinds.values())
     if OPEN not in declared:
@@ -126,7 +132,7 @@ def Struct(file: str, name: str) -> Callable[..., Packed]:
 def _pack_open(
     name: str, names: tuple[str, ...], declared: tuple[str, ...], *values: Any
 ) -> Packed:
-    """Pack a struct; a field whose type is OPEN takes the type of its value."""
+    """Pack a struct. A field of kind OPEN gets the type of its value."""
 
     def kind_of(value: Any) -> str:
         return value.layout.as_field if isinstance(value, Packed) else value.dtype.char
@@ -149,14 +155,15 @@ def {name}(*, {names}):
     _packed.parts = _layout, ({names},), _memory, _begin
     return _packed
 """
-"""The function that packs a struct. A loop over the fields would take longer than the launch, so
-the function is compiled from this text, as dataclass methods are. No field name begins with "_".
+"""The text of the function that packs a struct. The function is compiled from text, as dataclass
+methods are, because a loop over the fields would take longer than the launch. No field name begins
+with "_".
 """
 
 
 @cache
 def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callable[..., Packed]:
-    """Return the function that packs fields of these names and kinds."""
+    """Return a function that packs fields with these names and kinds."""
     layout = Layout(kinds)
     taken = (layout.size + 15) & ~15
     scope: dict[str, Any] = {
@@ -176,7 +183,7 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
 
 
 def _number(name: str, kind: str) -> str:
-    """Return the expression whose value is packed for a field."""
+    """Return the text of the expression whose value is packed for a field."""
     if kind == POINTER:
         quick = f"{name}.data.ptr if _type({name}) is _ndarray else 0 if {name} is None"
         return f"{quick} else {name} if _type({name}) is _int else _address({name})"
@@ -223,7 +230,8 @@ def _address(value: Any) -> int:
 
 
 def fields(text: str, name: str) -> dict[str, str]:
-    """Return the kind of each field of a struct in a CUDA source: `NUMBERS`, POINTER or OPEN."""
+    """Return the kind of each field of a struct in a CUDA source: a value of `NUMBERS`, POINTER or
+    OPEN."""
     text = _without_comments(text)
     start = re.search(rf"\bstruct {name}\s*\{{", text)
     if start is None:
@@ -250,7 +258,8 @@ def _without_comments(text: str) -> str:
 
 
 def _statements(text: str) -> list[str]:
-    """Return the statements (each ends at a semicolon or a block) before the struct's end."""
+    """Return the statements of a struct, up to its closing brace. A statement ends with a semicolon
+    or a block."""
     found, depth, begin = [], 0, 0
     for k, character in enumerate(text):
         if character == "}":

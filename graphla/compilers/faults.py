@@ -1,8 +1,8 @@
-"""Explanations of GPU errors: out of memory, and faults after which every CUDA call fails.
+"""Explain GPU errors: out of memory, and faults after which every CUDA call fails.
 
-A fault (such as a store out of bounds) appears at the next CUDA call, not at the call that caused
-it. So each launch is recorded, and under `config.debug` the host waits for each kernel and names
-the kernel that failed.
+A fault, such as an out-of-bounds store, is reported by the next CUDA call, not by the call that
+caused it. So each launch is recorded. With `config.debug` the host waits for each kernel, so that
+it can name the kernel that failed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from cupy.cuda import memory, runtime
 from semirings.exceptions import DeviceFault, OutOfMemory
 
 STICKY = frozenset({214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999})
-"""Permanent error statuses of CUDA; driver and runtime use the same numbers."""
+"""CUDA error codes after which every call fails. The driver and the runtime use the same
+numbers."""
 
 NO_MEMORY = 2
 
 
 class _Seen:
-    """The launches of the process, and the fault that ended them."""
+    """The last launch and operation of this process, and the fault after which no GPU can be
+    used."""
 
     def __init__(self) -> None:
         self.launched = ""
@@ -34,13 +36,14 @@ seen = _Seen()
 
 
 def refuse_after_fault() -> None:
-    """Raise the earlier fault again: the process must be restarted."""
+    """Raise DeviceFault if a fault has occurred, because the process must then be restarted."""
     if seen.fault:
         raise DeviceFault(f"no GPU can be used any more in this process: {seen.fault}")
 
 
 def culprit(error: Any, kernel: str) -> Exception:
-    """Return the fault of a kernel that the host waited for; return any other error unchanged."""
+    """Return an exception that names the kernel at fault. An error that is not permanent is
+    returned unchanged."""
     if getattr(error, "status", None) not in STICKY:
         return error
     seen.fault = f"the kernel {kernel} failed ({error}); the process must be restarted"
@@ -50,12 +53,13 @@ def culprit(error: Any, kernel: str) -> Exception:
 def explain(error: BaseException, name: str, device: str) -> Exception | None:
     """Return an exception that explains CuPy's error in an operation, or None to keep the error."""
     status = getattr(error, "status", None)
-    # A kernel that the host waited for raises DeviceFault.
+    # DeviceFault comes from a kernel that the host waited for; the name of the operation is still
+    # missing.
     if isinstance(error, DeviceFault) and not seen.operation:
         seen.operation, seen.fault = name, f"{name} on {device}: {seen.fault}"
         return DeviceFault(seen.fault)
     if isinstance(error, MemoryError) or status == NO_MEMORY:
-        clear_frames(error.__traceback__)  # the frames refer to device memory
+        clear_frames(error.__traceback__)  # the stack frames keep device memory alive
         return OutOfMemory(_shortage(error, name, device))
     if status not in STICKY:
         return None

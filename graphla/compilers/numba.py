@@ -1,9 +1,10 @@
 """Specialize a loop to its operators, compile it with Numba, and cache it on disk and in memory.
 
 A loop is a function in a file of `graphla.backends.cpu.loops`. The text of its typed operators,
-followed by the text of that file, becomes a module. The module is written into the cache folder
-under a digest of all that it depends on, entered in `sys.modules`, and compiled for one signature.
-Numba stores the machine code next to it, so that a later process only reads it.
+followed by the text of that file, becomes a module. The module is written into the cache folder,
+under a name that contains a digest of everything it depends on. It is then entered in `sys.modules`
+and compiled for one signature. Numba stores the machine code next to the module, so that a later
+process only has to read it.
 """
 
 from __future__ import annotations
@@ -46,22 +47,23 @@ def is_installed() -> bool:
 
 
 def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None = None) -> Loop:
-    """Return the loop `name` ("file.function") for these operators and dtypes of arguments.
+    """Return the loop `name` ("file.function"), specialized to the operators and the dtypes of
+    arguments.
 
-    `spec` is a function of `graphla.compilers.numba_ops` followed by its arguments; it is called
-    only the first time, when its text is needed. An argument is an array, or a NamedTuple of arrays
+    `spec` is a tuple of a function in `graphla.compilers.numba_ops` and its arguments. The function
+    is called only when its text is first needed. An argument is an array, or a NamedTuple of arrays
     and integers for a parameter that the loop's file annotates with a NamedTuple. Call the loop
     with the arrays, then the remaining parameters, which are all integers. Pass the fields of each
     tuple instead of the tuple.
 
-    `types` are dtypes that determine the dtypes of all arguments. Pass them if they are known:
-    reading the dtype of each field of a tuple takes 4 us.
+    `types` is a tuple of dtypes that determine the dtypes of all arguments. Pass it if it is known,
+    because reading the dtype of each field of a tuple takes 4 us.
     """
     kinds = types
     if kinds is None:
         try:
             kinds = tuple(map(_dtype, arguments))
-        except AttributeError:  # a tuple of arguments has no dtype
+        except AttributeError:  # an argument is a tuple, which has no dtype
             kinds = tuple([_kind(argument) for argument in _flat(arguments)])
     key = (name, spec, kinds)
     loop = _loaded.get(key)
@@ -74,7 +76,7 @@ def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None =
 
 
 def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
-    """Yield the arguments, and the fields of each tuple one by one."""
+    """Yield the arguments, but replace each tuple by its fields."""
     for argument in arguments:
         if isinstance(argument, tuple):
             yield from argument
@@ -83,7 +85,7 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
 
 
 def _kind(argument: Any) -> Any:
-    """Return the dtype of an array; None for an integer."""
+    """Return the dtype of an array, or None for an integer."""
     return argument.dtype if isinstance(argument, np.ndarray) else None
 
 
@@ -104,7 +106,7 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C caused the error; Numba wraps it in an error of its own."""
+    """Return whether the error was caused by Ctrl-C, which Numba wraps in an error of its own."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -162,7 +164,8 @@ def _name(node: Any) -> str:
 
 
 def _signature(parameters: Sequence[str], arguments: Sequence[Any]) -> str:
-    """Return the Numba types of the parameters; arrays not written into are read-only."""
+    """Return the Numba types of the parameters. Arrays that the loop does not write to are
+    read-only."""
     kinds = [
         "types.int64"
         if _kind(argument) is None
@@ -182,10 +185,10 @@ def _versions() -> str:
 
 
 def _module(name: str, text: str) -> ModuleType:
-    """Return the module of this text, run from the cache folder.
+    """Return the module with this text, imported from the cache folder.
 
-    If the cached files are damaged or incomplete, or the disk is full, delete them and compile the
-    text again, as a last resort in a private folder of this process.
+    If the cached files are damaged or incomplete, or if the disk is full, delete the files and
+    compile the text again. The last resort is a private folder of this process.
     """
     from numba.core.errors import NumbaError
 
@@ -216,7 +219,7 @@ def _run(name: str, text: str, folder: Path) -> ModuleType:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the whole file or nothing. The time stamp is fixed, because Numba checks it."""
+    """Write the file atomically. Its time stamp is fixed, because Numba checks it."""
     data = text.encode()
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:

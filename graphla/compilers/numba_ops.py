@@ -1,6 +1,7 @@
-"""Print typed operators under the names that loops use (`loops.placeholder_ops`).
+"""Generate Python text that defines typed operators under the names in `loops.placeholder_ops`.
 
-A `spec` is one of these functions followed by its arguments; the loader calls it for the text.
+A `spec` is a tuple of one of these functions and its arguments. The loader calls the function to
+get the text.
 """
 
 from __future__ import annotations
@@ -40,17 +41,18 @@ def compiled(signature):
 
 
 def nothing() -> str:
-    """Return no text, for a loop that reads only patterns."""
+    """Return an empty text, for a loop that reads only patterns."""
     return ""
 
 
 def search(least: bool) -> str:
-    """Return the text for a search whose parents are the smallest possible ones, or arbitrary."""
+    """Return the text for a search. `least` says whether parents must be the smallest possible
+    ones."""
     return f"LEAST = {least}"
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:
-    """Return `add`, and `term` with the operands in the order of `side`."""
+    """Return `add` and `term`. The order of the operands in `term` depends on `side`."""
     op = semiring.binaryop
     if side == "mxv":
         call = "multiply(a, o, k, u, k, 0)" if op.is_positional else "multiply(a, u)"
@@ -65,7 +67,7 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_ful
 
 
 def closure(semiring: TypedSemiring) -> str:
-    """Return `add`, `term` and `overflows`, for the terms of a closure."""
+    """Return `add`, `term` and `overflows` for a closure."""
     op = semiring.binaryop
     fits_not = overflowing(op)
     lost = "" if fits_not is None else _operator(fits_not, "lost")
@@ -79,9 +81,10 @@ def closure(semiring: TypedSemiring) -> str:
 
 
 def near_far(semiring: TypedSemiring) -> str:
-    """Return the text of `closure` with `beyond`, `wider` and `narrower`; (+) is min or max.
+    """Return the text of `closure`, plus `beyond`, `wider` and `narrower`. (+) must be min or max.
 
-    A delta is a difference. For products of floats it is a fraction of the best value instead.
+    A delta is a difference, except for products of floats, where it is a fraction of the best
+    value.
     """
     dtype = semiring.monoid.type
     is_min, name = semiring.monoid.name == "min", f"np.{dtype.np_type.name}"
@@ -113,7 +116,7 @@ def near_far(semiring: TypedSemiring) -> str:
 
 
 MOST_RELATIVE = 31 / 32
-"""The largest relative delta, as a fraction of the best value, if the worst value is 0."""
+"""The largest relative delta if the worst value is 0, so that the horizon stays above 0."""
 
 
 def is_relative(semiring: TypedSemiring) -> bool:
@@ -137,12 +140,13 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 
 def reduction(monoid: TypedMonoid) -> str:
-    """Return `add`, and `lift`, which casts to the monoid's type."""
+    """Return `add` and `lift`, which casts a value to the monoid's type."""
     return _join(_monoid(monoid), _operator(unary.identity[monoid.type], "lift"))
 
 
 def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
-    """Return `combine`, and functions that cast a lone entry or combine it with a fill value."""
+    """Return `combine`, for two entries, and `left_alone` and `right_alone`, for an entry that only
+    one operand has. The latter cast the entry, or combine it with a fill value."""
     call = "multiply({0}, i, j, {1}, i, j)" if op.is_positional else "multiply({0}, {1})"
     left = call.format("x", "fill") if fills_right else "cast(x)"
     right = call.format("fill", "y") if fills_left else "cast(y)"
@@ -157,13 +161,13 @@ def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_r
 
 
 def comparison(op: TypedBinaryOp) -> str:
-    """Return `before(x, y)`: whether x sorts before y. NaN is last."""
+    """Return `before(x, y)`, which is true if x sorts before y. NaN is last."""
     call = "x == x and (y != y or precedes(x, y))" if op.type.kind == "f" else "precedes(x, y)"
     return _join(_operator(op, "precedes"), _function(f"def before(x, y):\n    return {call}"))
 
 
 def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
-    """Return `lift` to a dtype, and `accumulate` if there is an operator."""
+    """Return `lift`, which casts to a dtype, and `accumulate` if there is an operator."""
     lift = _operator(unary.identity[dtype], "lift")
     if op is None:
         return _join("HAS_ACCUM = False", lift, "accumulate = None")
@@ -187,7 +191,8 @@ def _monoid(monoid: TypedMonoid) -> str:
     dtype = monoid.type
     identity = 0 if monoid.is_any else monoid.identity
     terminal = identity if monoid.terminal is None else monoid.terminal
-    # A float seldom equals its terminal, and a test at each entry costs a third of an SpMV.
+    # A float is rarely equal to the terminal value, and a test at each entry makes an SpMV a third
+    # slower.
     stops = monoid.terminal is not None and not monoid.is_any and dtype.kind != "f"
     return _join(
         f"IS_ANY = {monoid.is_any}",

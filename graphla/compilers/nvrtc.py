@@ -1,4 +1,4 @@
-"""Compile CUDA C++ to machine code with NVRTC, for any card; no card is needed."""
+"""Compile CUDA C++ with NVRTC to machine code for any card. The machine itself needs no card."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from semirings.exceptions import GraphblasException
 from semirings.trace import cuda_prelude
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-default-device")
-"""Options that keep subnormals, and round a product before it is added, as NumPy does."""
+"""Options to compute as NumPy does: subnormals are kept, and a product is rounded before it is
+added."""
 
 
 class CompilationFailed(GraphblasException):
-    """NVRTC rejected a kernel. The message has its file, operator, dtype and the compiler's log."""
+    """NVRTC rejected a kernel. The message contains the file, operator, dtype, and the compiler's
+    log."""
 
 
 _folders: list[Path] = []
 
 
 def register(folder: Path) -> None:
-    """Register a folder whose files can be compiled, and included by name."""
+    """Register a folder. Its files can then be compiled, and included by name."""
     if folder not in _folders:
         _folders.append(folder)
         for function in (sources, _included_by, digest):
@@ -36,7 +38,7 @@ def register(folder: Path) -> None:
 
 @cache
 def sources() -> dict[str, str]:
-    """Return the text of every file of the registered folders, by its name."""
+    """Return the text of every file in the registered folders, keyed by file name."""
     texts = {"prelude.cuh": cuda_prelude}
     for path in (path for folder in _folders for path in sorted(folder.glob("*.cu*"))):
         if path.name in texts:
@@ -46,7 +48,7 @@ def sources() -> dict[str, str]:
 
 
 def included(text: str) -> dict[str, str]:
-    """Return the files that a text includes, directly or through other files."""
+    """Return the files that a text includes, directly or indirectly."""
     names = {inner for name in _includes(text) for inner in _included_by(name)}
     return {name: sources()[name] for name in sorted(names)}
 
@@ -70,7 +72,7 @@ def digest(text: str) -> str:
 
 
 def program(file: str, struct: str, constants: Any = None) -> str:
-    """Return the text of a program: constants, the struct of operators, and a kernel's file."""
+    """Return the text of a program: the constants, the struct `Op`, and the file of the kernel."""
     values = () if constants is None else constants
     values = values if isinstance(values, tuple) else (values,)
     numbers = "".join(map(partial(_print_constants, file), values))
@@ -82,10 +84,10 @@ def program(file: str, struct: str, constants: Any = None) -> str:
 
 
 def _print_constants(file: str, values: Any) -> str:
-    """Print a frozen dataclass as a C++ struct, so that `T::x` in C++ is `values.x` in Python.
+    """Return a C++ struct T for a frozen dataclass, so that `T::x` in C++ is `values.x` in Python.
 
-    The struct has only the fields that the file, or a file that it includes, reads. So a change of
-    a field that only the host reads does not recompile the kernel.
+    The struct has only the fields that are read in the file, or in a file that it includes. So the
+    kernel is not recompiled when a field changes that only the host reads.
     """
     kind = type(values).__name__
     text = "".join(included(f'#include "{file}"').values())
@@ -107,7 +109,7 @@ def _constant(name: str, value: Any) -> str:
 def compile_program(
     text: str, expression: str, architecture: str, what: str, *options: str
 ) -> tuple[bytes, str, str]:
-    """Return machine code, the instance's name in it, and the compiler's log.
+    """Return the machine code, the name of the instance in it, and the compiler's log.
 
     `architecture` is for example "sm_90"; `expression` names an instance of a template.
     """
@@ -126,9 +128,9 @@ def compile_instances(
     what: str,
     options: Sequence[str] = OPTIONS,
 ) -> tuple[bytes, list[str], str]:
-    """Compile several instances like `compile_program`, with any NVRTC.
+    """Compile several instances, like `compile_program`, with any version of NVRTC.
 
-    `toolkit` replaces `cupy.cuda.nvrtc`.
+    `toolkit` is used instead of `cupy.cuda.nvrtc`.
     """
     known = included(text)
     texts = [each.encode() for each in known.values()]
@@ -150,12 +152,13 @@ def compile_instances(
 
 
 def instance(entry: str, arguments: tuple[Any, ...]) -> str:
-    """Return the template's instance in C++: `graphla::pull<graphla::Op, float, 2>`."""
+    """Return the C++ name of a template instance, such as `graphla::pull<graphla::Op, float,
+    2>`."""
     return f"graphla::{entry}<{', '.join(('graphla::Op', *map(written, arguments)))}>"
 
 
 def written(value: Any) -> str:
-    """Return a template argument as C++ text; a NumPy dtype, an int, a flag, or already text."""
+    """Return a template argument as C++ text. It may be a NumPy dtype, an int, a bool, or text."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, np.dtype):

@@ -1,4 +1,4 @@
-"""Scratch arrays of compiled loops, which each thread keeps for its next call.
+"""Scratch arrays for compiled loops. Each thread keeps its arrays for its next call.
 
 A caller takes an array, and returns it after the loop has cleared it. After an error the array is
 dropped, so that no later call sees leftover values.
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 MOST = 1 << 26
-"""Larger arrays (bytes) are not kept: new zeros cost only the pages that are touched."""
+"""Arrays with more bytes are not kept. It is cheap to allocate new zeros, because only the pages
+that are touched cost time."""
 
 
 class _Kept(local):
@@ -25,7 +26,8 @@ _kept = _Kept()
 
 
 def take(name: str, size: int, dtype: Any) -> np.ndarray:
-    """Return at least `size` elements: zeros, or for some names arbitrary values."""
+    """Return an array with at least `size` elements. They are zero, except for names whose arrays
+    are returned without being cleared."""
     array = _kept.arrays.pop((name, dtype), None)
     if array is None or array.size < size:
         array = np.zeros(size, dtype)
@@ -33,7 +35,8 @@ def take(name: str, size: int, dtype: Any) -> np.ndarray:
 
 
 def take_bits(size: int, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a two-level bit map of `size` bits (see `loops/marks`), and a value for each bit."""
+    """Return a two-level bit map of `size` bits (see `loops/marks`) and an array with a value for
+    each bit."""
     words = (size + 63) >> 6
     kept = _kept.bits.pop(dtype, None)
     if kept is None or kept[2].size < size:
@@ -43,7 +46,7 @@ def take_bits(size: int, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def give_bits(kept: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-    """Keep an emptied bit map and its values for the next `take_bits`."""
+    """Keep a cleared bit map and its values for the next `take_bits`."""
     if kept[2].nbytes <= MOST:
         _kept.bits[kept[2].dtype] = kept
 

@@ -1,4 +1,4 @@
-"""Threads for compiled loops: `run` shares parts among threads, `apart` lets Ctrl-C interrupt."""
+"""Threads for compiled loops. `run` divides work among threads; `apart` makes it interruptible."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from time import sleep
 from typing import Any
 
 LARGE = 1 << 18
-"""A call with at least this many entries uses another thread.
+"""Work on at least this many entries runs in another thread, so that it can be interrupted.
 
-A smaller one takes only a few milliseconds.
+Less work takes only a few milliseconds.
 """
 
 
 def run(
     call: Callable[..., Any], parts: Sequence[tuple], threads: int, stop: Any = None
 ) -> list[Any]:
-    """Return [call(*part) for part in parts], computed by this thread and up to `threads` - 1 more.
+    """Return [call(*part) for part in parts], computed by this thread and up to `threads` - 1
+    others.
 
     Each free thread takes the next part. No further part starts once a part has failed, the main
-    thread has received an interrupt, or `stop[0]` (the flag of an enclosing `apart`) is set. Then
-    `run` waits for the parts in progress, and raises the first exception.
+    thread has received an interrupt, or `stop[0]` (the flag of an enclosing `apart`) is set. In
+    these cases `run` waits for the parts in progress, and raises the first exception.
     """
     helpers = min(threads, len(parts)) - 1
     if helpers <= 0:
@@ -55,9 +56,9 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
     Python runs signal handlers only in the main thread, and only after a compiled loop returns. An
     interrupt sets stop[0], which `call` must read regularly. Once `call` has ended, `apart` raises
-    KeyboardInterrupt. `call` may `run` parts with up to `threads` threads. This thread calls `call`
-    itself if it is not the main thread, which receives all signals, or if `work` (a number of
-    entries) is below LARGE.
+    KeyboardInterrupt. `call` may in turn use `run` with up to `threads` threads. This thread calls
+    `call` itself if it is not the main thread, which receives all signals, or if `work` (a number
+    of entries) is below LARGE.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()
@@ -73,7 +74,7 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
 
 def abandonable(call: Callable[[], Any], work: int) -> Any:
-    """Return call(), computed by another thread; an interrupt abandons that thread.
+    """Return call(), computed by another thread, which is abandoned on an interrupt.
 
     Use this for library routines that cannot be stopped, such as a sort. `call` must write only to
     arrays that it owns, and read only arrays that no other code changes. `work` is as in `apart`.
@@ -87,7 +88,8 @@ def abandonable(call: Callable[[], Any], work: int) -> Any:
 
 
 PATIENCE = 0.05
-"""Seconds per wait. Where a signal does not end a wait (Windows), it is handled after the wait."""
+"""Maximum duration of a wait, in seconds. On Windows, a signal does not end a wait, and is handled
+afterwards."""
 
 
 class _Job:
@@ -107,7 +109,8 @@ class _Job:
         self._helpers: list[None] = []
 
     def work(self) -> None:
-        """Run parts until none is left. `next` of a count is atomic."""
+        """Run parts until none is left. Taking the next part is thread-safe because `next` on a
+        `count` is atomic."""
         while (part := next(self._taken)) < self._size:
             try:
                 if self._may_start() and self._call is not None:
@@ -138,7 +141,7 @@ class _Job:
             self._ended.acquire(timeout=PATIENCE)
 
     def cancel(self, error: BaseException) -> None:
-        """Start no more parts, and wait for the parts that other threads have begun.
+        """Start no more parts, and wait for the parts that other threads are running.
 
         An interrupt may occur between any two steps of this thread, so the count of finished parts
         may be wrong. The number of helpers is right, because helpers receive no interrupts.
@@ -157,12 +160,13 @@ class _Job:
         return self._results
 
     def _let_go(self) -> None:
-        """Drop all references to arrays, because a thread may take a job that has already ended."""
+        """Drop all references to arrays. A job that has ended may stay in the queue, and would keep
+        them alive."""
         self._call, self._parts = None, ()
 
 
 class _Crew:
-    """Threads that wait for jobs. They are started on demand and never ended."""
+    """Threads that wait for jobs. They are started on demand and never stopped."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job] = SimpleQueue()

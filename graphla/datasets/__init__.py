@@ -17,10 +17,10 @@ class Dataset:
     """The description of a graph, which `info` returns without loading it.
 
     Attributes:
-        name: the name that `load` takes.
-        kind: what vertices, edges and weights are.
+        name: the name that `load` accepts.
+        kind: what the vertices, edges and weights represent.
         vertices: the number of vertices.
-        edges: the number of edges; an undirected edge counts once.
+        edges: the number of edges; each undirected edge is counted once.
         directed: whether edges have a direction.
         weighted: whether edges have weights.
         license: the license of the data.
@@ -102,7 +102,7 @@ _BY_NAME = {dataset.name: dataset for dataset in _ALL}
 
 
 def names() -> list[str]:
-    """Return the names of all graphs, which `load` and `info` take.
+    """Return the names of all graphs, which `load` and `info` accept.
 
     Returns:
         A list of names.

@@ -15,7 +15,7 @@ PALE = "#d5d9df"
 
 
 def given_or_new(ax: Any, size: tuple[float, float]) -> Axes:
-    """Return `ax`, or the Axes of a new figure of this size in inches.
+    """Return `ax` if it is given, otherwise the Axes of a new figure of this size in inches.
 
     Raises:
         PackageMissing: matplotlib is not installed.

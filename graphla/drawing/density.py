@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ENTRIES = 1 << 24
-"""Number of entries that are binned at a time; it bounds the extra memory."""
+"""Number of entries that are binned per batch, which limits the extra memory."""
 
 LABELS = 30
 """If a Graph has at most this many vertices, the axes show their labels."""
@@ -81,7 +81,7 @@ def spy(
 
 
 def count_in_bins(A: ReadableMatrix, rows: int, columns: int) -> np.ndarray:
-    """Return the number of entries in each of rows x columns bins, INT64.
+    """Return the number of entries in each of rows x columns bins, as INT64.
 
     Bin k of n rows holds the rows from floor(k n / rows) to floor((k + 1) n / rows) - 1.
     """
@@ -92,12 +92,12 @@ def count_in_bins(A: ReadableMatrix, rows: int, columns: int) -> np.ndarray:
     row_edges, column_edges = _edges(A.nrows, rows), _edges(A.ncols, columns)
     with config.set(device=A.device, autocompute=True):
         into_columns = _membership(column_edges).T.new()  # Q(j, c) = true if column j is in bin c
-        step = max(1, rows * ENTRIES // nvals)  # number of bins of rows that are counted at a time
+        step = max(1, rows * ENTRIES // nvals)  # number of row bins per batch
         for first in range(0, rows, step):
             edges = row_edges[first : first + step + 1]
             is_all = first == 0 and step >= rows
             part = A if is_all else A[int(edges[0]) : int(edges[-1]), :].new()
-            # C = P (plus.pair A) plus.first Q, where P(r, i) = true if row i is in bin r
+            # With P(r, i) = true if row i is in bin r, the counts are (P plus.pair A) plus.first Q.
             in_rows = plus_pair["INT64"](_membership(edges - edges[0]) @ part).new()
             found = plus_first["INT64"](in_rows @ into_columns).new()
             counts[first : first + len(edges) - 1] = found.to_dense(0)

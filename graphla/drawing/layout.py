@@ -1,4 +1,4 @@
-"""Positions of vertices, such that distances in the plane approximate those in the graph.
+"""Compute vertex positions so that distances in the plane approximate distances in the graph.
 
 Each component is laid out by minimizing the stress: the sum over all pairs of vertices of
 (|p(i) - p(j)| - d(i, j))² / d(i, j)², where d is the number of edges on a shortest path. The
@@ -26,19 +26,19 @@ GAP = 1.0
 
 
 def place(adjacency: Any) -> np.ndarray:
-    """Return an array of positions, of shape (n, 2), for a square SciPy CSR matrix.
+    """Return an array of shape (n, 2) with the vertex positions for a square SciPy CSR matrix.
 
-    Only its pattern is used, and directions are ignored.
+    Only the pattern of the matrix is used, and edge directions are ignored.
     """
     from scipy.sparse import csgraph
 
     n = adjacency.shape[0]
-    # csgraph takes some values, such as 0, NaN and infinity, for absent edges.
+    # Use ones as values, because csgraph treats 0, NaN and infinity as missing edges.
     ones = np.ones(adjacency.nnz)
     adjacency = type(adjacency)((ones, adjacency.indices, adjacency.indptr), adjacency.shape)
     count, component = csgraph.connected_components(adjacency, directed=False)
     positions = np.zeros((n, 2))
-    boxes: list[np.ndarray] = []  # the vertices of each component, the largest first
+    boxes: list[np.ndarray] = []  # the vertices of each component, largest component first
     sizes = np.bincount(component, minlength=count)
     for k in np.argsort(-sizes, kind="stable"):
         vertices = np.flatnonzero(component == k)
@@ -71,14 +71,14 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
         if before - stress < CHANGE * stress:
             break
         before = stress
-        pulls = wanted / np.maximum(apart, 1e-12)  # 0 on the diagonal
+        pulls = wanted / np.maximum(apart, 1e-12)  # its diagonal is 0 until the next line
         pulls[np.diag_indices(n)] = -pulls.sum(1)
         points = cho_solve(factor, pulls @ points)
     return points
 
 
 def _separate(points: np.ndarray) -> np.ndarray:
-    """Return the points after moving pairs apart that are so close that their dots would overlap.
+    """Move points apart whose dots would overlap, and return the new positions.
 
     The minimum distance is 0.3 edges, or half of the mean spacing of the points if that is smaller.
     """
@@ -102,7 +102,7 @@ def _separate(points: np.ndarray) -> np.ndarray:
 
 
 def _scale_classically(distances: np.ndarray) -> np.ndarray:
-    """Return positions by classical scaling, with a little noise to keep all points distinct."""
+    """Return positions from classical scaling, with a little noise to keep all points distinct."""
     n = len(distances)
     squares = distances**2
     means = squares.mean(0)

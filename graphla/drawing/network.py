@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
 
 VERTICES, EDGES = 1000, 5000
-"""The largest graph that is drawn."""
+"""The maximum numbers of vertices and edges of a graph that can be drawn."""
 
 LABELS, WEIGHTS = 60, 40
-"""By default labels are shown up to LABELS vertices, and weights up to WEIGHTS edges."""
+"""By default, labels are shown if there are at most LABELS vertices, and weights if there are at
+most WEIGHTS edges."""
 
 COLORS = (
     "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1",
     "#edc948", "#76b7b2", "#ff9da7", "#9c755f", "#86bcb6",
 )  # fmt: skip
-"""The colors of categories; more than ten categories take colors from a color wheel."""
+"""The colors of categories; if there are more than ten, colors come from a color wheel."""
 
 LEGEND = 12
-"""Up to this many categories, a legend lists them."""
+"""A legend lists the categories if there are at most this many."""
 
 
 def draw(
@@ -55,7 +56,7 @@ def draw(
     in the graph. It is deterministic, and takes O(n³) time for n vertices.
 
     Args:
-        G: a Graph, or a square Matrix, which is drawn by vertex numbers.
+        G: a Graph, or a square Matrix, whose vertices are labeled by their numbers.
         color: the color of the vertices: a result of an algorithm (a Vector), a mapping from labels
             to values, a sequence with one value per vertex, or the name of one color. Vertices
             without a value are gray.
@@ -74,8 +75,8 @@ def draw(
 
     Raises:
         TypeError: G is not a Graph or Matrix, or an argument has the wrong type.
-        InvalidValue: G is too large, or a color or position is wrong.
-        DimensionMismatch: `color` or `positions` has another length than G has vertices.
+        InvalidValue: G is too large, or a color or position is not valid.
+        DimensionMismatch: the length of `color` or `positions` is not the number of vertices of G.
         IndexOutOfBound: a mapping has a label that is not in G.
         PackageMissing: matplotlib is not installed.
 
@@ -136,7 +137,7 @@ def _graph(G: Any) -> Graph:
 
 
 def _points(graph: Graph, positions: Any) -> np.ndarray:
-    """Return the position of each vertex, of shape (n, 2)."""
+    """Return an array of shape (n, 2) with the position of each vertex."""
     n = graph.nvertices
     if positions is None:
         return place(to_scipy_sparse(graph._matrix)) if n else np.zeros((0, 2))
@@ -166,7 +167,7 @@ def _refuse_strange(name: str, given: Mapping[Any, Any], graph: Graph) -> None:
 
 
 class _Shades(NamedTuple):
-    """The values to show as colors: `values[k]` belongs to vertex `vertices[k]`."""
+    """The values to show as colors; `values[k]` is the value of vertex `vertices[k]`."""
 
     vertices: np.ndarray
     values: list[Any]
@@ -306,7 +307,7 @@ def _loop_radius(points: np.ndarray) -> float:
 
 
 def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
-    """Return the unit vector from the center of the picture to v, in which a self-loop is drawn.
+    """Return the direction of a self-loop at v: the unit vector from the picture's center to v.
 
     The vector never points upward, because labels are above the vertices.
     """
@@ -319,7 +320,7 @@ def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
 def _draw_weights(
     ax: Axes, points: np.ndarray, rows: Any, columns: Any, values: Any, directed: bool
 ) -> None:
-    share = 0.4 if directed else 0.5  # opposite edges show their values at different points
+    share = 0.4 if directed else 0.5  # offset, so that the values of opposite edges do not overlap
     for u, v, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
         x, y = points[u] + share * (points[v] - points[u])
         if u == v:
@@ -341,8 +342,8 @@ def _draw_weights(
 def _below(points: np.ndarray, rows: Any, columns: Any) -> np.ndarray:
     """Return, for each vertex, whether its label must go below it.
 
-    A label above would hide the end of an edge that leads steeply up. So the label goes below if
-    there is such an edge, and there is no loop and no edge that leads steeply down.
+    A label above the vertex would hide the end of an edge that leads steeply up. So the label goes
+    below the vertex if there is such an edge, but no self-loop and no edge that leads steeply down.
     """
     tail, head = np.concatenate([rows, columns]), np.concatenate([columns, rows])
     across, up = np.abs(points[head, 0] - points[tail, 0]), points[head, 1] - points[tail, 1]

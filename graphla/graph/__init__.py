@@ -1,4 +1,4 @@
-"""Graphs with labels: `Graph`, and results that know the labels of its vertices."""
+"""Labeled graphs: `Graph`, and results that use the labels of its vertices."""
 
 from graphla.graph.graph import Graph
 from graphla.graph.labelled import LabelledMatrix, LabelledVector

@@ -1,6 +1,6 @@
 """Properties of an adjacency matrix that are computed once and cached with it.
 
-All algorithms and Graphs that use the same Matrix get the same cached value.
+All algorithms and Graphs that use the same Matrix share the cached values.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from graphla.stores import MatrixStore
 from semirings import binary, unary
 
 _BYTES_PER_ROW = 16
-"""Bytes per row that find_symmetry takes on the CPU for a matrix with fewer entries than rows."""
+"""Memory per row, in bytes, that `find_symmetry` needs on the CPU if there are fewer entries than
+rows.
+"""
 
 
 def is_symmetric(A: Matrix) -> bool:
-    """Return whether each edge i -> j has its opposite j -> i, of any weight."""
+    """Return whether each edge i -> j has an opposite edge j -> i, with any weight."""
     if A.device == "cpu" and A.nvals < A.nrows and not A._store.is_symmetric:
         what = f"the comparison of {A.nrows:,} rows with the columns"
         memory.require(_BYTES_PER_ROW * A.nrows, what)
@@ -33,17 +35,17 @@ def is_symmetric(A: Matrix) -> bool:
 
 
 def has_symmetric_values(A: Matrix) -> bool:
-    """Return whether A is already known to equal its transpose, values included."""
+    """Return whether A is already known to equal its transpose, including the values."""
     return A._store.is_symmetric
 
 
 def extent(A: Matrix) -> tuple[Any, Any]:
-    """Return the smallest and the largest weight of A, which has at least one edge."""
+    """Return the smallest and the largest weight of A, which must have at least one edge."""
     return perform("extent", MatrixStore.extent, A._store, A.dtype)
 
 
 def values_differ(A: Matrix) -> bool:
-    """Return whether edges differ in weight: False if all weights are one finite value above 0."""
+    """Return whether weights may differ: False if all are one finite value above 0."""
     if not is_iso(_values(A._store)):
         return True
     return not 0 < float(perform("weights", _first_value, A._store)) < math.inf
@@ -58,22 +60,22 @@ def are_multiples(A: Matrix, unit: float) -> bool:
 
 
 def degrees(A: Matrix) -> Vector:
-    """d(i) = the number of entries in row i, INT64, for every vertex."""
+    """Return the number of entries in each row as a full INT64 vector."""
     return Vector._of(A._store.fact("degrees", lambda: _degrees(A)))
 
 
 def loops(A: Matrix) -> Vector:
-    """l(i) = 1, INT64, for every vertex with an edge i -> i."""
+    """Return an INT64 vector that is 1 at every vertex with a self-loop."""
     return Vector._of(A._store.fact("loops", lambda: unary.one["INT64"](A.diag()).new()._store))
 
 
 def self_loops(A: Matrix) -> int:
-    """Return the number of edges i -> i."""
+    """Return the number of self-loops."""
     return loops(A).nvals
 
 
 def both_ways(A: Matrix) -> Matrix:
-    """Return A min Aᵀ over the union of their edges; the result is known to be symmetric."""
+    """Return A min Aᵀ over the union of their edges, marked as symmetric."""
     given = A._store
     with config.set(device=A.device):
         forms = binary.min(A | A.T).new()._store

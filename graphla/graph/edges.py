@@ -1,4 +1,4 @@
-"""Edges between labels as arrays, made from a list of tuples or from a pandas DataFrame."""
+"""Arrays of labeled edges, built from a list of tuples or from a pandas DataFrame."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from semirings.exceptions import DomainMismatch, InvalidValue
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Edge k leads from labels[sources[k]] to labels[targets[k]].
+    """Labeled edges: edge k leads from labels[sources[k]] to labels[targets[k]].
 
-    Labels are in order of first appearance.
+    The labels are in order of first appearance.
     """
 
     labels: list[Any]
@@ -26,13 +26,13 @@ class Edges:
     weights: np.ndarray | None
 
     def places(self, number: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sources and the targets as vertices; `number` maps a label to its vertex."""
+        """Return the vertex numbers of sources and targets; `number` maps a label to its vertex."""
         position = np.fromiter(map(number, self.labels), np.int32, len(self.labels))
         return position[self.sources], position[self.targets]
 
 
 def from_tuples(edges: Iterable[Any]) -> Edges:
-    """Return the edges from tuples (u, v) or (u, v, weight), which all have the same length."""
+    """Convert tuples (u, v) or (u, v, weight), all of the same length, to edges."""
     edges = to_list(edges)
     width = len(edges[0]) if edges else 2
     for k, edge in enumerate(edges):
@@ -49,7 +49,7 @@ def from_tuples(edges: Iterable[Any]) -> Edges:
 
 
 def from_table(table: Any, source: Any, target: Any, weight: Any) -> Edges:
-    """Return the edges of a pandas DataFrame, one per row; `weight` is a column name or None."""
+    """Convert each row of a pandas DataFrame to an edge; `weight` is a column name or None."""
     try:
         import pandas as pd
     except ImportError:
@@ -67,10 +67,11 @@ def from_table(table: Any, source: Any, target: Any, weight: Any) -> Edges:
     for column, values in zip((source, target), ends, strict=True):
         if (missing := values.isna().to_numpy()).any():
             raise InvalidValue(f"column {column!r} has no label in row {int(missing.argmax())}")
-    if ends[0].dtype != ends[1].dtype:  # otherwise `concat` could turn integers into floats
+    # Without this cast, `concat` could convert integers to floats.
+    if ends[0].dtype != ends[1].dtype:
         ends = [values.astype(object) for values in ends]
     codes, labels = pd.factorize(pd.concat(ends, ignore_index=True))
-    # Labels are ordered row by row, with the source of a row before its target.
+    # Number the labels row by row, with the source of a row before its target.
     ends_in_order = codes.reshape(2, -1).T.ravel()
     _, first = np.unique(ends_in_order, return_index=True)
     order = first.argsort()

@@ -29,21 +29,22 @@ if TYPE_CHECKING:
 
 
 class Graph:
-    """An adjacency matrix with an entry A(u, v) per edge u -> v, and labels of its vertices.
+    """An adjacency matrix with an entry A(u, v) for each edge u -> v, and labels for its vertices.
 
-    Every algorithm accepts a Graph as its first argument. Its other arguments are then labels of
-    vertices, and `to_dict()` of its results uses the labels. A Graph never changes.
+    Every algorithm accepts a Graph as its first argument. Other arguments then refer to vertices by
+    their labels, and `to_dict()` of the results uses the labels. A Graph is immutable.
 
     Args:
-        matrix: a square Matrix. The Graph does not change when the matrix does.
-        directed: False declares that each edge leads both ways, which is checked. None checks it
-            and sets the flag accordingly.
-        labels: the label of each vertex, any hashable objects except None; by default 0 to n - 1.
+        matrix: a square Matrix. Later changes to this Matrix do not affect the Graph.
+        directed: whether the graph is directed. If False, each edge must have its opposite edge,
+            which is checked. None makes the graph undirected if each edge has its opposite.
+        labels: the label of each vertex: any hashable object except None. The default labels are 0
+            to n - 1.
 
     Raises:
         TypeError: `matrix` is not a Matrix, or a label is not hashable.
         DimensionMismatch: the matrix is not square, or the number of labels differs from n.
-        InvalidValue: `directed` is False, but an edge lacks its opposite edge; or two vertices have
+        InvalidValue: `directed` is False but an edge lacks its opposite edge, or two vertices have
             the same label.
 
     Examples:
@@ -100,19 +101,19 @@ class Graph:
         dtype: Any = None,
         dup_op: Any = "second",
     ) -> Graph:
-        """Return the graph of a list of edges between labels.
+        """Build a graph from a list of edges between labels.
 
-        In contrast to this function, `Graph.read` reads each line of a text edge list as one
-        directed edge unless its `directed` is False.
+        Edges are undirected by default. In contrast, `Graph.read` reads each line of a text edge
+        list as a directed edge unless `directed` is False.
 
         Args:
             edges: tuples (u, v) or (u, v, weight) of labels u and v, all of the same length.
-            directed: True if an edge leads from u to v only; otherwise it leads both ways.
+            directed: True if an edge leads only from u to v; otherwise edges are undirected.
             labels: the labels of the first vertices, some of which may have no edge. Further
                 vertices are numbered as they first appear in `edges`.
             dtype: the dtype of the values; by default that of the weights, or BOOL without weights.
-            dup_op: combines the weights of an edge that is listed twice; by default the last one
-                counts, as in NetworkX.
+            dup_op: the operator that combines the weights of duplicate edges; by default the last
+                weight is used, as in NetworkX.
 
         Returns:
             The Graph.
@@ -146,7 +147,7 @@ class Graph:
         return cls(A, directed=directed, labels=order)
 
     def _with_weight_name(self, name: str | None) -> Graph:
-        """Record the name of the values of this new Graph."""
+        """Record the name of the weights of this new Graph."""
         self._weight_name = name
         return self
 
@@ -163,7 +164,7 @@ class Graph:
         dtype: Any = None,
         dup_op: Any = "second",
     ) -> Graph:
-        """Return the graph of an edge table: a pandas DataFrame with a row for each edge.
+        """Build a graph from an edge table: a pandas DataFrame with one row per edge.
 
         The default column names are those of `networkx.from_pandas_edgelist`. Vertices are numbered
         in order of appearance: row by row, the source before the target.
@@ -172,13 +173,14 @@ class Graph:
             table: the DataFrame.
             source: the column with the label of each edge's source.
             target: the column with the label of each edge's target.
-            weight: the column of weights, whose name the Graph keeps as `weight_name`; None gives
-                a graph without weights.
-            directed: True if an edge leads from source to target only.
+            weight: the column of weights, whose name becomes the `weight_name` of the Graph; None
+                builds a graph without weights.
+            directed: True if an edge leads only from its source to its target; otherwise edges are
+                undirected.
             labels: the labels of the first vertices, some of which may have no edge.
             dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-            dup_op: combines the weights of an edge that is listed twice; by default the last
-                counts.
+            dup_op: the operator that combines the weights of duplicate edges; by default the last
+                weight is used.
 
         Returns:
             The Graph.
@@ -210,21 +212,21 @@ class Graph:
         dtype: Any = None,
         nonedge: Any = 0,
     ) -> Graph:
-        """Return the graph of an adjacency matrix given as a dense array.
+        """Build a graph from a dense adjacency matrix.
 
-        Every element that differs from `nonedge` is an edge. Therefore a NaN is an edge, as in
+        Every element that differs from `nonedge` is an edge. So a NaN is an edge, as in
         `networkx.from_numpy_array`, unless `nonedge` is NaN. (In contrast, `Matrix.from_dense`
-        without `missing_value` makes an entry of every element, including zeros.)
+        without `missing_value` turns every element into an entry, including zeros.)
 
         Args:
-            array: a square array of NumPy, or of CuPy for a graph on the GPU.
+            array: a square NumPy array, or a CuPy array for a graph on the GPU.
             directed: as in `Graph`.
             labels: the label of each row; by default 0 to n - 1.
             dtype: the dtype of the values; by default that of the array.
             nonedge: the value of the elements that are not edges.
 
         Returns:
-            The Graph, whose values are the elements.
+            The Graph, whose weights are the array elements.
 
         Raises:
             InvalidValue: the array does not have two dimensions.
@@ -249,7 +251,7 @@ class Graph:
         labels: Iterable[Hashable] | None = None,
         dup_op: Any = None,
     ) -> Graph:
-        """Return the graph of an adjacency matrix of `scipy.sparse`, or of `cupyx.scipy.sparse`.
+        """Build a graph from a `scipy.sparse` or `cupyx.scipy.sparse` adjacency matrix.
 
         Each stored entry is an edge, even if its value is zero. The entries are copied.
 
@@ -257,15 +259,16 @@ class Graph:
             A: a square sparse array or matrix of any format.
             directed: as in `Graph`.
             labels: the label of each row; by default 0 to n - 1.
-            dup_op: combines entries that are stored twice; without it they are refused.
+            dup_op: the operator that combines duplicate entries; without it, duplicates raise an
+                error.
 
         Returns:
-            The Graph, whose values are the entries.
+            The Graph, whose weights are the entries.
 
         Raises:
-            InvalidValue: A is not a two-dimensional array of `scipy.sparse`.
+            InvalidValue: A is not a two-dimensional `scipy.sparse` array.
             DimensionMismatch: A is not square.
-            DuplicateEntry: an entry is stored twice, and there is no `dup_op`.
+            DuplicateEntry: A has duplicate entries, and there is no `dup_op`.
 
         Examples:
             >>> from scipy.sparse import coo_array
@@ -288,24 +291,25 @@ class Graph:
         dtype: Any = None,
         multigraph_weight: str = "sum",
     ) -> Graph:
-        """Return the graph with the vertices and edges of a NetworkX graph.
+        """Convert a NetworkX graph to a Graph.
 
         Args:
             G: a NetworkX graph, directed or undirected, with or without parallel edges.
-            weight: the edge attribute that becomes the value of an edge, whose name the Graph
-                keeps as `weight_name`. The value is 1 if an edge lacks the attribute, or if
-                `weight` is None. A name other than "weight" is refused if no edge has it.
-            dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
+            weight: the edge attribute to use as weight; its name becomes the `weight_name` of the
+                Graph. The weight is 1 if an edge lacks the attribute, or if `weight` is None. A
+                name other than "weight" raises an error if no edge has it.
+            dtype: the dtype of the values; by default the dtype that NumPy chooses for the weights.
             multigraph_weight: how to combine the weights of parallel edges: "sum", "min" or "max".
-                Algorithms that add weights along a path refuse a graph whose parallel edges were
-                summed, because the sum is not the length of any edge. Use "min" for them.
+                Algorithms that add weights along a path raise an error if parallel edges were
+                summed, because the sum is not the length of any edge. Use "min" for these
+                algorithms.
 
         Returns:
             The Graph; its `multigraph_weight` records how parallel edges were combined.
 
         Raises:
-            InvalidValue: G is not a graph of NetworkX, no edge has the attribute `weight`, or
-                multigraph_weight is another value.
+            InvalidValue: G is not a NetworkX graph, no edge has the attribute `weight`, or
+                `multigraph_weight` is not one of the values above.
             DomainMismatch: a weight is not a number of the dtype.
 
         Examples:
@@ -318,17 +322,17 @@ class Graph:
         """
         A = io.from_networkx(G, dtype=dtype, weight=weight, multigraph_weight=multigraph_weight)
         graph = cls(A, directed=G.is_directed(), labels=G)
-        # The values of parallel BOOL edges are combined by "or", not added.
+        # Parallel BOOL edges are combined with "or", so they were not summed.
         if G.is_multigraph() and A.dtype != "BOOL" and graph.nedges < G.number_of_edges():
             graph._multigraph_weight = multigraph_weight
         return graph._with_weight_name(weight)
 
     def to_networkx(self, weight: str | bool | None = True) -> nx.Graph:
-        """Return a NetworkX graph with the same vertices, edges and values.
+        """Return a NetworkX graph with the same vertices, edges and weights.
 
         Args:
-            weight: the name of the edge attribute that holds the value; True means `weight_name`
-                or, if that is None, "weight"; None or False leaves the values out.
+            weight: the name of the edge attribute for the weights; True means `weight_name` or, if
+                that is None, "weight"; None or False omits the weights.
 
         Returns:
             An `nx.DiGraph` if the Graph is directed, otherwise an `nx.Graph`.
@@ -349,21 +353,21 @@ class Graph:
     def read(
         cls, path: Any, *, directed: bool | None = None, named: bool = False, **options: Any
     ) -> Graph:
-        """Return the graph in a file that `graphla.io.read` reads.
+        """Read a graph from a file in any format that `graphla.io.read` supports.
 
-        Each line of a text edge list is one directed edge unless `directed` is False. In contrast,
-        the edges of `from_edges` lead both ways unless its `directed` is True.
+        Each line of a text edge list is a directed edge unless `directed` is False. In contrast,
+        `from_edges` builds undirected edges unless its `directed` is True.
 
         Args:
-            path: the path of a file in a format that `graphla.io.read` supports.
-            directed: True gives a directed Graph. False reads each line of an edge list as an edge
-                that leads both ways; for other formats, whose files define directions themselves,
-                it refuses a graph with an edge that lacks its opposite. None gives an undirected
-                Graph if each edge has its opposite.
+            path: the path of the file.
+            directed: True returns a directed Graph. False reads each line of an edge list as an
+                undirected edge; for other formats, whose files define directions themselves, it
+                raises an error if an edge lacks its opposite. None returns an undirected Graph if
+                each edge has its opposite.
             named: True if the vertices of an edge list or edge table are names or arbitrary
-                numbers, which become the labels. The nodes of a GraphML, GEXF, GML or JSON file
-                always become labels.
-            **options: further arguments of `graphla.io.read` and of the reader of the format.
+                numbers. These become the labels. The node names in a GraphML, GEXF, GML or JSON
+                file always become labels.
+            **options: further arguments for `graphla.io.read` and the reader of the format.
 
         Returns:
             The Graph.
@@ -379,7 +383,7 @@ class Graph:
         if named or io.has_labels(path, format):
             A, labels = io.read_labelled(path, **options)
             graph = cls(A, directed=directed, labels=labels)
-            if io.has_labels(path, format):  # a format of NetworkX, which has edge attributes
+            if io.has_labels(path, format):  # NetworkX formats have edge attributes
                 graph._weight_name = options.get("weight", "weight")
             return graph
         return cls(io.read(path, **options), directed=directed)
@@ -388,35 +392,37 @@ class Graph:
 
     @property
     def matrix(self) -> Matrix:
-        """A copy of the adjacency matrix: A(u, v) for each edge u -> v, by vertex numbers."""
+        """A copy of the adjacency matrix, which is indexed by vertex numbers."""
         return self._matrix.dup()
 
     @property
     def directed(self) -> bool:
-        """Whether an edge leads from u to v only; otherwise it leads both ways."""
+        """Whether the graph is directed. In an undirected graph each edge leads both ways."""
         return self._directed
 
     @property
     def multigraph_weight(self) -> str | None:
         """How `from_networkx` combined parallel edges; None if there were none.
 
-        Only the Graph records it: algorithms do not refuse `G.matrix` with summed edges.
+        The Matrix does not record this, so algorithms accept `G.matrix` even if parallel edges were
+        summed.
         """
         return self._multigraph_weight
 
     @property
     def weight_name(self) -> str | None:
-        """The name of the values, from `from_networkx`, `from_pandas` or a file; None if unknown.
+        """The name of the weights, or None if it is unknown.
 
-        Algorithms refuse another name as their `weight` or `distance`.
+        It is set by `from_networkx`, `from_pandas` or a file. Algorithms raise an error for any
+        other name as `weight` or `distance`.
         """
         return self._weight_name
 
     def check_weight(self, name: str, weight: Any) -> None:
-        """Refuse the name of an edge attribute that is not `weight_name`, if that is known.
+        """Raise an error for an edge attribute other than `weight_name`, if that is known.
 
         Args:
-            name: the parameter, for the error message.
+            name: the name of the parameter, for the error message.
             weight: the argument; only a string is checked.
 
         Raises:
@@ -439,7 +445,7 @@ class Graph:
 
     @property
     def device(self) -> str:
-        """The device of the adjacency matrix: "cpu", or a GPU such as "cuda:0"."""
+        """The device that stores the graph: "cpu", or a GPU such as "cuda:0"."""
         return self._matrix.device
 
     @property
@@ -449,12 +455,12 @@ class Graph:
 
     @property
     def nedges(self) -> int:
-        """The number of edges. Each edge counts once, and so does a self-loop."""
+        """The number of edges. Each undirected edge and each self-loop is counted once."""
         entries = self._matrix.nvals
         return entries if self.directed else (entries + self.self_loops) // 2
 
     def vertex(self, label: Any) -> int:
-        """Return the number of the vertex with this label.
+        """Return the number of the vertex with the given label.
 
         Args:
             label: the label of a vertex.
@@ -469,7 +475,7 @@ class Graph:
 
     @property
     def nodes(self) -> NodeView:
-        """The labels of the vertices, as an ordered view with `len` and `in`.
+        """The labels of the vertices, as an ordered view that supports `len` and `in`.
 
         Examples:
             >>> from graphla import Graph
@@ -480,7 +486,7 @@ class Graph:
 
     @property
     def edges(self) -> EdgeView:
-        """The edges (u, v), each once, as an ordered view with `len` and `in`.
+        """The edges (u, v), each listed once, as an ordered view that supports `len` and `in`.
 
         `G.edges(data=True)` yields (u, v, {"weight": w}), with `weight_name` as the key if it is
         known, and `G.edges(data="weight")` yields (u, v, w).
@@ -496,7 +502,7 @@ class Graph:
         return EdgeView(self)
 
     def neighbors(self, label: Any) -> list[Any]:
-        """Return the labels of the neighbors of a vertex; in a directed graph, of its successors.
+        """Return the labels of the neighbors of a vertex (in a directed graph, of its successors).
 
         Args:
             label: the label of the vertex.
@@ -534,7 +540,7 @@ class Graph:
         return self._value(u, v) is not None
 
     def _value(self, u: Any, v: Any) -> Any:
-        """Return the value of an edge between labels, or None."""
+        """Return the weight of the edge between two labels, or None if there is no such edge."""
         i, j = self._labels.find(u), self._labels.find(v)
         return None if i is None or j is None else self._matrix.get(i, j)
 
@@ -543,10 +549,10 @@ class Graph:
     @overload
     def labelled(self, values: Matrix) -> LabelledMatrix: ...
     def labelled(self, values: Any) -> Any:
-        """Return a Vector or Matrix over the vertices whose dicts use the labels.
+        """Attach the vertex labels to a Vector or Matrix, so that its dicts use them.
 
         Args:
-            values: a Vector with n indices, or a Matrix with n rows and columns.
+            values: a Vector of size n, or an n x n Matrix.
 
         Returns:
             A LabelledVector or LabelledMatrix with the same entries. Values of another size are
@@ -603,21 +609,21 @@ class Graph:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether each edge has its opposite, of any weight."""
+        """Whether each edge has its opposite edge, with any weight."""
         return cached_properties.is_symmetric(self._matrix)
 
     # --- graphs derived from this one -------------------------------------------------------------
 
     @property
     def transpose(self) -> Graph:
-        """The Graph with every edge reversed, in O(1) time; it shares arrays and cached results."""
+        """The Graph with all edges reversed, in O(1) time; it shares arrays and cached results."""
         return self._like(self._matrix.T.new(), self.directed)
 
     def to_undirected(self) -> Graph:
-        """Return the graph whose edges lead both ways; opposite edges take the smaller weight.
+        """Return an undirected graph; opposite edges are merged and take the smaller weight.
 
         Returns:
-            An undirected Graph, or this one if it is undirected.
+            An undirected Graph; this Graph itself if it is already undirected.
 
         Examples:
             >>> from graphla import Graph
@@ -636,7 +642,7 @@ class Graph:
             device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
-            A Graph; if it is already on the device, it shares the arrays.
+            A Graph, which shares the arrays of this one if that is already on the device.
 
         Raises:
             InvalidValue: `device` is not the name of a device.
@@ -645,7 +651,7 @@ class Graph:
         return self._like(self._matrix.to(device), self.directed)
 
     def subgraph(self, labels: Any) -> Graph:
-        """Return the subgraph induced by some vertices: these vertices and all edges between them.
+        """Return the subgraph induced by the given vertices, with all edges between them.
 
         Args:
             labels: an iterable of labels, or one label; duplicates are allowed.
@@ -654,7 +660,7 @@ class Graph:
             A Graph whose vertices keep their labels and their order.
 
         Raises:
-            IndexOutOfBound: no vertex has one of the labels.
+            IndexOutOfBound: one of the labels does not exist.
 
         Examples:
             >>> from graphla import Graph
@@ -668,16 +674,16 @@ class Graph:
         return self._like(self._matrix[chosen, chosen].new(), self.directed, kept)
 
     def add_edges(self, edges: Iterable[Any]) -> Graph:
-        """Return a new Graph with these edges added; this Graph does not change.
+        """Return a new Graph with the given edges added; this Graph does not change.
 
         Args:
             edges: tuples (u, v) or (u, v, weight) of labels. New labels become vertices after the
-                vertices of this graph. In an undirected graph each edge leads both ways. An
-                existing edge takes the new weight, or keeps its weight if none is given. A new
-                edge without a weight has weight 1.
+                vertices of this graph. If the graph is undirected, so are the new edges. An
+                existing edge takes the new weight, or keeps its weight if none is given. A new edge
+                without a weight gets weight 1.
 
         Returns:
-            A Graph whose dtype holds the weights of this graph and the new ones.
+            A Graph whose dtype can hold both the existing and the new weights.
 
         Raises:
             InvalidValue: the tuples differ in length, or a label is None.
@@ -702,7 +708,7 @@ class Graph:
             return self._like(join(A | B).new(), self.directed, labels)
 
     def remove_edges(self, edges: Iterable[Any]) -> Graph:
-        """Return a new Graph with these edges removed; this Graph does not change.
+        """Return a new Graph with the given edges removed; this Graph does not change.
 
         Args:
             edges: tuples (u, v) of labels. An edge of an undirected graph may be given as (v, u). A
@@ -761,7 +767,7 @@ def _restored(
 def _assembled(
     edges: Edges, n: int, number: Callable[[Any], Any], dtype: Any, directed: bool, dup_op: Any
 ) -> Matrix:
-    """Return the Matrix of the edges between n vertices; `number` maps a label to its vertex."""
+    """Return the n x n adjacency Matrix of the edges; `number` maps a label to its vertex."""
     symmetry = "general" if directed else "symmetric"
     i, j = edges.places(number)
     values = np.True_ if edges.weights is None else edges.weights
@@ -771,5 +777,5 @@ def _assembled(
 
 
 def _are_vertices(names: dict[Any, Any]) -> bool:
-    """Whether the labels are the numbers 0 to n - 1 themselves, in any order."""
+    """Return whether the labels are the numbers 0 to n - 1, in any order."""
     return all(type(x) is int and 0 <= x < len(names) for x in names)

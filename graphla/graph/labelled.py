@@ -1,4 +1,4 @@
-"""Results of algorithms on a Graph, with the labels of its vertices."""
+"""Algorithm results for a Graph, labeled with its vertices."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from graphla.sparse.noun import Indexed
 def labelled(
     found: Any, labels: Labels, gives: Sequence[str] = (), rows: Labels | None = None
 ) -> Any:
-    """Return the result of an algorithm with the labels of its vertices.
+    """Attach vertex labels to the result of an algorithm.
 
-    A result may be a tuple of several parts. `gives` names the parts whose values are vertices: a
-    field, a position in the tuple, or "" for the first or only part. `rows` has the labels of the
-    rows of a Matrix whose rows are not all vertices.
+    A result may be a tuple. `gives` names the elements of the tuple whose values are vertices: a
+    field, a position in the tuple, or "" for the first or only element. `rows` holds the labels of
+    the rows of a Matrix whose rows do not represent all vertices.
     """
     if isinstance(found, tuple):
         names = getattr(found, "_fields", map(str, range(len(found))))
@@ -45,9 +45,9 @@ def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> 
 
 
 class _Labelled(Indexed):
-    """A Vector or Matrix with labels of its indices, and of its values, if the values are vertices.
+    """A Vector or Matrix with labels for its indices, and for values that are vertices.
 
-    Whatever is computed from it is a plain Vector or Matrix.
+    Anything computed from it is a plain Vector or Matrix.
     """
 
     __slots__ = ()
@@ -94,7 +94,7 @@ class _Labelled(Indexed):
 
 
 class LabelledVector(_Labelled, Vector):
-    """A Vector over the vertices of a Graph, whose `to_dict` uses their labels.
+    """A Vector over the vertices of a Graph, whose `to_dict` uses the vertex labels.
 
     Results computed from it are plain Vectors.
 
@@ -122,7 +122,7 @@ class LabelledVector(_Labelled, Vector):
 
 
 class LabelledMatrix(_Labelled, Matrix):
-    """A Matrix over pairs of vertices of a Graph, whose dicts use their labels.
+    """A Matrix over pairs of vertices of a Graph, whose dicts use the vertex labels.
 
     Results computed from it are plain Matrices.
 
@@ -161,10 +161,10 @@ class LabelledMatrix(_Labelled, Matrix):
             order: "rowwise", or "columnwise" for {column label: {row label: value}}.
 
         Returns:
-            A dict with an item for each row (or column) that has entries.
+            A dict with one item for each row (or column) that has entries.
 
         Raises:
-            InvalidValue: `order` is unknown.
+            InvalidValue: `order` is neither "rowwise" nor "columnwise".
         """
         by_rows = is_rowwise(order)
         nested: dict[Any, dict[Any, Any]] = {}

@@ -1,7 +1,7 @@
-"""Labels: the user's names of the vertices 0 to n - 1, in arguments and in results.
+"""Labels: the user's names for the vertices 0 to n - 1, in arguments and in results.
 
-A label is any hashable object except None; tuples and numbers can be labels, too. Therefore a value
-that is itself a label means that vertex; any other value must be a collection of labels.
+A label is any hashable object except None, so tuples and numbers can be labels. An argument that is
+itself a label stands for one vertex; any other argument must be a collection of labels.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AT: ContextVar[Labels | None] = ContextVar("labels", default=None)
 
 @contextmanager
 def naming_scope(labels: Labels) -> Iterator[None]:
-    """Use these labels for vertices in error messages inside a `with` block."""
+    """Use the given labels for vertices in error messages inside a `with` block."""
     token = _AT.set(None if labels.are_numbers else labels)
     try:
         yield
@@ -31,7 +31,7 @@ def naming_scope(labels: Labels) -> Iterator[None]:
 
 
 def vertex_name(vertices: Any) -> str:
-    """Return the text for one or more vertices in a message: labels if known, otherwise numbers."""
+    """Return the text for vertices in a message: their labels if known, otherwise their numbers."""
     labels = _AT.get()
     if labels is None or not isinstance(vertices, (Integral, list)):
         return str(vertices)
@@ -68,7 +68,7 @@ class Labels:
             raise InvalidValue(f"labels has {twice!r} twice, but each vertex has its own")
         if None in numbers:
             raise InvalidValue("labels has None, which is no label")
-        # Labels that equal the vertex numbers are not stored.
+        # Do not store labels that equal the vertex numbers.
         if all(type(x) is int and x == k for k, x in enumerate(self.names)):
             self.names = range(n)
         else:
@@ -76,7 +76,7 @@ class Labels:
 
     @property
     def are_numbers(self) -> bool:
-        """Whether each vertex is its own label."""
+        """Whether each vertex number is its own label."""
         return self._numbers is None
 
     def __len__(self) -> int:
@@ -105,7 +105,7 @@ class Labels:
     # --- arguments: labels become vertices --------------------------------------------------------
 
     def vertices(self, name: str, given: Any) -> Any:
-        """Replace labels in an argument with vertices.
+        """Replace the labels in an argument with vertex numbers.
 
         Args:
             name: the parameter, for error messages.
@@ -118,20 +118,21 @@ class Labels:
         Raises:
             IndexOutOfBound: no vertex has one of the labels.
         """
-        if given is None or isinstance(given, Operand):  # the indices of a Vector are vertices
+        # A Vector is already indexed by vertex numbers.
+        if given is None or isinstance(given, Operand):
             return given
         vertex = None if self.are_numbers else self.find(given)
         if vertex is not None:
             return vertex
         is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes)
-        if self.are_numbers:  # the algorithm itself refuses wrong numbers
+        if self.are_numbers:  # the algorithm itself checks vertex numbers
             return list(given) if is_list and not hasattr(given, "__getitem__") else given
         if is_list:
             return [self.vertices(name, each) for each in given]
         return self.number(name, given)
 
     def pairs(self, name: str, given: Any) -> Any:
-        """Replace pairs of labels in an argument with pairs of vertices.
+        """Replace the pairs of labels in an argument with pairs of vertex numbers.
 
         Args:
             name: the parameter, for error messages.
@@ -153,7 +154,7 @@ class Labels:
         return [tuple(self.number(name, label) for label in pair) for pair in pairs]
 
     def number_keys(self, name: str, given: Any) -> Any:
-        """Replace the keys of a mapping, which are labels, with vertices.
+        """Replace the keys of a mapping, which are labels, with vertex numbers.
 
         Args:
             name: the parameter, for error messages.
@@ -203,13 +204,13 @@ class Labels:
         return self.names[vertices]
 
     def select(self, vertices: Any) -> Labels:
-        """Return the labels of some vertices, in the given order.
+        """Return the labels of the given vertices, in the given order.
 
         Args:
             vertices: a list or array of vertices.
 
         Returns:
-            A `Labels` object, which maps a position in `vertices` to its label.
+            A `Labels` object, in which each position in `vertices` has the label of that vertex.
         """
         listed = np.asarray(vertices).ravel().tolist()
         chosen = object.__new__(Labels)
@@ -218,13 +219,13 @@ class Labels:
 
 
 def to_list(items: Iterable[Any]) -> list[Any]:
-    """Return the items as a list; an array is copied to the host at once, as Python objects."""
+    """Return a list of Python objects; an array is converted by one call of `tolist`."""
     tolist = getattr(items, "tolist", None)
     return list(items) if tolist is None else tolist()
 
 
 def number_labels(names: Sequence[Any]) -> dict[Any, int]:
-    """Return the position at which each label first occurs."""
+    """Return a dict from each label to its first position."""
     numbers: dict[Any, int] = {}
     for k, label in enumerate(names):
         try:

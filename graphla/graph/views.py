@@ -1,4 +1,4 @@
-"""Views of the vertices and edges of a Graph, with the interface of NetworkX."""
+"""Views of the vertices and edges of a Graph, with the same interface as in NetworkX."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from graphla.graph.graph import Graph
 
 PART = 1 << 16
-"""Number of entries that are converted to Python objects at a time."""
+"""Number of entries that are converted to Python objects in one step."""
 
 SHOWN = 10
-"""Number of vertices or edges in the text of a view."""
+"""Maximum number of vertices or edges in the `repr` of a view."""
 
 
 class _View(Set[Any]):
@@ -64,14 +64,14 @@ class NodeView(_View):
 
 
 class EdgeView(_View):
-    """The edges (u, v) as pairs of labels, each once. Call the view with `data` to add weights.
+    """The edges as pairs of labels (u, v). Call the view with `data` to add weights.
 
-    The edges are in row order. An edge of an undirected graph appears as (u, v) with weight
-    A(u, v), where u has the smaller vertex number; `(v, u) in view` is True as well.
+    The edges are in row order. An undirected edge is listed once, as (u, v) with weight A(u, v),
+    where u has the smaller vertex number; `(v, u) in view` is also True.
 
     Args:
         graph: the Graph.
-        data: whether and how the weights are shown, as in `__call__`.
+        data: whether and how to include the weights, as in `__call__`.
     """
 
     __slots__ = ("_data",)
@@ -92,7 +92,7 @@ class EdgeView(_View):
 
         Raises:
             TypeError: `data` is neither a bool nor a name.
-            InvalidValue: `data` is another name than the graph's `weight_name`.
+            InvalidValue: `data` is a name other than the graph's `weight_name`.
         """
         if not isinstance(data, bool | str):
             raise TypeError(f"data must be True, False or a name, not {data!r}")

@@ -1,4 +1,4 @@
-"""Reading and writing of files, and conversion from and to other libraries."""
+"""Read and write files, and convert to and from the data structures of other libraries."""
 
 from graphla.io.awkward_array import from_awkward, to_awkward
 from graphla.io.by_extension import (

@@ -1,4 +1,4 @@
-"""Convert from and to arrays of Awkward Array, in the layout of python-graphblas.
+"""Convert to and from Awkward Array, in the layout of python-graphblas.
 
 An array has the fields `indices` and `values`. For a Vector they hold one element per entry; for a
 Matrix they hold one list per row ("csr") or column ("csc"). The formats "hypercsr" and "hypercsc"
@@ -33,7 +33,7 @@ def to_awkward(A: Any, format: str | None = None) -> Any:
 
     Raises:
         ImportError: Awkward Array is not installed.
-        InvalidValue: the format is not one for A.
+        InvalidValue: A cannot be stored in this format.
     """
     ak = _awkward()
     forms_of(A)
@@ -84,7 +84,8 @@ def from_awkward(A: Any, *, name: str | None = None) -> Matrix | Vector:
         raise InvalidValue(
             f"A has format {format!r} and shape {shape}, which do not fit each other"
         )
-    fields = A.data if "data" in A.fields else A  # python-graphblas nests the hyper formats
+    # In the hyper formats, python-graphblas nests the fields in `data`.
+    fields = A.data if "data" in A.fields else A
     for field, of in (("indices", fields), ("values", fields), ("offset_labels", A)):
         if field not in of.fields and (field != "offset_labels" or format.startswith("hyper")):
             raise InvalidValue(f"A has no field {field!r}, which {format} needs")

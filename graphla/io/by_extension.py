@@ -1,4 +1,4 @@
-"""Read and write files in the format given by name or by the extension of the path."""
+"""Read and write files in a format that is given by name or by the file extension."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Format:
     """
 
     extensions: tuple[str, ...]
-    read: Callable[..., Any] | None = None  # None if files of this format always have labels
+    read: Callable[..., Any] | None = None  # reader; None if the files always have labels
     read_labelled: Callable[..., tuple[Matrix, Sequence[Any]]] | None = None
     write: Callable[..., None] | None = None
-    is_text: bool = True  # text files may be compressed
+    is_text: bool = True  # files of text formats may be compressed
 
 
 def _networkx(format: str) -> Format:
@@ -91,7 +91,7 @@ def read(path: Any, *, format: str | None = None, **options: Any) -> Any:
 
     Raises:
         InvalidValue: the format is unknown.
-        ParseError: the file is not well formed.
+        ParseError: the file is malformed.
         PackageMissing: the format needs a package that is not installed.
 
     Examples:
@@ -123,7 +123,7 @@ def read_labelled(
 
     Raises:
         InvalidValue: the format is unknown or has no labels: Matrix Market, .npz, METIS, DIMACS.
-        ParseError: the file is not well formed.
+        ParseError: the file is malformed.
         PackageMissing: the format needs a package that is not installed.
 
     Examples:
@@ -165,7 +165,7 @@ def write(path: Any, A: Matrix | Vector, *, format: str | None = None, **options
 
 
 def format_of(path: Any, format: str | None = None) -> str:
-    """Return the key in FORMATS of a format, or of the extension of a path.
+    """Return the key in FORMATS for a format, or for the extension of a path.
 
     Args:
         path: the path of a file, or a file object.
@@ -200,7 +200,7 @@ def format_of(path: Any, format: str | None = None) -> str:
 def is_edgelist(path: Any, format: str | None = None) -> bool:
     """Return whether the file is an edge list or an edge table, whose readers take `directed`.
 
-    A file of an unknown format counts as an edge list: if it can be read at all, it is one.
+    A file in an unknown format is treated as an edge list, the only format it could have.
 
     Args:
         path: the path of a file, or a file object.

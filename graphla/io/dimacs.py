@@ -2,9 +2,9 @@
 
 A file for shortest paths has a line `p sp N ARCS`, followed by directed arcs `a FROM TO LENGTH`. A
 file for coloring has a line `p edge N EDGES` or `p col N EDGES`, followed by undirected edges
-`e U V`; its lines `n VERTEX VALUE` are skipped. Lines `c ...` are comments. Vertices are numbered
-from 1. The file must contain exactly ARCS arcs. The number of edges is not checked, because many
-published files count an edge twice.
+`e U V`; lines `n VERTEX VALUE` are skipped. Lines `c ...` are comments. Vertices are numbered from
+1. The file must contain exactly ARCS arcs. The number of edges is not checked, because many
+published files count each edge twice.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ def read_dimacs(source: Any, *, dtype: Any = None, dup_op: Any = None, name: Any
         source: a path (plain or compressed) or a file object.
         dtype: the dtype of the values; by default BOOL for edges, INT64 for arcs if all lengths are
             integers, and FP64 otherwise.
-        dup_op: combines the lengths of an arc that is listed twice; without it, the arc is refused.
+        dup_op: an operator that combines the lengths of duplicate arcs; without it, a duplicate
+            raises ParseError.
         name: the name of the matrix.
 
     Returns:
         A matrix of N rows and columns, symmetric if the file holds edges.
 
     Raises:
-        ParseError: the file is not well formed; the error names the file and the line.
+        ParseError: the file is malformed; the error names the file and the line.
 
     Examples:
         >>> import io
@@ -62,7 +63,7 @@ def read_dimacs(source: Any, *, dtype: Any = None, dup_op: Any = None, name: Any
 
 
 class _Lines(TextReader):
-    """The lines after the problem line, without their first letter; `count` is their number."""
+    """Reads the lines after the problem line without their first letter, and counts them."""
 
     letter = ""
     count = 0

@@ -52,22 +52,23 @@ def read_edge_table(
     Args:
         source: a path or a file object.
         format: "parquet" or "feather".
-        directed: False makes A symmetric: each row stands for both directions.
-        columns: names or positions of the columns for source, target and, if weights are wanted,
-            weight. By default the columns with known titles, such as source, target and weight; if
-            there are none, all columns, provided there are two or three.
-        base: the number of the first vertex in the file, 0 or 1; it becomes 0.
+        directed: if False, each row stands for both directions, so A is symmetric.
+        columns: names or positions of the source column, the target column and, optionally, the
+            weight column. By default the columns with known titles, such as source, target and
+            weight; if no titles are known, all columns, provided there are two or three.
+        base: the number of the first vertex in the file, 0 or 1; this vertex becomes vertex 0.
         n: the number of vertices; by default as in `read_edgelist`.
-        dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-        dup_op: combines the weights of an edge that is listed twice; without it, the edge is
-            refused. In a table without weights, an edge listed twice counts once.
+        dtype: the dtype of the values; by default the dtype of the weight column, or BOOL without
+            weights.
+        dup_op: an operator that combines the weights of duplicate edges; without it, a duplicate
+            raises ParseError. In a table without weights, duplicates are ignored.
         name: the name of the matrix.
 
     Returns:
         A square Matrix.
 
     Raises:
-        NotIndices: the vertices are texts, or numbers far larger than the number of edges.
+        NotIndices: the vertices are strings, or numbers far larger than the number of edges.
         ParseError: the file cannot be read as a table of edges.
         PackageMissing: pyarrow is not installed.
 
@@ -112,15 +113,17 @@ def read_labelled_edge_table(
     Args:
         source: a path or a file object.
         format: "parquet" or "feather".
-        directed: False makes A symmetric: each row stands for both directions.
-        columns: names or positions of the columns for source, target and, if weights are wanted,
-            weight; by default as in `read_edge_table`.
-        dtype: the dtype of the values; by default that of the column, or BOOL without weights.
-        dup_op: combines the weights of an edge that is listed twice, as in `read_edge_table`.
+        directed: if False, each row stands for both directions, so A is symmetric.
+        columns: names or positions of the source column, the target column and, optionally, the
+            weight column; by default as in `read_edge_table`.
+        dtype: the dtype of the values; by default the dtype of the weight column, or BOOL without
+            weights.
+        dup_op: an operator that combines the weights of duplicate edges, as in
+            `read_edge_table`.
         name: the name of the matrix.
 
     Returns:
-        A square Matrix, and its labels: texts or integers, in order of first appearance.
+        A square Matrix, and its labels: strings or integers, in order of first appearance.
 
     Raises:
         ParseError: the file cannot be read as a table of edges.
@@ -147,7 +150,7 @@ def read_labelled_edge_table(
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     codes = encoded.indices.to_numpy(zero_copy_only=False).reshape(2, -1)
-    _, first = np.unique(codes.T.ravel(), return_index=True)  # in the order of the codes
+    _, first = np.unique(codes.T.ravel(), return_index=True)  # sorted by code
     order = np.argsort(first)
     number = np.empty(order.size, np.int32)
     number[order] = np.arange(order.size)
@@ -170,12 +173,12 @@ def _is_text(pa: Any, kind: Any) -> bool:
 def _read_columns(
     source: Any, format: str, columns: Sequence[int | str] | None
 ) -> tuple[Any, Any, Any]:
-    """Return the columns for source, target and weight; the last is None without weights."""
+    """Return the columns for source, target and weight; if there are no weights, weight is None."""
     pa = _pyarrow(format)
     file = name_of(source)
     is_object = is_file_object(source)
     if not is_object:
-        Path(file).open("rb").close()  # Python's errors name the file, those of pyarrow do not
+        Path(file).open("rb").close()  # Python's errors name the file, but pyarrow's do not
     held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
     with held:
         try:
@@ -191,7 +194,7 @@ def _read_columns(
                 table = feather.read_table(held)
                 names = _choose(table.column_names, columns, file)
             found = [table.column(name) for name in names]
-            for column in found:  # reading offsets out of range would end the process
+            for column in found:  # reading offsets out of range would crash the process
                 column.validate(full=True)
         except (pa.ArrowException, OSError, KeyError, UnicodeError) as error:
             if is_of_system(error):
@@ -205,7 +208,7 @@ def _read_columns(
 
 
 def _choose(names: list[str], columns: Sequence[int | str] | None, file: str) -> list[str]:
-    """Return the names of the columns for source, target and, if there are weights, weight."""
+    """Return the names of the source column, the target column and, if any, the weight column."""
     if columns is not None:
         if isinstance(columns, str) or len(columns) not in (2, 3):
             raise InvalidValue(
@@ -232,7 +235,7 @@ def _choose(names: list[str], columns: Sequence[int | str] | None, file: str) ->
 
 
 def _indices(column: Any, field: str, file: str, base: int, n: int | None) -> np.ndarray:
-    """Return a column of vertices as indices from 0."""
+    """Return a column of vertex numbers as zero-based indices."""
     if not str(column.type).startswith(("int", "uint")):
         problem = f"the {field} is of type {column.type}, but indices are integers"
         raise NotIndices(problem, file)

@@ -31,7 +31,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 COMMENTS = ("#", "%")
-MOST = 2**31 - 1  # the maximum number of vertices, since a dimension is below 2^31
+MOST = 2**31 - 1  # the maximum number of vertices; dimensions are less than 2^31
 
 HEADERS = {
     ("source", "target"),
@@ -56,15 +56,15 @@ NUMBERED_HEADERS = {
     for noun in ("node", "vertex", "id", "entity")
     for one, two in (("1", "2"), ("a", "b"))
 }
-"""Titles that could also be vertices: they are vertices if one of them occurs again below."""
+"""Titles that could also be vertices. They are vertices if one of them recurs in a later line."""
 
 SPARSE_FROM = 1 << 20
-"""Up to this number, any vertex is accepted as an index, regardless of the number of edges."""
+"""Vertex numbers up to this limit are accepted regardless of the number of edges."""
 
 VERTICES_PER_EDGE = 64
-"""Maximum vertices per edge. Without `n`, a vertex number is refused if it exceeds SPARSE_FROM and
-also VERTICES_PER_EDGE times the number of edges: such a number is probably an identifier, not an
-index, and a matrix needs memory for every index up to the largest."""
+"""Maximum number of vertices per edge. Without `n`, a vertex number raises an error if it exceeds
+both SPARSE_FROM and VERTICES_PER_EDGE times the number of edges. Such a number is probably an
+identifier, not an index, and a matrix needs memory for every index up to the largest."""
 
 _EDGES_PER_WRITE = 1 << 18
 
@@ -89,28 +89,28 @@ def read_edgelist(
 
     Args:
         source: a path (plain or compressed) or a file object.
-        directed: False makes A symmetric: each line stands for both directions.
+        directed: if False, each line stands for both directions, so A is symmetric.
         separator: one character. By default the first line decides: comma, semicolon or any white
             space.
         comments: the texts that start a comment line.
         header: whether the first line names the columns; by default this is detected.
-        columns: positions of source, target and, if weights are wanted, weight in a line. By
-            default a line has two or three fields, in this order.
-        base: the number of the first vertex in the file, 0 or 1; it becomes 0.
-        n: the number of vertices; by default one more than the largest vertex in the file. This
-            vertex must not exceed the larger of SPARSE_FROM and VERTICES_PER_EDGE times the number
+        columns: positions of source, target and, optionally, weight in a line. By default a line
+            has two or three fields, in this order.
+        base: the number of the first vertex in the file, 0 or 1; this vertex becomes vertex 0.
+        n: the number of vertices; by default one more than the largest vertex number in the file,
+            which must not exceed the larger of SPARSE_FROM and VERTICES_PER_EDGE times the number
             of edges.
         dtype: the dtype of the values; by default BOOL without weights, INT64 if all weights are
             integers, and FP64 otherwise.
-        dup_op: combines the weights of an edge that is listed twice; without it, the edge is
-            refused. In a file without weights, an edge listed twice counts once.
+        dup_op: an operator that combines the weights of duplicate edges; without it, a duplicate
+            raises ParseError. In a file without weights, duplicates are ignored.
         name: the name of the matrix.
 
     Returns:
         A Matrix with `n` rows and columns.
 
     Raises:
-        ParseError: the file is not well formed; the error names the file and the line.
+        ParseError: the file is malformed; the error names the file and the line.
         NotIndices: the vertices are names, or numbers far larger than the number of edges;
             `read_labelled_edgelist` reads them.
         InvalidValue: `base` or `n` is not allowed.
@@ -131,7 +131,7 @@ def read_edgelist(
 
 
 def check_vertices(base: Any, n: Any) -> None:
-    """Refuse an invalid `base` or `n`."""
+    """Raise an error if `base` or `n` is invalid."""
     if base not in (0, 1):
         raise InvalidValue(f"base is {base!r}, but should be 0 or 1")
     if n is not None and not (isinstance(n, Integral) and 0 <= int(n) <= MOST):
@@ -150,7 +150,7 @@ def read_numbers(
     dup_op: Any,
     name: Any,
 ) -> Matrix:
-    """Return the matrix of the lines after line `form.skip`, which are edges between numbers."""
+    """Read the edges between numbered vertices in the lines after line `form.skip`."""
     wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
     limit = MOST if n is None else n
     try:
@@ -159,7 +159,8 @@ def read_numbers(
         is_final = dtype is not None or not form.weighted
         if is_final or isinstance(error, NumberOutOfRange | NotIndices):
             raise
-        # A weight may have a decimal point, so retry as FP64; an error with another cause recurs.
+        # A weight may have a decimal point, so retry with FP64. An error that has another cause
+        # is then raised again.
         wanted = FP64
         u, v, w = _read_columns(text, form, comments, wanted, base, limit)
     if n is None:
@@ -190,20 +191,21 @@ def read_labelled_edgelist(
 
     Args:
         source: a path (plain or compressed) or a file object.
-        directed: False makes A symmetric: each line stands for both directions.
+        directed: if False, each line stands for both directions, so A is symmetric.
         separator: one character; by default the first line decides.
         comments: the texts that start a comment line.
         header: whether the first line names the columns; by default this is detected.
-        columns: positions of source, target and, if weights are wanted, weight in a line.
+        columns: positions of source, target and, optionally, weight in a line.
         dtype: the dtype of the values, as in `read_edgelist`.
-        dup_op: combines the weights of an edge that is listed twice, as in `read_edgelist`.
+        dup_op: an operator that combines the weights of duplicate edges, as in
+            `read_edgelist`.
         name: the name of the matrix.
 
     Returns:
         A Matrix, and the label of each row.
 
     Raises:
-        ParseError: the file is not well formed; the error names the file and the line.
+        ParseError: the file is malformed; the error names the file and the line.
         InvalidValue: `separator` or `columns` is not allowed.
 
     Examples:
@@ -249,12 +251,13 @@ def write_edgelist(
         target: a path (compressed if it ends in .gz, .bz2 or .xz), which is replaced only after
             everything is written, or a file object.
         A: a square Matrix.
-        directed: False writes each edge of a symmetric A once.
+        directed: if False, each edge of a symmetric A is written once.
         separator: one character; by default a comma if the name ends in .csv or .csv.gz, a tab
             for .tsv, and otherwise a space.
         header: whether to write a line of column names. By default it is written if the separator
-            is a comma or a tab, or if the first line of labels would be misread without it.
-        weights: whether to write values; by default unless all values are one and stored once.
+            is a comma or a tab, or if the first line of labels would otherwise be misread.
+        weights: whether to write values. By default they are written unless all values are 1,
+            stored as a single element.
         base: the number of the first vertex in the file, 0 or 1.
         labels: the label of each vertex, which is written instead of its number.
 
@@ -294,14 +297,14 @@ def write_edgelist(
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The layout of the file, as the first line shows it."""
+    """The layout of an edge list, which is detected from its first line."""
 
-    separator: str | None  # None: any white space
-    columns: tuple[int, ...] | None  # positions of the columns; None for all `width` of them
+    separator: str | None  # None means any white space
+    columns: tuple[int, ...] | None  # positions of the columns; None means all `width` columns
     width: int
     weighted: bool
-    skip: int  # lines above the first edge
-    doubtful: tuple[str, ...] = ()  # titles that are vertices if they occur in later lines
+    skip: int  # number of lines before the first edge
+    doubtful: tuple[str, ...] = ()  # titles in the first line that may be vertices
 
 
 def _look(
@@ -362,7 +365,7 @@ def _is_title(field: str) -> bool:
 
 
 def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
-    """Return whether the first line of labels is a header, and whether that is uncertain."""
+    """Return whether these titles are a header, and whether this is uncertain."""
     pair = tuple(map(normalize_title, titles[:2]))
     if len(titles) == 3:
         weight = titles[2].strip().lower()
@@ -412,7 +415,7 @@ def _read_columns(
 
 
 def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., ParseError]:
-    """Return the error for a vertex out of range, as a function of the file and the line."""
+    """Return a function that makes the error for a vertex out of range from file and line."""
     problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
     if vertex == 0:
         return partial(CountsFromZero, problem)
@@ -422,7 +425,7 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """Yield the rows; raise NotIndices if a vertex is a name or a huge number."""
+    """Yield the rows of edges; raise NotIndices if a vertex is a name or a huge number."""
     try:
         yield from rows
     except ParseError as error:
@@ -433,7 +436,7 @@ def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
 def _count_vertices(
     text: TextReader, form: Form, comments: tuple[str, ...], u: Any, v: Any, base: int
 ) -> int:
-    """Return one more than the largest index; refuse one far larger than the number of edges."""
+    """Return one more than the largest index, which must not far exceed the number of edges."""
     if not u.size:
         return 0
     largest = int(max(u.max(), v.max()))
@@ -446,7 +449,7 @@ def _count_vertices(
 
 
 def is_too_sparse(largest: int, edges: int) -> bool:
-    """Return whether a vertex number is too large, for this number of edges, to be an index."""
+    """Return whether a vertex number is too large to be an index, given the number of edges."""
     return largest > max(SPARSE_FROM, VERTICES_PER_EDGE * edges)
 
 
@@ -485,7 +488,7 @@ def _build(
 def _read_labels(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> tuple[dict[str, int], list[int], list[int], list[tuple[str, int]]]:
-    """Return the number of each label, the ends of each edge, and each weight with its line."""
+    """Return the labels with their numbers, both ends of each edge, and its weight and line."""
     numbers: dict[str, int] = {}
     u, v, weights = [], [], []
     _skip(text, form.skip)
@@ -500,7 +503,7 @@ def _read_labels(
 def _records(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each line: source, target and, if present, weight."""
+    """Yield the line number and the fields (source, target, optional weight) of each line."""
     comment = comment_lines(comments)
     needed = form.width if form.columns is None else max(form.columns) + 1
     while block := text.block():
@@ -537,7 +540,7 @@ def _split(
 def _weights(
     weights: list[tuple[str, int]], dtype: DataType, may_be_float: bool, text: TextReader
 ) -> tuple[DataType, Any]:
-    """Return the texts as numbers, by the same rules as in a file of numbers only."""
+    """Convert the weights to numbers by the same rules as in a file that contains only numbers."""
     written = "\n".join(re.sub(r"\s", "?", field.strip()) or "?" for field, _ in weights)
     reader = TextReader(io.StringIO(written))
     parsed = np.dtype([("weight", np.int64 if dtype is BOOL else dtype.np_type)])
@@ -564,7 +567,7 @@ def _separator_to_write(separator: str | None, target: Any) -> str:
 
 
 def _is_read_back(labels: Sequence[Any], fields: list[str], separator: str) -> bool:
-    """Return whether a file with this first line, and no header, is read back correctly."""
+    """Return whether a file without a header and with this first line is read back correctly."""
     seen = None if separator in " \t,;" else separator
     with TextReader(io.BytesIO((separator.join(fields) + "\n").encode())) as text:
         try:

@@ -1,6 +1,6 @@
 """Convert between the entries listed in a file and a matrix.
 
-A listed entry may also stand for its mirror image.
+In a symmetric file, an entry (i, j) also stands for (j, i).
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ def assemble(
     dup_op: Any = None,
     name: Any = None,
 ) -> Matrix:
-    """A(i, j) = values; a symmetry adds the mirror image of each entry.
+    """A(i, j) = values. If `symmetry` is not "general", A(j, i) gets the mirrored value.
 
-    If `values` is an array, a position (or its mirror image) that is listed twice raises
-    DuplicateEntry, unless `dup_op` combines the values. If `values` is one value for all entries, a
-    repeated position counts once.
+    If `values` is an array, a duplicate position (or mirrored position) raises DuplicateEntry
+    unless `dup_op` combines the values. If `values` is a scalar, duplicates are ignored.
     """
     sizes: dict[str, Any] = {"nrows": shape[0], "ncols": shape[1]}
     sign = MIRROR[symmetry]
@@ -44,7 +43,7 @@ def assemble(
     if sign == 0:
         A = Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op, name=name)
         return A if dup_op is None else _with_iso_values(A, name)
-    if dup_op is not None:  # (i, j) and (j, i) are the same: join below the diagonal, then mirror
+    if dup_op is not None:  # combine (i, j) and (j, i) below the diagonal, then mirror
         if sign < 0:
             values = np.where(i < j, np.negative(values), values)
         i, j = np.maximum(i, j), np.minimum(i, j)
@@ -68,7 +67,7 @@ def _with_iso_values(A: Matrix, name: Any) -> Matrix:
 
 
 def held_once(values: Any) -> Any:
-    """Return the values; if all have equal bits, they take the memory of one."""
+    """Return the values; if all are bitwise equal, store them as one element."""
     if np.ndim(values) == 0 or values.size == 0 or is_iso(values):
         return values
     bits = np.ascontiguousarray(values).view(f"u{values.itemsize}")
@@ -76,10 +75,10 @@ def held_once(values: Any) -> Any:
 
 
 def first_duplicate(i: Any, j: Any, symmetry: str = "general") -> int:
-    """Return the first k whose position has occurred before, in the given order."""
+    """Return the smallest k such that the position (i[k], j[k]) occurred earlier."""
     if MIRROR[symmetry]:
         i, j = np.maximum(i, j), np.minimum(i, j)
-    order = np.lexsort((j, i))  # stable: equal positions keep their order
+    order = np.lexsort((j, i))  # lexsort is stable, so equal positions keep their order
     i, j = i[order], j[order]
     again = (i[1:] == i[:-1]) & (j[1:] == j[:-1])
     return int(order[1:][again].min())
@@ -87,23 +86,23 @@ def first_duplicate(i: Any, j: Any, symmetry: str = "general") -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The read-only entries of a Matrix by rows, or of a Vector as an n x 1 matrix."""
+    """The CSR arrays of a Matrix, or of a Vector as an n x 1 matrix; they are read-only."""
 
     indptr: Any
     columns: Any
     values: Any
     shape: tuple[int, int]
-    is_symmetric: bool  # whether it is known to be symmetric; False means unknown
+    is_symmetric: bool  # True if the matrix is known to be symmetric; False means unknown
 
     def numbers(self, part: slice) -> Any:
-        """Return the row of each entry of a part."""
+        """Return the row number of each entry in a slice of the entries."""
         return np.searchsorted(self.indptr, np.arange(part.start, part.stop), side="right") - 1
 
 
 def by_rows(A: Any) -> Rows:
-    """Return the entries by rows on the host, without a copy if they are already there.
+    """Return the entries in CSR on the host, without a copy if they are already there.
 
-    Iso values stay iso.
+    Values stored as one element stay so.
     """
     forms = move_store(forms_of(A), "cpu")
     if isinstance(A, ReadableVector):
@@ -122,7 +121,7 @@ def forms_of(A: Any) -> Any:
 
 
 def has_symmetry(rows: Rows, symmetry: str) -> bool:
-    """Return whether half of the entries determine the others, bit for bit."""
+    """Return whether the matrix is exactly symmetric (or skew-symmetric, as `symmetry` says)."""
     if symmetry == "general" or (symmetry == "symmetric" and rows.is_symmetric):
         return True
     if rows.shape[0] != rows.shape[1]:
@@ -142,7 +141,7 @@ def _are_mirrored(values: Any, mirror: Any, sign: int) -> bool:
         return True
     if sign < 0:
         if values.dtype.kind == "i" and values.size and values.min() == np.iinfo(values.dtype).min:
-            return False  # this value has no negative
+            return False  # negating the minimum overflows
         return bool((values[mirror] == -values).all())
     same = values[mirror] == values
     if values.dtype.kind == "f":

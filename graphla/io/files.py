@@ -1,4 +1,4 @@
-"""Read files as numbered lines, and write files completely or not at all."""
+"""Read files line by line with line numbers, and write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from typing import IO, Any, Self
 from graphla.progress import progress
 from semirings.exceptions import GraphblasException, InvalidValue
 
-BLOCK = 1 << 24  # bytes parsed at a time, so that a huge file never has to fit in memory
+BLOCK = 1 << 24  # bytes parsed per batch; the text of a huge file need not fit in memory
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
 
 class ParseError(InvalidValue):
-    """A file is not well formed.
+    """A file is malformed.
 
     Args:
         problem: what is wrong.
@@ -39,8 +39,8 @@ class ParseError(InvalidValue):
         line: the number of the line, or None.
     """
 
-    advice = ""  # advice for users of Python, which `str` appends
-    option = ""  # the same advice for users of the command line
+    advice = ""  # advice for Python users, which `str` appends to the message
+    option = ""  # the same advice for command-line users
 
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
@@ -85,8 +85,9 @@ class NumberOutOfRange(ParseError):
 class TextReader:
     """The lines of a path (plain, .gz, .bz2 or .xz, by its first bytes) or of a file object.
 
-    `line` is the number of the last line returned, counted from 1. `again()` starts over, so that
-    an error found late can still name its line. A `with` block shows a progress bar.
+    `line` is the number of the last line returned, counted from 1. `again()` returns to the first
+    line, so that the line of an error can be found after parsing. A `with` block shows a progress
+    bar.
     """
 
     def __init__(self, source: Any):
@@ -94,7 +95,7 @@ class TextReader:
         self._source = _hold(source)
         self._open()
         self.line = 0
-        self._read = 0  # bytes that the bar already shows
+        self._read = 0  # bytes that the progress bar already counts
         self._advance: Callable[[int], object] | None = None
         self._bar = contextlib.ExitStack()
 
@@ -110,14 +111,14 @@ class TextReader:
         self._close()
 
     def again(self) -> Self:
-        """Restart at the first line, and return this reader."""
+        """Go back to the first line, and return this reader."""
         self._close()
         self._open()
         self.line = 0
         return self
 
     def readline(self) -> bytes:
-        """Return the next line with its line end, or b"" after the last one."""
+        """Return the next line with its line end, or b"" after the last line."""
         with self._name_damage():
             line = self._stream.readline()
         if self.line == 0:
@@ -126,13 +127,13 @@ class TextReader:
         return line
 
     def block(self) -> bytes:
-        """Return the next whole lines, about BLOCK bytes, or b"" after the last one."""
+        """Return the next complete lines, about BLOCK bytes, or b"" after the last line."""
         with self._name_damage():
             block = self._stream.read(BLOCK)
             if len(block) == BLOCK and not block.endswith(b"\n"):
                 block += self._stream.readline()
         if self._advance is not None:
-            place = self._file.tell()  # in the compressed data, if it is compressed
+            place = self._file.tell()  # position in the file, not in the decompressed text
             self._advance(place - self._read)
             self._read = place
         if self.line == 0:
@@ -145,7 +146,7 @@ class TextReader:
         return b"".join(iter(self.block, b""))
 
     def error(self, problem: str, line: int | None = None) -> ParseError:
-        """Return the error to raise, at `line` or at the last line read."""
+        """Return a ParseError for `line`, by default the last line read."""
         return ParseError(problem, self.name, self.line if line is None else line)
 
     def _open(self) -> None:
@@ -171,9 +172,9 @@ class TextReader:
 
 
 def is_of_system(error: BaseException) -> bool:
-    """Return whether the disk, and not the data in the file, caused an error.
+    """Return whether the system (such as the disk) caused an error, rather than the file's data.
 
-    A damaged offset, which leads before the start of the file, raises EINVAL.
+    EINVAL comes from the data: a damaged offset may point before the start of the file.
     """
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
@@ -187,7 +188,7 @@ def name_of(source: Any) -> str:
 
 
 def is_file_object(thing: Any) -> bool:
-    """Return whether this is a file object and not a path."""
+    """Return whether `source` is a file object rather than a path."""
     return hasattr(thing, "read") or hasattr(thing, "write")
 
 
@@ -203,7 +204,7 @@ def import_optional(package: str, extra: str, purpose: str) -> Any:
 
 @contextlib.contextmanager
 def replacing(target: Any) -> Iterator[Any]:
-    """Yield a binary file to write to, which replaces `target` only once all is written.
+    """Yield a binary file for writing; it replaces `target` only after everything is written.
 
     A name that ends in .gz, .bz2 or .xz is compressed. A file object, a pipe or a device is
     written directly.
@@ -244,7 +245,7 @@ def _open_compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContext
 
 
 class _BytesOf:
-    """A binary wrapper of a text file, which decodes the bytes that are written."""
+    """Wraps a text file as a binary file by decoding the bytes that are written to it."""
 
     def __init__(self, file: io.TextIOBase):
         self._file = file
@@ -254,7 +255,7 @@ class _BytesOf:
 
 
 def _hold(source: Any) -> Path | bytes:
-    """Return something that can be read twice: the path of a regular file, or otherwise bytes."""
+    """Return the path of a regular file, or the bytes of any other source, to allow rereading."""
     if is_file_object(source):
         data = source.read()
         return data.encode() if isinstance(data, str) else bytes(data)

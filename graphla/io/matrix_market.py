@@ -1,11 +1,11 @@
 """Matrix Market files (.mtx), checked against the standard line by line.
 
 The reader accepts `coordinate` and `array`; `general`, `symmetric` and `skew-symmetric`; `pattern`,
-`integer` and `real`. A line `%%GraphBLAS type int8_t` (and so on) gives the dtype, which every
-value must fit. Without one, pattern is BOOL, integer is INT64 (UINT64 if a value needs it) and real
-is FP64. A file without a header starts with its size line and is `real general`. Comments and blank
-lines are allowed anywhere below the header. Two entries at one position are refused unless `dup_op`
-combines them.
+`integer` and `real`. A line such as `%%GraphBLAS type int8_t` gives the dtype, which must be able
+to hold every value. Without this line, pattern is BOOL, integer is INT64 (UINT64 if a value needs
+it) and real is FP64. A file without a header starts with its size line and is `real general`.
+Comments and blank lines are allowed anywhere below the header. Duplicate entries raise an error
+unless `dup_op` combines them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphla.sparse import Matrix
 from semirings.dtypes import ALL, BOOL, FP64, INT64, UINT64, DataType
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
-LIMIT = 2**31  # a dimension is below this
+LIMIT = 2**31  # dimensions must be less than this
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("pattern", "integer", "unsigned-integer", "real")
@@ -40,16 +40,16 @@ def mmread(source: Any, engine: str = "auto", *, dup_op: Any = None, name: Any =
     Args:
         source: a path (plain or compressed) or a file object.
         engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
-            "fast_matrix_market"; there is one parser, which all names select.
-        dup_op: combines two values for one position; in a symmetric file (i, j) and (j, i) are the
-            same position. Without it, they are refused.
+            "fast_matrix_market"; all of them select the same parser.
+        dup_op: an operator that combines the values of duplicate entries; in a symmetric file,
+            (i, j) and (j, i) are the same position. Without it, duplicates raise ParseError.
         name: the name of the matrix.
 
     Returns:
         A Matrix; the file defines its dtype.
 
     Raises:
-        ParseError: the file is not well formed; the error names the file and the line.
+        ParseError: the file is malformed; the error names the file and the line.
         InvalidValue: `engine` is unknown.
 
     Examples:
@@ -96,10 +96,11 @@ def mmwrite(
             everything is written, or a file object.
         matrix: a Matrix, or a Vector, which is written as n x 1.
         engine: must be "auto", or one of python-graphblas's names "scipy", "fmm" and
-            "fast_matrix_market"; there is one writer, which all names select.
+            "fast_matrix_market"; all of them select the same writer.
         comment: the text of comment lines.
         field: "pattern" writes no values; "integer" or "real" must fit the dtype. The default is
-            "pattern" if all values are one and stored once, otherwise the field of the dtype.
+            "pattern" if all values are 1, stored as a single element; otherwise the field of the
+            dtype.
         precision: the significant digits of a float; by default as many as are needed to read the
             same value.
         symmetry: "general" writes all entries; "symmetric" and "skew-symmetric" write half of them.
@@ -142,8 +143,8 @@ class _Header:
     is_declared: bool  # whether a %%GraphBLAS line gave the dtype
     nrows: int
     ncols: int
-    nvals: int  # entries in the file
-    lines: int  # lines up to and including the size line
+    nvals: int  # number of entries in the file
+    lines: int  # number of lines up to and including the size line
 
 
 def _read_header(text: TextReader) -> _Header:
@@ -180,7 +181,7 @@ def _read_header(text: TextReader) -> _Header:
 
 
 def _next_line(text: TextReader) -> str:
-    """Return the next line that is not blank, stripped; "" at the end of the text."""
+    """Return the next nonblank line, stripped, or "" at the end of the text."""
     while line := text.readline():
         if stripped := line.decode("latin-1").strip():
             return stripped
@@ -216,7 +217,7 @@ def _one_of(what: str, word: str, known: tuple[str, ...], text: TextReader) -> N
 
 
 def _type_line(text: TextReader, field: str, symmetry: str) -> tuple[DataType | None, str]:
-    """Return the dtype that a comment declares, or None, and the first line below the comments."""
+    """Return the dtype declared in a comment (or None) and the first line after the comments."""
     declared = None
     while True:
         line = _next_line(text)
@@ -294,7 +295,7 @@ def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any)
 
 
 def _read_rows(text: TextReader, header: _Header) -> list[Any]:
-    """Return the rows below the size line, after checking positions, values and their number."""
+    """Read the entries below the size line, and check their positions, values and number."""
     parts, count = [], 0
     for part, line_of in number_rows(text, _layout(header)):
         if count + part.size > header.nvals:
@@ -382,7 +383,7 @@ def _symmetry_to_write(symmetry: str | None, dtype: DataType, A: Rows) -> str:
 
 
 def _count_stored(A: Rows, symmetry: str) -> int:
-    """Return the number of entries to write: all, or those on and below the diagonal."""
+    """Return the number of entries to write: all, or only those on and below the diagonal."""
     if symmetry == "general":
         return A.columns.size
     return int(np.count_nonzero(A.numbers(slice(0, A.columns.size)) >= A.columns))

@@ -3,9 +3,9 @@
 The three digits of FORMAT are flags, with leading zeros omitted. They define the line of a vertex:
 the first digit adds the size of the vertex, the second its WEIGHTS weights (1 by default), and the
 last a weight after each neighbor. So 1 means edge weights, 10 vertex weights, 11 both, and 100
-vertex sizes. Sizes and weights of vertices are skipped. Vertices are numbered from 1, and each
-edge is listed at both of its ends. A line that starts with % is a comment. An empty line is a
-vertex without neighbors.
+vertex sizes. The reader skips sizes and weights of vertices. Vertices are numbered from 1, and each
+edge is listed at both endpoints. A line that starts with % is a comment. An empty line is a vertex
+without neighbors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_metis(source: Any, *, dtype: Any = None, name: Any = None) -> Matrix:
         A symmetric Matrix.
 
     Raises:
-        ParseError: the file is not well formed; the error names the file and, if known, the line.
+        ParseError: the file is malformed; the error names the file and, if known, the line.
 
     Examples:
         >>> import io
@@ -77,7 +77,7 @@ class _Header:
     vertices: int
     edges: int
     is_weighted: bool  # whether a weight follows each neighbor
-    skip: int  # numbers before the first neighbor in a vertex's line
+    skip: int  # count of numbers before the first neighbor in the line of a vertex
 
 
 def _read_header(text: TextReader) -> _Header:
@@ -100,13 +100,13 @@ def _read_header(text: TextReader) -> _Header:
 
 
 def _read_neighbors(text: TextReader, head: _Header) -> tuple[Any, Any, Any]:
-    """Return the vertex, the neighbor (both from 0) and the weight of each entry."""
+    """Return the vertex, the neighbor (both zero-based) and the weight of each entry."""
     step = 1 + head.is_weighted
     counts, columns, weights = [], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     while block := text.block():
         line = text.line - block.count(b"\n") + block.endswith(b"\n") - 1
         numbers: list[int] = []
-        lines = []  # (line, count of numbers up to its end)
+        lines = []  # pairs of a line number and the count of numbers up to the end of this line
         for words in block.removesuffix(b"\n").split(b"\n"):
             line += 1
             if words.lstrip().startswith(b"%"):
@@ -139,7 +139,7 @@ def _read_neighbors(text: TextReader, head: _Header) -> tuple[Any, Any, Any]:
             raise text.error(problem, _line_of(lines, k * step))
         columns.append((ends - 1).astype(np.int32))
         weights.append(pairs[:, -1])
-    # Empty lines at the end of the file may be missing; the caller checks the number of neighbors.
+    # The file may lack empty lines at its end. The caller checks the number of neighbors.
     rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return rows, np.concatenate(columns), np.concatenate(weights)
 
@@ -151,5 +151,5 @@ def _integer(word: bytes) -> int:
 
 
 def _line_of(lines: list[tuple[int, int]], k: int) -> int:
-    """Return the line of number k; `lines` has each line and the count of numbers up to its end."""
+    """Return the line that contains number k; `lines` lists (line, count of numbers so far)."""
     return next(line for line, end in lines if k < end)

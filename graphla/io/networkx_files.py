@@ -1,4 +1,4 @@
-"""Read GraphML, GEXF, GML and node-link JSON with NetworkX; the nodes become the labels."""
+"""Read GraphML, GEXF, GML and node-link JSON files with NetworkX; the nodes become labels."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ def read_networkx_file(
         format: "graphml", "gexf", "gml" or "json".
         weight: the edge attribute that becomes the value of an edge. The value is 1 if an edge
             lacks the attribute, or if `weight` is None.
-        dtype: the dtype of the values; by default the one that NumPy chooses for them.
-        dup_op: combines the values of parallel edges; without it they are refused.
+        dtype: the dtype of the values; by default, NumPy chooses it.
+        dup_op: an operator that combines the values of parallel edges; without it, parallel edges
+            raise ParseError.
         name: the name of the matrix.
 
     Returns:
@@ -61,7 +62,7 @@ def read_networkx_file(
         data = text.read()
     try:
         G = _READERS[format](nx, data)
-    except Exception as error:  # the readers raise many different exceptions
+    except Exception as error:  # NetworkX's readers raise many kinds of exceptions
         problem = f"this is not a {format} file of a graph ({error})"
         raise ParseError(problem, text.name, _line(error)) from error
     nodes: list[Hashable] = list(G)
@@ -83,7 +84,7 @@ def read_networkx_file(
 
 
 def _line(error: Exception) -> int | None:
-    """Return the line in an error of an XML or JSON parser, or None."""
+    """Return the line number of an XML or JSON parser's error, or None if it has none."""
     position = getattr(error, "position", None)
     return position[0] if isinstance(position, tuple) else getattr(error, "lineno", None)
 
@@ -94,7 +95,7 @@ def _read_gml(nx: Any, data: bytes) -> Any:
     except nx.NetworkXError as error:
         if "label" not in str(error):
             raise
-        return nx.read_gml(io.BytesIO(data), label="id")  # nodes need no labels
+        return nx.read_gml(io.BytesIO(data), label="id")  # GML nodes may lack labels
 
 
 def _read_json(nx: Any, data: bytes) -> Any:

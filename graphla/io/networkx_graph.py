@@ -1,4 +1,4 @@
-"""Convert from and to the graphs of NetworkX."""
+"""Convert to and from NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def from_networkx(
     Args:
         G: a NetworkX graph, directed or undirected, with or without parallel edges.
         nodelist: the node of each row; by default all nodes, in the order of G.
-        dtype: the dtype of the values; by default the one that NumPy chooses for the weights.
+        dtype: the dtype of the values; by default, NumPy chooses it from the weights.
         weight: the edge attribute that becomes the value. The value is 1 if an edge lacks the
-            attribute, or if `weight` is None. A name other than "weight" is refused if no edge has
-            it.
+            attribute, or if `weight` is None. A name other than "weight" raises an error if no
+            edge has this attribute.
         name: the name of the matrix.
         multigraph_weight: how to combine the weights of parallel edges: "sum", "min" or "max". Use
-            "min" for shortest paths: a sum is not the length of any edge.
+            "min" for shortest paths, because a sum is not the length of any edge.
 
     Returns:
         A square Matrix, symmetric if G is undirected.
 
     Raises:
-        InvalidValue: G is not a NetworkX graph, `nodelist` repeats a node or has an unknown one, no
+        InvalidValue: G is not a NetworkX graph, `nodelist` contains duplicate or unknown nodes, no
             edge has the attribute `weight`, or `multigraph_weight` is unknown.
         DomainMismatch: a weight is not a number of the dtype.
     """
@@ -83,7 +83,7 @@ def from_networkx(
 
 
 def _refuse_unknown(G: Any, weight: str) -> None:
-    """Refuse the name of an attribute that no edge has."""
+    """Raise an error if no edge has the attribute with this name."""
     if not G.number_of_edges() or any(weight in data for *_, data in G.edges(data=True)):
         return
     known = dict.fromkeys(name for *_, data in G.edges(data=True) for name in data)
@@ -105,19 +105,19 @@ def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) 
 
 
 def _numbers(weights: Any, np_type: Any) -> Any:
-    """Return the weights as an array of numbers of that type, or None if they are not numbers."""
+    """Convert the weights to an array of `np_type`; return None if one is not a valid number."""
     try:
         given = exact_array(weights)
         if has_integers(given):
             return array_of(weights, np_type)[0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # values that do not fit are found below
+            warnings.simplefilter("ignore")  # values out of range are detected below
             values = given if np_type is None else np.asarray(weights, np_type)
     except (TypeError, ValueError, OverflowError):
         return None
     if given.dtype.kind not in "biuf" or given.ndim != 1:
         return None
-    # NumPy 1 casts any value, and so does NumPy 2 if the weights are NumPy scalars.
+    # NumPy 1 casts values out of range silently. NumPy 2 does so only for NumPy scalars.
     is_cast = values.dtype.kind in "iu" and values.dtype != given.dtype
     return None if is_cast and (values.astype(given.dtype) != np.trunc(given)).any() else values
 
@@ -133,8 +133,9 @@ def to_networkx(
 
     Args:
         m: a square Matrix, or an expression of one; each row becomes a node.
-        edge_attribute: the edge attribute that holds m(i, j); None leaves the values out.
-        directed: True gives an `nx.DiGraph`, False an `nx.Graph`, for a symmetric matrix only.
+        edge_attribute: the edge attribute that holds m(i, j); if None, values are omitted.
+        directed: if True, return an `nx.DiGraph`; if False, an `nx.Graph`, for which the matrix
+            must be symmetric.
         nodelist: the node of each row; by default 0, 1, 2, ...
 
     Returns:

@@ -1,11 +1,13 @@
 """`.npz` files: zip archives of NumPy arrays.
 
 A Matrix is written in the layout of `scipy.sparse.save_npz` (`format` "csr", `shape`, `indptr`,
-`indices`, `data`), a Vector in the layout of a one-dimensional COO array (`coords`), so SciPy reads
-both. The additional key `symmetric` stores what SciPy does not know.
+`indices`, `data`), and a Vector in the layout of a one-dimensional COO array (`coords`), so SciPy
+can read both. The additional key `symmetric`, which SciPy ignores, records whether a Matrix is
+known to be symmetric.
 
-The reader accepts these files, all other files of `save_npz`, and graphs as edges: `src`, `dst`
-(vertices from 0), `n`, `directed` and, optionally, `weight`. An undirected edge is listed once.
+The reader accepts these files, all other files written by `save_npz`, and lists of edges: `src`,
+`dst` (vertices from 0), `n`, `directed` and, optionally, `weight`. Each undirected edge is listed
+once.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _DAMAGE = (
     zlib.error,
     EOFError,
     KeyError,
-    ValueError,  # also raised by this library, if the arrays do not form a matrix
+    ValueError,  # this library raises it, too, if the arrays do not form a matrix
     TypeError,
     IndexError,
     AttributeError,
@@ -52,7 +54,8 @@ def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
 
     Args:
         source: a path or a file object.
-        dup_op: combines two values for one position; without it, they are refused.
+        dup_op: an operator that combines the values of duplicate entries; without it, duplicates
+            raise ParseError.
         name: the name of the result.
 
     Returns:
@@ -83,7 +86,7 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
 
     Args:
         target: a path, which is replaced only after everything is written, or a file object.
-        A: a Matrix or Vector; its dtype is kept.
+        A: a Matrix or Vector; the file has the same dtype.
         compressed: whether to compress the arrays.
     """
     if isinstance(A, ReadableVector):
@@ -101,7 +104,7 @@ def write_npz(target: Any, A: Matrix | Vector, *, compressed: bool = True) -> No
 
 
 def _refuse_unreadable(source: Any, file: str) -> None:
-    """Refuse a file that is not a zip archive, or whose arrays do not fit in memory."""
+    """Raise an error if a file is not a zip archive, or if its arrays do not fit in memory."""
     with Path(source).open("rb") if not is_file_object(source) else nullcontext(source) as stream:
         if stream.read(6) == b"\x93NUMPY":
             raise ValueError("it holds one array")

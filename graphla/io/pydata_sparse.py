@@ -1,4 +1,4 @@
-"""Convert from and to the arrays of PyData's `sparse`."""
+"""Convert to and from the arrays of PyData's `sparse`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ FORMATS = ("coo", "dok", "gcxs")
 
 
 def to_pydata_sparse(A: Any, format: str = "coo") -> Any:
-    """Return the array of PyData's `sparse` with the entries of A.
+    """Return the entries of A as an array of PyData's `sparse`.
 
     Args:
         A: a Matrix, a Vector, or an expression of one.
         format: "coo", "dok" or "gcxs".
 
     Returns:
-        A `sparse.COO`, `sparse.DOK` or `sparse.GCXS` with fill value 0: absent entries of A become
-        zeros.
+        A `sparse.COO`, `sparse.DOK` or `sparse.GCXS` with fill value 0, which represents the
+        missing entries of A.
 
     Raises:
         ImportError: `sparse` is not installed.
-        InvalidValue: the format is not one of these.
+        InvalidValue: the format is not supported.
     """
     sparse = _sparse()
     forms_of(A)
@@ -41,12 +41,13 @@ def to_pydata_sparse(A: Any, format: str = "coo") -> Any:
 
 
 def from_pydata_sparse(s: Any, *, dup_op: Any = None, name: str | None = None) -> Any:
-    """Return the Matrix, or for a one-dimensional array the Vector, of the entries that s stores.
+    """Return a Matrix (or a Vector, if s is one-dimensional) with the entries that s stores.
 
     Args:
         s: a `sparse.COO`, `sparse.DOK` or `sparse.GCXS` with one or two dimensions and fill value
             0. Explicit zeros become entries.
-        dup_op: combines the values at the same position; None refuses duplicates.
+        dup_op: an operator that combines the values of duplicate entries; without it, duplicates
+            raise DuplicateEntry.
         name: the name of the result.
 
     Returns:

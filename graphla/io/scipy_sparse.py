@@ -1,6 +1,6 @@
-"""Conversion from and to arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a GPU.
+"""Convert to and from arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a GPU.
 
-SciPy arrays are copied to and from a GPU with one transfer per array. Arrays of cupyx are shared.
+SciPy arrays are copied to and from a GPU with one transfer per array. cupyx arrays are shared.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """Return the Matrix or Vector with the entries that a SciPy sparse array stores.
 
     Explicit zeros are entries. CSR and CSC arrays that are sorted and have no duplicates are used
-    without a copy if their indices are int32; they must not be written afterwards.
+    without a copy if their indices are int32; do not modify them afterwards.
 
     Args:
-        A: an array or matrix of `scipy.sparse`, or of `cupyx.scipy.sparse`, which gives a Matrix on
-            its card.
-        dup_op: combines two values for one position, which SciPy would add; without it, they are
-            refused.
+        A: an array or matrix of `scipy.sparse` or `cupyx.scipy.sparse`; the Matrix of a cupyx
+            array is on the GPU of this array.
+        dup_op: an operator that combines the values of duplicate entries, which SciPy would add;
+            without it, duplicates raise DuplicateEntry.
         name: the name of the result.
 
     Returns:
@@ -45,7 +45,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
 
     Raises:
         InvalidValue: A is not a sparse array with one or two dimensions.
-        DuplicateEntry: A stores two values for one position, and `dup_op` is missing.
+        DuplicateEntry: A has duplicate entries, and `dup_op` is not given.
 
     Examples:
         >>> from scipy.sparse import csr_array
@@ -67,7 +67,7 @@ def from_scipy_sparse(A: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     sizes: dict[str, Any] = {"nrows": A.shape[0], "ncols": A.shape[1]}
     if A.format in ("csr", "csc"):
         if not A.has_sorted_indices:
-            A = A.sorted_indices()  # a copy, so that the caller's A stays unchanged
+            A = A.sorted_indices()  # a copy, because the caller's A must not change
         if A.has_canonical_format:
             build = Matrix.from_csr if A.format == "csr" else Matrix.from_csc
             data = held_once(A.data)
@@ -98,13 +98,13 @@ def to_cupyx_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     Args:
         A: a Matrix or Vector on a GPU, or an expression of one; a Vector becomes a row.
         format: "csr", "csc" or "coo".
-        copy: False shares the memory of A if the layouts agree; it must not be written.
+        copy: if False, the result shares the memory of A if the layouts agree. Do not modify it.
 
     Returns:
         A `csr_matrix`, `csc_matrix` or `coo_matrix`.
 
     Raises:
-        InvalidValue: the format is another one.
+        InvalidValue: the format is not supported.
         DeviceMismatch: A is on the CPU.
         DomainMismatch: the dtype is not BOOL, FP32 or FP64, the only dtypes that cupyx supports.
     """
@@ -138,16 +138,16 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
     """Return an array of `scipy.sparse` with the entries of A.
 
     Args:
-        A: a Matrix or Vector, or an expression of one. A Vector becomes a row, in CSC a column.
+        A: a Matrix or Vector, or an expression of one. A Vector becomes a row (a column in CSC).
         format: "csr", "csc", "coo", "bsr", "lil", "dia" or "dok".
-        copy: False lets a CSR or CSC array share the memory of A if the layouts agree and A is on
-            the CPU; SciPy then cannot write into it.
+        copy: if False, a CSR or CSC array shares the memory of A if the layouts agree and A is on
+            the CPU; the array is then read-only.
 
     Returns:
         A sparse array in host memory.
 
     Raises:
-        InvalidValue: the format is another one.
+        InvalidValue: the format is not supported.
 
     Examples:
         >>> from graphla import Matrix
@@ -179,7 +179,7 @@ def to_scipy_sparse(A: Any, format: str = "csr", *, copy: bool = True) -> Any:
 
 
 def _expand(values: Any) -> Any:
-    """Return one value in memory per entry, because SciPy's C code cannot read a stride of 0."""
+    """Store one value per entry, because SciPy's C code cannot read arrays with stride 0."""
     return np.ascontiguousarray(values) if is_iso(values) else _freeze(values)
 
 

@@ -1,4 +1,4 @@
-"""Parse lines of numbers in columns; an error names the first line that is not a valid row."""
+"""Parse text files with columns of numbers; an error names the first invalid line."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy as np
 
 from graphla.io.files import NumberOutOfRange, ParseError, TextReader
 
-NumberRows = Any  # a NumPy structured array with a field per column
+NumberRows = Any  # a NumPy structured array with one field per column
 LineOf = Callable[[int], int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
     dtype: np.dtype[Any]
-    separator: str | None = None  # None: any white space
+    separator: str | None = None  # None means any white space
     columns: tuple[int, ...] | None = None
 
     def fields(self, line: str) -> list[str]:
-        """Return the texts of the given columns, all of which the line has."""
+        """Return the fields in the given columns; the line must have all of them."""
         found = line.split(self.separator)
         return found if self.columns is None else [found[column] for column in self.columns]
 
     def lacks_fields(self, line: str) -> str:
-        """Return a message if the line has a wrong number of fields, otherwise an empty text."""
+        """Return an error message if the line has the wrong number of fields, otherwise ""."""
         count, names = len(line.split(self.separator)), self.dtype.names or ()
         needed = len(names) if self.columns is None else max(self.columns) + 1
         if count == needed or (self.columns is not None and count > needed):
@@ -45,12 +45,11 @@ def number_rows(
     comments: tuple[str, ...] = ("%",),
     columns: tuple[int, ...] | None = None,
 ) -> Iterator[tuple[NumberRows, LineOf]]:
-    """Yield the rest of the text in blocks: rows of `dtype`, and a function from a row to its line.
+    """Yield blocks of rows of `dtype`, each with a function that maps a row to its line number.
 
-    Each line holds exactly the fields of `dtype`. If `columns` is given, the fields are at these
-    positions, and other fields are ignored. Blank lines and lines that start with one of `comments`
-    are skipped. NumPy's `loadtxt` parses the numbers; it rejects a field that is not entirely a
-    number.
+    Each line consists of exactly the fields of `dtype`. If `columns` is given, the fields are at
+    these positions, and other fields are ignored. Blank lines and lines that start with one of
+    `comments` are skipped. NumPy's `loadtxt` parses the numbers; it rejects fields with other text.
     """
     layout = _Layout(dtype, separator, columns)
     comment = comment_lines(comments)
@@ -72,13 +71,13 @@ def number_rows(
 
 
 def comment_lines(comments: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Return a pattern for comment and blank lines; line ends stay, so lines keep their number."""
+    """Return a pattern for comment and blank lines, without line ends to preserve line numbers."""
     marks = "|".join(re.escape(mark) for mark in comments) or "(?!)"
     return re.compile(rf"^[ \t]*(?:(?:{marks})[^\n]*|[ \t]\r?$)".encode(), re.MULTILINE)
 
 
 def line_of_row(text: TextReader, k: int, after: int, comments: tuple[str, ...]) -> int:
-    """Return the line of row k of the rows after line `after`, in a second pass over the file."""
+    """Reread the file, and return the line number of row k, counted after line `after`."""
     comment = comment_lines(comments)
     text.again()
     while line := text.readline():
@@ -90,7 +89,7 @@ def line_of_row(text: TextReader, k: int, after: int, comments: tuple[str, ...])
 
 
 def lines_of(columns: Sequence[Any], separator: str, precision: int | None = None) -> bytes:
-    """Return a line per row; floats have the shortest digits that read back as the same value."""
+    """Return one line per row; a float is written with the fewest digits that restore its value."""
     texts = [_texts(column, precision) for column in columns]
     lines = [separator.join(fields) for fields in zip(*texts, strict=True)]
     return ("\n".join(lines) + "\n").encode() if lines else b""
@@ -102,7 +101,7 @@ def _texts(column: Any, precision: int | None) -> list[str]:
     if column.dtype.kind == "f" and precision is not None:
         return [f"{value:.{precision}g}" for value in column.tolist()]
     if column.dtype == np.float32:
-        return column.astype("U16").tolist()  # the digits of the float32, not of its float64 value
+        return column.astype("U16").tolist()  # the digits needed for a float32, not for a float64
     return list(map(repr, column.tolist())) if column.dtype.kind in "iuf" else column.tolist()
 
 
@@ -110,7 +109,8 @@ def _parse(block: bytes, layout: _Layout) -> NumberRows:
     if not block or block.isspace():
         return np.empty(0, layout.dtype)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # older NumPy only warns if an integer has a decimal point
+        # Older NumPy versions only warn if an integer has a decimal point.
+        warnings.simplefilter("error")
         try:
             return np.loadtxt(
                 io.BytesIO(block),
@@ -168,7 +168,7 @@ def _is_number(field: str, kind: np.dtype[Any]) -> bool:
 
 
 def shorten(text: str) -> str:
-    """Return the text in quotes, shortened if it is long."""
+    """Return the text in quotes, shortened if necessary."""
     text = text.strip()
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
@@ -185,7 +185,7 @@ def _line_index(block: bytes, k: int) -> int:
 def _refuse_overflow(
     part: NumberRows, block: bytes, line_of: LineOf, layout: _Layout, text: TextReader
 ) -> None:
-    """Refuse a number such as 1e999, which is not infinity; only `inf` is."""
+    """Raise an error for a number such as 1e999, which must not be read as infinity."""
     floats = [name for name in part.dtype.names if part.dtype[name].kind == "f"]
     found = {name: np.isinf(part[name]) for name in floats}
     count = sum(int(np.count_nonzero(mask)) for mask in found.values())

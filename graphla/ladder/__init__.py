@@ -1,4 +1,4 @@
-"""The ladder: the strategies for breadth-first search in the literature, side by side.
+"""The ladder: strategies for breadth-first search from the literature, for comparison.
 
 The rungs lead from a queue on one thread to a whole traversal in one launch. Each rung is explained
 in its own file. All rungs read the same graph and give the same levels; which one is fastest

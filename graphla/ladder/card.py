@@ -1,7 +1,7 @@
-"""State that rungs on a card share: levels, counters, and the number of launches.
+"""The common state of all rungs that run on a card: levels, counters, and the number of launches.
 
-As in the literature, the loop over levels runs on the host. Each level costs a launch, and a wait
-until a few words arrive in pinned memory, by which the host decides whether to continue.
+As in the literature, the loop over levels runs on the host. Each level costs a kernel launch and a
+wait: the host copies a few counters to pinned memory, and decides from them whether to continue.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ STRIP = 256
 
 
 class Counters:
-    """Counters (int64) that the kernels of a level increment and the host reads at its end."""
+    """The int64 counters of a level. Its kernels increment them, and the host reads them at its
+    end."""
 
     def __init__(self, each: int) -> None:
         self._zeros = xp.zeros((STRIP, each), xp.int64)
@@ -33,7 +34,7 @@ class Counters:
         self._level = STRIP
 
     def next(self) -> np.uint64:
-        """Return the address of the next level's counters, which are 0."""
+        """Return the address of the counters for the next level, which are zero."""
         self._level += 1
         if self._level >= STRIP:
             self._level = 0
@@ -42,7 +43,7 @@ class Counters:
         return np.uint64(self._zeros.data.ptr + self._bytes * self._level)
 
     def read(self) -> list[int]:
-        """Return this level's counters, after waiting for its kernels."""
+        """Wait for the kernels of this level, and return its counters."""
         place = self._zeros.data.ptr + self._bytes * self._level
         kind, stream = runtime.memcpyDeviceToHost, xp.cuda.get_current_stream()
         runtime.memcpyAsync(self._pinned.ptr, place, self._bytes, kind, stream.ptr)
@@ -51,7 +52,7 @@ class Counters:
 
 
 class CardRung(Rung):
-    """A rung whose levels are on a card, and whose kernels use `each` counters per level."""
+    """A rung that runs on a card. Its kernels use `each` counters per level."""
 
     def __init__(self, a: MatrixStore, each: int = 1, dtype: Any = xp.int32) -> None:
         super().__init__(a)
@@ -68,17 +69,19 @@ class CardRung(Rung):
         runtime.memsetAsync(place + each * source, 0, each, stream)
 
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
-        """Launch `threads` threads; if fewer can run at once, each loops with a stride."""
+        """Launch about `threads` threads. If fewer can run at once, the kernel's grid-stride loop
+        covers the rest."""
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
 
     def found(self, depth: int) -> Search:
-        """Return the result of the search, which has ended."""
+        """Return the result of the finished search."""
         return Search(self.levels, depth, self.launches)
 
 
 def nbytes(*arrays: Array | Csr) -> int:
-    """Return the bytes of arrays and of the patterns of matrices; values are not counted."""
+    """Return the number of bytes in arrays and in the patterns of matrices, without their
+    values."""
     return sum(
         x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays
     )

@@ -11,11 +11,12 @@ from semirings.exceptions import InvalidValue
 INK, GREY, PALE = "#1c2530", "#66707c", "#e3e7ec"
 BAR, FASTEST = "#9db4cc", "#d9662b"
 DECADES = 20.0
-"""Above this ratio of the fastest to the slowest, the scale is logarithmic."""
+"""The scale is logarithmic if the fastest speed exceeds the slowest by more than this factor."""
 
 
 def engineering(value: float, unit: str = "", digits: int = 3) -> str:
-    """Format 12,345 as 12.3 k, or 12.3 kB with a unit; keep whole numbers below 1,000."""
+    """Format 12,345 as "12.3 k", or as "12.3 kB" if the unit is "B". Integers below 1,000 are not
+    rounded."""
     if isinstance(value, int) and abs(value) < 1000:
         return f"{value} {unit}".rstrip()
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
@@ -41,7 +42,8 @@ def needs_matplotlib() -> None:
 
 
 def save(found: Comparison, path: str | Path, title: str) -> None:
-    """Save a PNG: bars are harmonic means of TEPS, whiskers span the slowest to the fastest."""
+    """Save the chart as a PNG. Bars show harmonic means of TEPS, and whiskers the slowest and
+    fastest search."""
     needs_matplotlib()
     from matplotlib import pyplot
 

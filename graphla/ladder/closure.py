@@ -1,8 +1,10 @@
 """Closure: the whole search in one launch, as `graphla.algorithms.bfs` and `closure` run it.
 
-Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint; the loop of all rungs below is in the kernel.
-A level  pushes a list of vertices, or pulls by rows under a bitmap. One block, a cluster or all
-         blocks run it, whichever is cheapest. It ends at a grid-wide barrier, not with a launch.
+Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint. The loop over levels, which lower rungs run on
+         the host, is inside the kernel.
+A level  pushes from a list of vertices, or pulls into the vertices that a bitmap marks as
+         unreached. One block, one cluster or all blocks run it, whichever is cheapest. It ends with
+         a barrier instead of a launch.
 Wins     nearly everywhere on a card: on deep graphs because levels need no launches, and on broad
          graphs because it pulls with a plan (the matrix renumbered by degree).
 Source   docs/concepts/closure.md; graphla/backends/cuda/bfs.cuh and the files that it includes.
@@ -20,7 +22,8 @@ from graphla.stores import MatrixStore
 
 
 class Closure(Rung):
-    """The full plan is made first, so that no search profits from the searches before it."""
+    """The closure as a rung. The full plan is built in advance, so that all searches have the same
+    conditions."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -28,7 +31,7 @@ class Closure(Rung):
 
     @property
     def held(self) -> int:
-        """Bytes of both forms, the plan, and the levels."""
+        """Size of the matrix (CSR and CSC), the plan, and the levels, in bytes."""
         forms = {id(form): form for form in (self.a.csr, self.a.csc)}.values()
         report = self.a.report
         plan = 0 if report is None else report.nbytes

@@ -1,9 +1,9 @@
 """Compare strategies on one graph: time them from the same sources, and compare their results.
 
-A search is timed by the host's clock, from the call of `Prepared.search`, which resets the state of
-the previous search, until its levels are complete. Preparation and compilation are not included:
-the first search of a strategy is not timed. Each strategy starts with its own matrix, which has
-only the form by rows, so that no strategy profits from a form that another one built.
+The host's clock times a search from the call of `Prepared.search` until all levels are complete.
+This includes resetting the state of the previous search, but neither preparation nor compilation:
+an untimed search comes first. Each strategy gets its own matrix, which exists only in CSR form, so
+that no strategy profits from data that another one has built.
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ from semirings.dtypes import BOOL
 from semirings.exceptions import DeviceUnavailable, InvalidValue, Panic
 
 MOST = 1 << 20
-"""Maximum number of sources of a comparison."""
+"""Maximum number of sources in a comparison."""
 LIMIT = 0.4
-"""Seconds for the searches of a strategy, by default."""
+"""Default time limit for all searches of a strategy, in seconds."""
 AGAIN = 0.25
-"""If all searches take less than this many seconds, each runs again, and the better time counts."""
+"""If all searches together take less than this many seconds, they are repeated, and the better time
+counts."""
 
 
 def compare(
@@ -66,19 +67,18 @@ def compare(
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
             of one) with an entry A(i, j) for each edge i -> j. The values of A do not matter.
-        strategies: a list of keys of `ladder.STRATEGIES`; None takes all that run on the device of
-            A.
+        strategies: a list of keys of `ladder.STRATEGIES`; None selects all that run on A's device.
         sources: the number of sources, at least 1 and at most 2^20. They are vertices with an
-            out-edge, distinct if there are enough; those that reach the vertex with the most
-            out-edges come first.
+            out-edge, and are distinct if there are enough. Vertices that reach the vertex with the
+            most out-edges come first.
         seed: an integer of at least 0, which determines the sources.
-        limit: seconds for the searches of each strategy, at least 0. A strategy that exceeds it
-            searches from fewer sources, as its row shows; one that completes no search is listed as
-            slow.
+        limit: the time limit for all searches of a strategy, in seconds, at least 0. A strategy
+            that exceeds it searches from fewer sources, as its row shows. A strategy that completes
+            no search is listed as slow.
 
     Returns:
-        Comparison: a `Row` for each strategy that completed a search, and facts about the graph.
-            Speeds are in traversed edges per second (TEPS).
+        Comparison: a `Row` for each strategy that completed a search, and a description of the
+            graph. Speeds are in traversed edges per second (TEPS).
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
@@ -99,7 +99,8 @@ def compare(
 
 
 class Contest:
-    """A graph, the sources, and the results of the first strategy from each source."""
+    """A graph, the sources of the searches, and for each source the result of the first
+    strategy."""
 
     def __init__(self, A: GraphLike, sources: int, seed: int) -> None:
         self._A = A = adjacency(A.matrix if isinstance(A, Graph) else A)
@@ -170,7 +171,8 @@ class Contest:
         )
 
     def of(self, rows: Sequence[Row | None]) -> Comparison:
-        """Return the rows together with the facts that they share."""
+        """Return a comparison that consists of the rows and a description of the graph and the
+        machine."""
         A, timed = self._A, [row for row in rows if row is not None]
         if not timed:
             raise InvalidValue(f"limit is too short: no search was done by {', '.join(self._slow)}")
@@ -185,7 +187,8 @@ class Contest:
         )
 
     def _weigh(self, _: MatrixStore) -> np.ndarray:
-        """Count the edge ends at each vertex, two per edge; return the out-degrees on the host."""
+        """Store the number of edge ends at each vertex, where each edge has two ends. Return the
+        out-degrees as a host array."""
         out = degrees(self._A)._store.dense().values
         self._out = out
         self._ends = out + loops(self._A)._store.bitmap().present if self._symmetric else 2 * out
@@ -193,7 +196,7 @@ class Contest:
 
     def _prepare(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
-        if ready.seconds < 10 * limit:  # prepare again, to measure without compilation
+        if ready.seconds < 10 * limit:  # prepare again; this time without compilation
             del ready
             ready = prepare(self._rows_alone(), name)
         return ready
@@ -207,7 +210,8 @@ class Contest:
         return Matrix._of(perform("ladder", alone, self._A._store))
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
-        """Search from one source after another, at least one, until the limit is reached."""
+        """Search from one source after another until the time limit is reached. At least one search
+        runs."""
         taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
             left = limit - (time.perf_counter() - begin) - taken[0][0]
@@ -227,7 +231,7 @@ class Contest:
         return seconds, replace(search, levels=search.levels[:0], present=None)
 
     def _check(self, _: MatrixStore, name: str, k: int, search: Search) -> None:
-        """Compare a result with that of the first strategy; keep it if it is the first."""
+        """Compare a result with that of the first strategy. Store it if there is none yet."""
         do = backend(self._A.device)
         reached, levels = do.asarray(search.reached()), do.asarray(search.levels)
         levels = np.where(reached, levels.astype(np.int32), -1)
@@ -263,7 +267,7 @@ class Contest:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The result of the first strategy from one source; the level of unreached vertices is -1."""
+    """The result of the first strategy from one source. Unreached vertices have level -1."""
 
     strategy: str
     levels: Array

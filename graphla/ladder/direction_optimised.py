@@ -11,8 +11,8 @@ from graphla.ladder.rung import Search
 from graphla.stores import MatrixStore
 
 ALPHA, BETA = 4, 24
-"""Parameters of the rule. Its authors chose 14 and 24, on CPUs. Here a pull lasts as long as its
-longest row of an unreached vertex takes, so pulls pay later. With ALPHA = 14, 4 and 2, a search of
+"""Parameters of the rule. Its authors chose 14 and 24, for CPUs. Here a pull takes as long as the
+longest row of an unreached vertex, so it should start later. With ALPHA = 14, 4 and 2, a search of
 cnr-2000 (rows of up to 18,235 entries) takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes
 3.5, 3.6 and 7.6 ms.
 """
@@ -21,7 +21,7 @@ cnr-2000 (rows of up to 18,235 entries) takes 18.9, 7.8 and 4.3 ms, and a search
 class DirectionOptimised(CardRung):
     """f⟨¬p⟩ = f A by rows or by columns, with a dense frontier.
 
-    An undirected graph has one form for both directions.
+    An undirected graph needs only one matrix, because its rows are also its columns.
     """
 
     def __init__(self, a: MatrixStore) -> None:
@@ -36,7 +36,7 @@ class DirectionOptimised(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the forms and the levels."""
+        """Size of the rows, the columns and the levels, in bytes."""
         columns = 0 if self.columns is self.rows else nbytes(self.columns)
         return nbytes(self.rows, self.levels) + columns
 
@@ -61,7 +61,8 @@ class DirectionOptimised(CardRung):
         return self.found(depth)
 
     def measure_level(self, level: int) -> list[int]:
-        """Count a level's vertices, the edges out of them, and those out of unreached vertices."""
+        """Count the vertices of a level, the edges out of them, and the edges out of unreached
+        vertices."""
         args = (self.levels, self.rows.indptr, np.int64(self.n), np.int32(level))
         self.launch(self.count, self.n, *args, self.counters.next())
         return self.counters.read()

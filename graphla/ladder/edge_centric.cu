@@ -1,14 +1,15 @@
-// Edge-centric: a thread per edge; an edge out of the last level labels its unreached target.
+// Edge-centric: one thread per edge. If the edge's source is in the last level and its target is
+// unreached, the thread labels the target.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV of A as a list of edges (COO).
 // A level  reads every edge (8 bytes), regardless of the frontier, and the levels of each source
 //          and target: at least (8 m + 4 n) bytes per launch.
 // Races    Two threads may label a vertex at the same time, both with the same depth (an idempotent
-//          store). A level read from a cache may be as old as the start of the kernel. Then a
-//          vertex is labeled twice, but no vertex of the last level is missed.
+//          store). A level read from a cache may be as old as the start of the kernel. In that case
+//          a vertex may be labeled twice, but no vertex of the last level is missed.
 // Wins     on graphs with few levels, regardless of the degrees: every thread has one edge, so no
-//          lane waits for a hub, and adjacent edges are read together. Deep graphs read all m edges
-//          at each level.
+//          lane waits for a hub, and reads of edges are coalesced. On deep graphs it reads all m
+//          edges at each of many levels.
 // Source   Y. Jia, V. Lu, J. Hoberock, M. Garland, J. C. Hart, Edge v. Node Parallelism for Graph
 //          Centrality Metrics, GPU Computing Gems, Jade edition, 2011; W. Hwu, D. Kirk, I. El Hajj,
 //          Programming Massively Parallel Processors, 4th edition, 2022, section 15.4.

@@ -21,7 +21,7 @@ class EdgeCentric(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both ends of each edge, and of the levels."""
+        """Size of both ends of each edge, and of the levels, in bytes."""
         return nbytes(self.sources, self.targets, self.levels)
 
     def search(self, source: int) -> Search:

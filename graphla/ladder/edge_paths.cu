@@ -2,28 +2,28 @@
 //
 // Algebra  d = d min (d min.+ A) until no distance decreases: Bellman-Ford, as an SpMV over blocked
 //          COO.
-// Layout   as in edge_tuned.cu, with a weight per edge in addition. A distance takes four or eight
-//          bytes where a level takes one; the greatest value means "no distance".
+// Layout   as in edge_tuned.cu, plus a weight per edge. A distance takes four or eight bytes,
+//          whereas a level takes one. The largest value means "no distance".
 // A round  reads every edge, its weight, and the distances of both ends: at least (8 m + 4 n) bytes
 //          in 32 bits. A distance that decreases in a round may be read in the same round.
 // Races    Distances decrease by atomic minimum. A distance read from a cache may be as old as the
-//          start of the kernel, and thus too large. But then the thread that lowered it has
-//          requested another round. The last round lowers nothing, so all distances that it reads
-//          are current.
-// Limits   Two errors are reported: a sum below the smallest value, and a vertex that is reached
-//          only with a sum that is too large. Weights may be negative. A negative cycle would never
-//          end, so the host checks for one from time to time.
-// Wins     on broad graphs that need few rounds; elsewhere the near-far order of
-//          graphla.algorithms.sssp is faster.
+//          start of the kernel, and thus too large. But the thread that lowered the distance has
+//          requested another round. In the last round no distance is lowered, so all distances read
+//          in it are current.
+// Limits   Two errors are reported: a sum is below the smallest value, or all sums for a vertex are
+//          too large. Weights may be negative. With a negative cycle the rounds would never end, so
+//          the host checks for one from time to time.
+// Wins     on broad graphs that need few rounds. On other graphs, graphla.algorithms.sssp, which
+//          processes near vertices first, is faster.
 // Source   L. R. Ford, Network flow theory, 1956; R. Bellman, On a routing problem, 1958.
 #include "atomics.cuh"
 #include "edges.cuh"
 
 namespace graphla {
 
-enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // indices of the flags that a round reports
+enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // indices in `told` of the flags that a round reports
 
-/// Distances of one dtype: the value for "no distance", sums, and the atomic minimum.
+/// The distances, with the operations that depend on their dtype.
 template <class Distance> struct Distances {
   Distance *at;
   i64 *told;
@@ -40,7 +40,7 @@ template <class Distance> struct Distances {
     else atomicMin(&at[v], d);
   }
 
-  /// Relaxes an edge of weight w into v from a vertex at distance d; returns whether v improved.
+  /// Relaxes an edge with weight w into v from a vertex at distance d. Returns whether v improved.
   DEVICE bool relax(Distance d, Distance w, i32 v) const {
     if (d == none()) return false;
     Distance sum;
@@ -62,8 +62,8 @@ template <class Distance> struct Distances {
   }
 };
 
-/// Runs one round. told[] reports three facts: whether a distance improved (IMPROVED), whether a
-/// sum was too low (SANK), and whether a sum was too large (LOST).
+/// Runs one round. Sets three flags in `told`: a distance improved (IMPROVED), a sum was too small
+/// (SANK), a sum was too large (LOST).
 template <class Op, class Distance, class Edge, bool BOTH>
 __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
                            const u64 *__restrict__ corners, const Distance *__restrict__ weights,

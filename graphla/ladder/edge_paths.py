@@ -1,4 +1,4 @@
-"""Shortest paths on a card, with one launch per round over edges in squares. See edge_paths.cu."""
+"""Shortest paths on a card. Each round is one launch over all edges. See edge_paths.cu."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphla.stores import MatrixStore
 SIDE = 14
 """log2 of the number of vertices in a block of distances."""
 LEAST = 16
-"""If chunks have fewer edges than this on average, blocks are not used."""
+"""If chunks would have fewer edges than this on average, edges are not sorted by squares."""
 
 
 class EdgePaths:
@@ -33,16 +33,17 @@ class EdgePaths:
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         return self.edges.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """Set all distances to none, except that of the source, which is 0."""
+        """Set the distance of the source to 0, and all others to "no distance"."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return flags: distance improved, sum too low, sum too high."""
+        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
+        too large."""
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
         self._kernel(*self._shape, *args)

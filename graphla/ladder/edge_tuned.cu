@@ -1,22 +1,24 @@
-// Edge-centric, tuned: the edge-centric search over edges in a layout that minimizes the bytes read
-// per level.
+// Edge-centric, tuned: the edge-centric search with a layout of the edges that minimizes the number
+// of bytes read per level.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV of A as blocked COO.
 // Layout   A level is one byte, 255 if the vertex is unreached. Beyond level 254 the search
 //          continues with 32-bit levels. An undirected edge is stored once, and both of its ends
-//          are tested; self-loops are left out. Edges are sorted by blocks of targets, then of
-//          sources: the squares of the matrix. Within a square both ends of an edge take 16 bits
-//          each, together one word. If squares would be nearly empty, an edge is one word of 64
-//          bits instead, in the order of the rows.
-// A level  Each block of threads takes a run of chunks of 256 edges (1 KB), mostly in one column of
-//          squares, so that the 64 KB of levels that it reads at random stay in the cache of its
-//          multiprocessor. (Copying them to shared memory first was as fast, and slower with few
-//          edges.) To have many loads in flight, a warp reads a whole chunk before the levels of
-//          its ends (those of the sources are adjacent), and the next chunk before it tests this
-//          one. At least (4 m + n) bytes per launch (8 m with words of 64 bits), where m is half
-//          the number of edges if the graph is undirected.
+//          are tested; self-loops are left out. The matrix is divided into squares of 2^16 rows and
+//          columns, and edges are sorted by square. The squares of one column are adjacent. Within
+//          a square, each end of an edge takes 16 bits, so an edge takes one 32-bit word. If the
+//          squares would be nearly empty, an edge is a 64-bit word instead, and edges are sorted by
+//          row.
+// A level  Each block of threads takes consecutive chunks of 256 edges (1 KB). Most of them are in
+//          one column of squares, so that the 64 KB of levels that the block reads at random stay
+//          in the cache of its multiprocessor. (Copying them to shared memory first was not faster,
+//          and was slower with few edges.) To have many loads in flight, a warp reads a whole chunk
+//          of edges before it reads the levels of their ends, and it reads the next chunk before it
+//          tests this one. A launch reads at least (4 m + n) bytes (8 m instead of 4 m with 64-bit
+//          words), where m is the number of stored edges.
 // Races    as in edge_centric.cu.
-// Limits   none: more than 254 levels, or squares that do not pay off, use a wider word.
+// Limits   none: if there are more than 254 levels, or if squares do not pay off, wider words are
+//          used.
 // Wins     where edge-centric does: on broad graphs with few levels.
 // Source   A thread per edge: Y. Jia et al., Edge v. Node Parallelism for Graph Centrality Metrics,
 //          GPU Computing Gems, 2011. The blocks: A. Buluc et al., Parallel Sparse Matrix-Vector and
@@ -25,16 +27,16 @@
 
 namespace graphla {
 
-/// Number of edges of a chunk per lane; their loads are in flight at the same time.
+/// Number of edges per lane in a chunk. Their loads are all in flight at the same time.
 template <class Edge> constexpr int BATCH = LANE_BYTES / sizeof(Edge);
 
-/// Whether a warp loads the edges of its next chunk before it tests the current ones. With 32-bit
-/// levels too few registers are left for this.
+/// Whether a warp loads the edges of its next chunk before it tests the current chunk. With 32-bit
+/// levels, there are too few registers for this.
 template <class Level> constexpr bool AHEAD = sizeof(Level) == 1;
 
-/// Whether the levels of targets are read before it is known that they are needed. Within a square
-/// they are near each other in memory, and if both ends of an edge are tested most of them are
-/// needed.
+/// Whether to read the levels of targets before it is known that they are needed. This pays off
+/// within a square, where these levels are close together in memory, if both ends of an edge are
+/// tested, because most of the levels are then needed.
 template <class Edge, bool BOTH> constexpr bool NEAR = sizeof(Edge) == 4 && BOTH;
 
 /// The parameters of one level.
@@ -44,7 +46,7 @@ template <class Level> struct Step {
   Level before, now;
 };
 
-/// The edges of a chunk that one lane holds.
+/// The edges of a chunk that one lane processes.
 template <class Edge> struct Batch {
   Edge edge[BATCH<Edge>];
   Square square;
@@ -55,11 +57,11 @@ template <class Edge> struct Batch {
     const i32 count = i32(starts[chunk + 1] - begin);
     square = Square(corners[chunk]);
 #pragma unroll
-    for (int k = 0; k < BATCH<Edge>; ++k)  // past the end, read the last edge again
+    for (int k = 0; k < BATCH<Edge>; ++k)  // after the last edge, read that edge again
       edge[k] = load_once(&edges[begin + least(k * WARP + lane(), count - 1)]);
   }
 
-  /// Tests these edges; returns whether they labeled a vertex.
+  /// Tests these edges. Returns whether a vertex was labeled.
   template <bool BOTH, class Level> DEVICE bool test(const Step<Level> &step) const {
     Level *const sources = step.levels + square.row, *const targets = step.levels + square.column;
     Level from[BATCH<Edge>], to[BATCH<Edge>];
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(EDGE_BLOCK)
   if (__syncthreads_or(labels) && threadIdx.x == 0) store_relaxed(found, i64(1));
 }
 
-/// Converts levels of one byte to 32 bits: 255 becomes -1.
+/// Converts levels from one byte to 32 bits; 255 becomes -1.
 template <class Op>
 __global__ void widen_levels(const u8 *__restrict__ narrow, i64 n, i32 *levels) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid())

@@ -1,4 +1,4 @@
-"""Edge-centric, tuned: one launch per level over edges in squares.
+"""Edge-centric, tuned: one launch per level over all edges, in a compact layout.
 
 See edge_tuned.cu for the technique, and edges.py for the layout.
 """
@@ -16,11 +16,11 @@ from graphla.ladder.rung import Search
 from graphla.stores import MatrixStore
 
 LAST = 254
-"""The greatest level that fits a byte (255 means unreached)."""
+"""The largest level that fits in a byte (255 means unreached)."""
 SIDE = 16
 """log2 of the number of vertices in a block of levels."""
 LEAST = 16
-"""If chunks have fewer edges than this on average, blocks are not used."""
+"""If chunks would have fewer edges than this on average, edges are not sorted by squares."""
 
 
 class EdgeTuned(CardRung):
@@ -34,7 +34,7 @@ class EdgeTuned(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the edges, the levels of one byte, and the 32-bit levels if they were used."""
+        """Size of the edges, the one-byte levels and, if needed, the 32-bit levels, in bytes."""
         wide = 0 if self.wide is None else self.wide.nbytes
         return self.edges.nbytes + self.narrow.nbytes + wide
 
@@ -61,7 +61,7 @@ class EdgeTuned(CardRung):
         return depth * self.edges.words.nbytes + levels
 
     def _keep(self, levels: Array) -> None:
-        """Use this array for the levels from now on."""
+        """Use this array for the levels from now on, with a kernel for its dtype."""
         spec = levels.dtype, self.edges.words.dtype, self.edges.both
         self.levels = levels
         self._kernel = load("edge_tuned.cu", "edge_tuned", NOTHING, *spec)

@@ -1,18 +1,19 @@
-// Edges in squares of the matrix, in chunks, and how the threads of a grid share the chunks.
+// Edges stored in chunks, each within one square of the matrix, and how a grid divides the chunks.
 //
-// edges.py lays them out. Edge e of chunk c, where starts[c] <= e < starts[c + 1], is in the square
-// whose first column and row are the halves of corners[c]. One word holds its source and target as
-// offsets from that corner, half a word each. Corners ascend, so squares of a column are adjacent.
+// edges.py builds this layout. Chunk c consists of the edges starts[c] to starts[c + 1] - 1. The
+// upper and lower half of corners[c] are the first column and the first row of its square. An edge
+// is one word, whose halves are the offsets of its source and target from that row and column.
+// Corners are ascending, so the squares of one column are adjacent.
 #ifndef GRAPHLA_EDGES
 #define GRAPHLA_EDGES
 #include "device.cuh"
 
 namespace graphla {
 
-/// How warps read chunks of edges.
+/// Constants for how warps read chunks of edges.
 enum EdgeShape {
-  LANE_BYTES = 32,   // bytes of edge words that a lane reads at once
-  EDGE_BLOCK = 1024  // maximum threads per block; large blocks share the levels of their squares
+  LANE_BYTES = 32,   // number of bytes of edges that a lane reads at once
+  EDGE_BLOCK = 1024  // maximum threads per block; large blocks reuse cached levels more often
 };
 
 /// The first row and column of a chunk's square.
@@ -30,8 +31,8 @@ template <class Edge> DEVICE u32 target_of(Edge edge) {
   return u32(edge & ((Edge(1) << (4 * sizeof(Edge))) - 1));
 }
 
-/// The chunks of this block, which its warps share: a contiguous run, so that reads at one time are
-/// in few squares.
+/// The chunks of this block, which its warps share. They are contiguous, so that at any time the
+/// block reads from few squares.
 struct Run {
   i64 begin, end;
   DEVICE explicit Run(i64 chunks) {

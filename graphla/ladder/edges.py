@@ -1,4 +1,4 @@
-"""The edges of a graph on a card, in chunks of squares, as the tuned kernels read them.
+"""The edges of a graph in the layout that the tuned kernels read.
 
 See edge_tuned.cu and edges.cuh for the layout.
 """
@@ -19,20 +19,20 @@ from graphla.stores import MatrixStore
 
 LANE_BYTES, BLOCK = enumeration("edges.cuh", "EdgeShape")
 CHUNK = LANE_BYTES * WARP
-"""Bytes of edge words that a warp reads at once."""
+"""Number of bytes of edges that a warp reads at once."""
 FEW_THREADS = 256
-"""Threads per block if larger blocks would leave half of the card idle."""
+"""Number of threads per block if larger blocks would leave half of the card idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Edges as 32-bit words in squares, or as 64-bit words by rows."""
+    """Edges, stored as 32-bit words sorted by square or as 64-bit words sorted by row."""
 
-    words: Array  # uint32 or uint64: source and target, half a word each
+    words: Array  # uint32 or uint64: source in the upper half, target in the lower half
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: the first column and row of a chunk's square
-    both: bool  # whether an edge also represents its reverse
-    weights: Array | None  # one per edge, in the same order
+    both: bool  # whether each edge also represents its reverse
+    weights: Array | None  # one weight per edge, in the order of `words`
 
     @property
     def count(self) -> int:
@@ -41,19 +41,19 @@ class Edges:
 
     @property
     def chunks(self) -> np.int64:
-        """Number of chunks, in the type that kernels take."""
+        """Number of chunks, as a kernel argument."""
         return np.int64(self.corners.size)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
+        """Size of all arrays, in bytes."""
         weights = 0 if self.weights is None else self.weights.nbytes
         return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
 
     def shape(self, kernel: Kernel) -> tuple[int, int]:
-        """Return the number of blocks, at most as many as run at once, and the threads per block.
+        """Return the number of blocks and of threads per block. All blocks can be resident at once.
 
-        Each block has its own run of chunks, with at least one chunk per warp.
+        Each block processes consecutive chunks, with at least one chunk per warp.
         """
         processors = card().multiprocessors
         chunks = self.corners.size
@@ -65,9 +65,9 @@ class Edges:
 def lay_out(
     a: MatrixStore, side: int, least: float, weights: Any = None, loops: bool = False
 ) -> Edges:
-    """Lay out each edge once, in squares of 2^side vertices (side <= 16: an end is half a word).
+    """Store each edge once, sorted by squares of 2^side rows and columns, where side <= 16.
 
-    If chunks would have fewer than `least` edges on average, edges are laid out by rows instead.
+    If chunks would have fewer than `least` edges on average, edges are sorted by row instead.
     `weights` is the dtype of the weights; `loops` keeps self-loops.
     """
     sources, targets = rows_of(a.csr), a.csr.indices
@@ -116,9 +116,10 @@ def _in_squares(
 
 
 def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
-    """Return the starts of the chunks (and the end of the last), and their squares.
+    """Return an array with the starts of the chunks and the end of the last one, and an array with
+    the square of each chunk.
 
-    `squares` has the square of each edge, in ascending order.
+    `squares` contains the square of each edge, and is sorted.
     """
     m = squares.size
     if not m:

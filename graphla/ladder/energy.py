@@ -1,8 +1,8 @@
-"""The power that a card draws while it works, from the driver's library (NVML).
+"""Measure the power that a card draws while it works, with the driver's library (NVML).
 
 The library comes with the driver, so nothing needs to be installed. Recent cards count the joules
-that they have used since the driver was loaded. The counter advances in steps of up to 100 ms, so a
-thread samples it during the work. The power is computed between two steps of the counter.
+that they have used since the driver was loaded. The counter is updated only every 100 ms or so, so
+a thread samples it during the work. The power is computed from two updates of the counter.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from threading import Event, Thread
 from typing import Any
 
 REGION = 0.28
-"""Minimum seconds of work between the first and the last step of the counter."""
+"""Minimum time between the first and the last update of the counter, in seconds."""
 PATIENCE = 2.0
-"""Seconds after which the counter is assumed to be stuck."""
+"""If the work has taken this many seconds, stop waiting for updates of the counter."""
 _INTERVAL = 0.004
 
 Joules = Callable[[], float | None]
 
 
 def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
-    """Return the card's mean power while work() is called repeatedly; None if it is unknown."""
+    """Return the card's mean power while work() is called repeatedly, or None if it is unknown."""
     if joules is None or joules() is None:
         return None
     samples, done = list[tuple[float, float]](), Event()
@@ -46,7 +46,7 @@ def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
 
 
 def between_steps(samples: list[tuple[float, float]]) -> float | None:
-    """Return the mean watts between the first and the last step of samples (seconds, joules)."""
+    """Return the mean power in watts between the first and the last update in the samples."""
     steps = _steps(samples)
     if len(steps) < 2:
         return None
@@ -74,7 +74,7 @@ def _watch(joules: Joules, samples: list[tuple[float, float]], done: Event) -> N
 
 
 def counter(device: str) -> Joules | None:
-    """Return a function that reads the joules used by a device; None if it does not report them."""
+    """Return a function that reads the energy counter of a device, or None if it has none."""
     library = None if device == "cpu" else _library()
     if library is None:
         return None
@@ -94,7 +94,7 @@ def counter(device: str) -> Joules | None:
 
 @cache
 def _library() -> Any:
-    """Return NVML, initialized; None if it is missing."""
+    """Return the initialized NVML library, or None if it is missing."""
     try:
         library = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
         return None if library.nvmlInit_v2() else library

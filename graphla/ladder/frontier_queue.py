@@ -13,7 +13,7 @@ from graphla.stores import MatrixStore
 
 
 class FrontierQueue(CardRung):
-    """f⟨¬p⟩ = f A by rows, with the frontier as a list in two arrays, swapped at each level.
+    """f⟨¬p⟩ = f A by rows. Two arrays hold the current and the next frontier as lists.
 
     The host reads the length of the next list, and launches one thread per vertex in it.
     """
@@ -32,11 +32,12 @@ class FrontierQueue(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the levels and both lists."""
+        """Size of the rows, the levels and both lists, in bytes."""
         return nbytes(self.rows, self.levels, self.frontier, self.following)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Per vertex: list entry (written, read), level, two offsets. Per edge: index and level."""
+        """Per vertex: a list entry, written and read; its level; two offsets. Per edge: an index
+        and a level."""
         return (12 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def begin(self, source: int) -> None:
@@ -57,9 +58,10 @@ class FrontierQueue(CardRung):
         return self.found(depth)
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """List in `following` the vertices found from the `count` vertices at level `depth`.
+        """Expand the `count` vertices of the frontier, at level `depth`; list the new ones in
+        `following`.
 
-        Return their number, and how many levels farther from the source they are.
+        Return the number of vertices listed, and the number of levels processed.
         """
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))
         args += (np.int32(depth + 1), self.levels, self.following, self.counters.next())

@@ -1,20 +1,20 @@
-// Hierarchical queue: each group of lanes has a queue, which is merged into the block's queue,
-// which is merged into the global queue.
+// Hierarchical queue: the queues of groups of lanes are merged into the block's queue, and the
+// queues of all blocks are merged into the global queue.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
 //          the only difference is how the entries of the result are gathered.
-// A level  reads and writes what a privatized queue does, but the threads of a block share GROUPS
-//          counters instead of one. Adjacent lanes find vertices at the same time, so a thread's
-//          group is its index modulo GROUPS, which spreads these lanes over all counters.
+// A level  reads and writes the same data as a privatized queue, but the threads of a block share
+//          GROUPS counters instead of one. Adjacent lanes find vertices at the same time, so a
+//          thread's group is its index modulo GROUPS, which spreads these lanes over all counters.
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
-// Limits   Each stage may overflow. A vertex that does not fit a group's ROOM goes to the block's
-//          queue at once. A vertex that does not fit the block's BLOCK_ROOM, then or when the
-//          groups are merged, goes to the global queue. That queue has n entries, and no vertex is
-//          claimed twice.
-// Wins     where atomics in shared memory are slow, or many lanes of a warp find something at the
-//          same time. A card that combines the atomics of a warp in hardware saves less time, and
-//          the additional merge costs time.
+// Limits   Each stage may overflow. A vertex that does not fit in its group's queue (ROOM entries)
+//          goes directly to the block's queue. A vertex that does not fit in the block's queue
+//          (BLOCK_ROOM entries) goes to the global queue. That queue has n entries, and no vertex
+//          is claimed twice.
+// Wins     where atomics in shared memory are slow, or where many lanes of a warp find vertices at
+//          the same time. On a card that combines the atomics of a warp in hardware, it saves less
+//          time, and the additional merge costs time.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010, section 4 (warp, block and grid level queues).
 #include "device.cuh"
@@ -30,7 +30,8 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
   SHARED(i32, groups, GROUPS * ROOM);
   SHARED(i32, queue, BLOCK_ROOM);
   SHARED(u32, asked,
-         GROUPS + 1);     // entries requested, per group and by the block, including overflow
+         GROUPS + 1);     // number of entries requested in each group's queue and in the block's
+                          // queue, including overflow
   SHARED(u64, first, 1);  // start of the block's range in the global queue
   const u32 group = threadIdx.x % GROUPS;
   for (u32 k = threadIdx.x; k <= GROUPS; k += blockDim.x) asked[k] = 0;
@@ -41,7 +42,7 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached before, or claimed by another
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // w was already reached or claimed
       const u32 place = atomicAdd(&asked[group], 1u);
       if (place < ROOM) {
         groups[group * ROOM + place] = w;
@@ -53,7 +54,7 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
     }
   }
 
-  // The queues of the groups follow what the block's queue already holds.
+  // Copy the queues of the groups to the end of the block's queue.
   __syncthreads();
   u32 held = least(asked[GROUPS], u32(BLOCK_ROOM)), begin = 0, length = 0;
   for (u32 g = 0; g < GROUPS; ++g) {

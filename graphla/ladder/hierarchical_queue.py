@@ -1,4 +1,5 @@
-"""Hierarchical queue: queues per group of lanes, per block, and one for all blocks. See its .cu."""
+"""Hierarchical queue: queues for groups of lanes, for blocks, and for the grid. See its .cu
+file."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from graphla.ladder.frontier_queue import FrontierQueue
 
 GROUPS = 4
 """Number of groups of a block's threads; it divides 256, and thread t is in group t mod GROUPS.
-With 1, 2, 4 or 8, a search takes the same time within 4 % on an H200, whose hardware combines the
+With 1, 2, 4 or 8 groups, search times agree within 4 % on an H200, whose hardware combines the
 atomics of a warp.
 """
 ROOM = 512
@@ -17,7 +18,7 @@ BLOCK_ROOM = 2048
 
 
 class HierarchicalQueue(FrontierQueue):
-    """f⟨¬p⟩ = f A by rows; the vertices found are gathered in three stages."""
+    """f⟨¬p⟩ = f A by rows; the vertices found are collected in three stages."""
 
     def compiled(self) -> Kernel:
         """Return the kernel that runs a level."""

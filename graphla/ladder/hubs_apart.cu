@@ -1,14 +1,15 @@
-// Hubs apart: one queue holds vertices, which get a thread each; another holds pieces of hubs,
-// which get a warp each.
+// Hubs apart: there is one queue for vertices, with one thread per vertex, and one for pieces of
+// hubs, with one warp per piece.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, with the longest rows cut into pieces of
 //          equal length.
 // A level  reads the vertices and pieces in the queues, their offsets, edges, and neighbors'
-//          levels. One atomic claims each vertex found, and another one its position in a queue. A
-//          search moves at least 12 bytes and four offsets per reached vertex, and 8 bytes per edge
-//          of it. No thread reads HUB or more edges of a row, and no warp more than PIECE.
-// Races    Many edges may lead to one vertex. The thread whose compare-and-swap finds it unreached
-//          queues it, so that it is queued once.
+//          levels. For each vertex found, one atomic claims the vertex, and another claims its
+//          position in a queue. A search moves at least 12 bytes and four offsets for each reached
+//          vertex, and 8 bytes for each edge out of it. A thread reads fewer than HUB edges of a
+//          row, and a warp at most PIECE edges.
+// Races    Many edges may lead to one vertex. Only the thread whose compare-and-swap succeeds
+//          queues this vertex.
 // Wins     where a few vertices have most of the edges (social and web graphs): with a thread per
 //          vertex, a level would last as long as its largest hub. In a graph without hubs, reading
 //          the degree of each vertex has no benefit.
@@ -20,9 +21,9 @@
 
 namespace graphla {
 
-/// The queues of a level. A hub is queued as pieces of PIECE edges: the vertex in the upper half of
-/// a word, the number of the piece in the lower half. Every other vertex is queued by its number.
-/// counts[] holds the length of `vertices` and the length of `pieces`.
+/// The queues of a level. A hub is queued as pieces of PIECE edges. A piece is a word with the
+/// vertex in its upper half and the number of the piece in its lower half. Any other vertex is
+/// queued as its number. counts[] holds the length of `vertices` and the length of `pieces`.
 template <int HUB, int PIECE> struct Queues {
   i32 *vertices;
   u64 *pieces, *counts;
@@ -46,15 +47,15 @@ __global__ void hubs_begin(const Offset *__restrict__ indptr, i32 source, i32 *n
   queues.add(source, i64(indptr[source + 1] - indptr[source]));
 }
 
-/// Fills the queues of level `depth` from those of level depth - 1, which hold `count` vertices and
-/// `piece_count` pieces.
+/// Fills the queues of level `depth` from the queues of level depth - 1, which contain `count`
+/// vertices and `piece_count` pieces.
 template <class Op, class Offset, int HUB, int PIECE>
 __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                            const i32 *__restrict__ vertices, i64 count,
                            const u64 *__restrict__ pieces, i64 piece_count, i32 depth, i32 *levels,
                            i32 *next, u64 *next_pieces, u64 *counts) {
   const Queues<HUB, PIECE> queues = {next, next_pieces, counts};
-  const i64 by_warps = piece_count * WARP;  // number of threads that work on pieces, a warp each
+  const i64 by_warps = piece_count * WARP;  // threads for pieces, one warp per piece
   for (i64 t = thread_in_grid(); t < by_warps + count; t += threads_in_grid()) {
     i64 e, end, step = 1;
     if (t < by_warps) {
@@ -69,7 +70,7 @@ __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restr
     for (; e < end; e += step) {
       const i32 w = indices[e];
       if (load_cached(&levels[w]) >= 0) continue;           // reached before
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // claimed by another thread
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // another thread has claimed w
       queues.add(w, i64(indptr[w + 1] - indptr[w]));
     }
   }

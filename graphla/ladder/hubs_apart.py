@@ -13,16 +13,16 @@ from graphla.stores import MatrixStore
 FILE = "hubs_apart.cu"
 
 HUB, PIECE = 64, 256
-"""Minimum degree of a hub, and the edges per piece of a hub, which one warp reads. With these
-values a search of kron-20 takes 0.78 ms. It takes 0.83 ms with 32 and 32, 0.84 ms with 128 and 128,
-0.93 ms with 256 and 1024, 1.5 ms with 1024 and 1024, and 32 ms if no vertex counts as a hub.
+"""Minimum degree of a hub, and number of edges in a piece, which one warp reads. With these values
+a search of kron-20 takes 0.78 ms. It takes 0.83 ms with 32 and 32, 0.84 ms with 128 and 128, 0.93
+ms with 256 and 1024, 1.5 ms with 1024 and 1024, and 32 ms if no vertex counts as a hub.
 """
 
 WARP = 32
 
 
 class HubsApart(CardRung):
-    """f⟨¬p⟩ = f A by rows, the frontier as two lists: a thread per vertex, a warp per hub piece."""
+    """f⟨¬p⟩ = f A by rows. The frontier is a list of vertices and a list of pieces of hubs."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
@@ -37,11 +37,12 @@ class HubsApart(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the levels, and two of each queue."""
+        """Size of the rows, the levels, and two queues of each kind, in bytes."""
         return nbytes(self.rows, self.levels, *self.vertices, *self.pieces)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """The bytes of a frontier queue, plus two offsets per vertex for its degree."""
+        """The same bytes as for a frontier queue, plus two offsets per vertex, from which its
+        degree is computed."""
         return (12 + 4 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:

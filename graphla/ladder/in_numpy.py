@@ -1,7 +1,7 @@
 """Rungs on the CPU, in NumPy: whole-array operations where a card would run a kernel.
 
 Each rung shows in a few lines what its kernel does thread by thread. An array operation also
-computes what a thread would skip, so these rungs serve to explain, not to be fast.
+computes what a thread would skip, so these rungs are meant to explain, not to be fast.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from graphla.stores import MatrixStore
 
 
 class NumPyRung(Rung):
-    """A search by levels, with a few array operations per level."""
+    """A search that computes each level with a few array operations."""
 
     warms_up = False
     levels: Array
@@ -59,8 +59,8 @@ class NumPyRung(Rung):
         """Label the vertices with an in-neighbor in the last level: f⟨¬p⟩ = f A, by columns.
 
         The first pass reads one in-neighbor of each unreached vertex, the second pass two more, the
-        third four more, and so on. So all passes together read at most about twice as much as a
-        thread that stops at its first hit.
+        third four more, and so on. So all passes together read at most about twice as many edges as
+        a thread that stops at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
@@ -85,7 +85,7 @@ class NumPyRung(Rung):
 
 
 class VertexPush(NumPyRung):
-    """The strategy of vertex_push.cu: the frontier is found in the levels, not stored."""
+    """The strategy of vertex_push.cu: the frontier is not stored, but computed from the levels."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -93,11 +93,11 @@ class VertexPush(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows and the levels."""
+        """Size of the rows and the levels, in bytes."""
         return _nbytes(self.rows) + 4 * self.n
 
     def step(self) -> bool:
-        """Push along the rows of the frontier."""
+        """Compute a level by a push along the rows of the frontier."""
         self.operations += 2
         return self.push(self.rows, np.flatnonzero(self.levels == self.depth - 1))
 
@@ -111,11 +111,11 @@ class VertexPull(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the columns and the levels."""
+        """Size of the columns and the levels, in bytes."""
         return _nbytes(self.columns) + 4 * self.n
 
     def step(self) -> bool:
-        """Pull by the columns of the unreached vertices."""
+        """Compute a level by a pull along the columns of the unreached vertices."""
         return self.pull(self.columns)
 
 
@@ -134,17 +134,17 @@ class DirectionOptimised(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both forms (perhaps the same one), the degrees and the levels."""
+        """Size of the rows and columns, the degrees and the levels, in bytes."""
         forms = {id(form): form for form in (self.rows, self.columns)}.values()
         return sum(map(_nbytes, forms)) + self.degrees.nbytes + 4 * self.n
 
     def begin(self, source: int, dtype: Any = np.int32) -> None:
-        """Start with a push, since the frontier is one vertex."""
+        """Prepare a search. It starts with a push, because the frontier is a single vertex."""
         super().begin(source, dtype)
         self._left, self._pulls, self._before = self.rows.nvals, False, 0
 
     def step(self) -> bool:
-        """Push by rows or pull by columns."""
+        """Compute a level by a push or a pull."""
         frontier = np.flatnonzero(self.levels == self.depth - 1)
         edges = int(self.degrees[frontier].sum(dtype=np.int64))
         self._left -= edges
@@ -166,7 +166,7 @@ class EdgeCentric(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both ends of each edge, and of the levels."""
+        """Size of both ends of each edge, and of the levels, in bytes."""
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
@@ -185,11 +185,11 @@ class EdgeCentric(NumPyRung):
 class EdgeTuned(NumPyRung):
     """The strategy of edge_tuned.cu, without squares.
 
-    Levels are bytes, an undirected edge is stored once, and its ends have 16 bits each if possible.
+    Levels are bytes, and an undirected edge is stored once. Its ends have 16 bits each if possible.
     """
 
     LAST = 254
-    """The greatest level that fits a byte (255 means unreached)."""
+    """The largest level that fits in a byte (255 means unreached)."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -201,11 +201,11 @@ class EdgeTuned(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Bytes of both ends of each stored edge, and of the levels of one byte."""
+        """Size of both ends of each stored edge, and of the one-byte levels, in bytes."""
         return self.sources.nbytes + self.targets.nbytes + self.n
 
     def begin(self, source: int, dtype: Any = np.uint8) -> None:
-        """Start with levels of one byte."""
+        """Prepare a search that starts with one-byte levels."""
         super().begin(source, dtype)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
@@ -241,17 +241,18 @@ class EdgePaths:
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         ends = self.sources.nbytes + self.targets.nbytes
         return ends + self.weights.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """Set all distances to none, except that of the source, which is 0."""
+        """Set the distance of the source to 0, and all others to "no distance"."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return flags: distance improved, sum too low, sum too high."""
+        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
+        too large."""
         d, w, targets = self.distances[self.sources], self.weights, self.targets
         with np.errstate(all="ignore"):
             sums = d + w

@@ -1,7 +1,7 @@
-"""Shortest paths from one source over a list of edges, in the rounds of Bellman and Ford.
+"""Shortest paths from one source over a list of edges, by the Bellman-Ford algorithm.
 
-The edge-centric rungs run these rounds. graphla.algorithms has faster functions (`sssp`), which
-return more.
+The edge-centric rungs run its rounds. The functions in graphla.algorithms, such as `sssp`, are
+faster and return more.
 """
 
 from __future__ import annotations
@@ -26,26 +26,28 @@ from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 PATIENCE = 1024
-"""Rounds before the first check for a negative cycle, if weights may be negative. With n vertices
-the check comes after round n at the latest: without such a cycle, round n changes nothing."""
+"""If weights may be negative, the number of rounds before the first check for a negative cycle. In
+a graph with n vertices, the check comes after round n at the latest, because without a negative
+cycle round n changes nothing."""
 
 
 class Rounds(Protocol):
-    """The distances of a running computation on a graph, which proceeds in rounds."""
+    """A shortest-path computation that proceeds in rounds, with its distances."""
 
     distances: Array
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         ...
 
     def begin(self, source: int) -> None:
-        """Set all distances to none, except that of the source, which is 0."""
+        """Set the distance of the source to 0, and all others to "no distance"."""
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round; return flags: distance improved, sum too low, sum too high."""
+        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
+        too large."""
         ...
 
 
@@ -84,7 +86,7 @@ class Paths:
 
     @property
     def held(self) -> int:
-        """Bytes of edges, weights and distances."""
+        """Size of edges, weights and distances, in bytes."""
         return self._rounds.held
 
     def sssp(self, source: Any) -> Vector:
@@ -161,19 +163,19 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
 
     Find shortest paths from one vertex by rounds over all edges.
 
-    Takes O(n m) time at worst. `graphla.algorithms.sssp` and `bellman_ford` are faster, and return
-    more.
+    Takes O(n m) time in the worst case. `graphla.algorithms.sssp` and `bellman_ford` are faster,
+    and return more.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
             j) for each edge i -> j. If it is a Graph, vertices are its labels. Its values are the
-            lengths of the edges, which may be below 0.
+            lengths of the edges, which may be negative.
         source: a vertex.
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
         dtype: the dtype of the distances: "INT64" or "INT32" for integer weights, "FP64" or "FP32"
-            for floating-point weights. None takes the 64-bit type; a 32-bit type needs half the
-            memory. The greatest value of an integer type means "no distance".
+            for floating-point weights. None selects the 64-bit type; a 32-bit type needs half the
+            memory. The largest value of an integer type means "no distance".
 
     Returns:
         Vector: the distances, of size n and the given dtype, without entries at vertices that are
@@ -199,7 +201,8 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
 
 
 def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
-    """Return the dtype of the distances: INT64 or FP64, or the given one if the weights fit it."""
+    """Return the dtype of the distances: `wide`, or `given` if it is not None. All weights must fit
+    in it."""
     if given is None:
         given = wide
     names = ("FP32", "FP64") if wide == "FP64" else ("INT32", "INT64")

@@ -22,7 +22,7 @@ from semirings.dtypes import INT32
 
 
 class Prepared:
-    """A strategy prepared for many searches of one graph; the data that it reads is laid out once.
+    """A strategy prepared for many searches of one graph. Its data is laid out only once.
 
     Run one search at a time: each search overwrites the state of the previous one.
 
@@ -44,7 +44,7 @@ class Prepared:
 
     @property
     def held(self) -> int:
-        """Bytes of the data that the strategy reads, and of its state."""
+        """Size of the data that the strategy reads, and of its state, in bytes."""
         return self._rung.held
 
     @property
@@ -53,16 +53,16 @@ class Prepared:
         return self._rung.warms_up
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Return the minimum bytes that a search moves, or None if the strategy cannot tell.
+        """Return the minimum number of bytes that a search moves, or None if it is unknown.
 
         The search reached `vertices` vertices with `edges` entries in their rows in `depth` levels.
         """
         return self._rung.moves(vertices, edges, depth)
 
     def search(self, source: int, within: float = inf) -> Search:
-        """Run one search and return its result; its levels are valid until the next search.
+        """Run one search and return its result. Its levels are valid until the next search.
 
-        A rung on the CPU that checks the clock raises OutOfTime after `within` seconds.
+        A rung that checks the clock, as some CPU rungs do, raises OutOfTime after `within` seconds.
         """
         start = validation.vertex(source, self._store.nrows)
         self._rung.deadline = time.perf_counter() + within
@@ -97,8 +97,8 @@ class Prepared:
             search, do = self._rung.search(start), backend(self._device)
             present, levels = do.asarray(search.reached()), do.asarray(search.levels)
             if search.present is None or levels.dtype != np.int32:
-                levels = levels.astype(np.int32)  # copy, because the next search overwrites it
-            count = int(present.sum())  # waits for both arrays
+                levels = levels.astype(np.int32)  # a copy that the next search does not overwrite
+            count = int(present.sum())  # this waits until both arrays are complete
             storage = BitmapVector(present.size, present, levels, count)
             return VectorStore(self._store.device, INT32, storage)
 

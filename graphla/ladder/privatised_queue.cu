@@ -1,17 +1,17 @@
-// Privatized queue: a queue for each block in shared memory, copied into the global queue.
+// Privatized queue: each block has a queue in shared memory, which it copies into the global queue.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
 //          the only difference is how the entries of the result are gathered.
-// A level  reads and writes what a frontier queue does, but adds to the global counter once per
-//          block, not once per vertex. A counter in shared memory gives each vertex its position,
-//          and the block reserves a range of the global queue for all its vertices. The copy into
-//          the range is coalesced.
+// A level  reads and writes the same data as a frontier queue, but updates the global counter once
+//          per block, not once per vertex. A counter in shared memory gives each vertex its
+//          position, and the block reserves a range of the global queue for all its vertices. The
+//          copy into this range is coalesced.
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
-// Limits   A vertex that does not fit the block's ROOM goes to the global queue at once. That queue
-//          has n entries, and no vertex is claimed twice.
-// Wins     over the frontier queue on broad levels, where threads wait for the single counter of
-//          the card; on narrow levels its two barriers save no time.
+// Limits   A vertex that does not fit in the block's queue (ROOM entries) goes directly to the
+//          global queue. That queue has n entries, and no vertex is claimed twice.
+// Wins     over the frontier queue on broad levels, where all threads of the card would wait for a
+//          single counter. On narrow levels, its two barriers make it no faster.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.6.
@@ -25,7 +25,7 @@ __global__ void privatised_queue(const Offset *__restrict__ indptr, const i32 *_
                                  const i32 *__restrict__ frontier, i64 count, i32 depth,
                                  i32 *levels, i32 *next, u64 *next_count) {
   SHARED(i32, queue, ROOM);
-  SHARED(u32, asked, 1);  // entries requested, including those beyond ROOM
+  SHARED(u32, asked, 1);  // number of entries requested, including those beyond ROOM
   SHARED(u64, first, 1);  // start of the block's range in the global queue
   if (threadIdx.x == 0) asked[0] = 0;
   __syncthreads();
@@ -35,7 +35,7 @@ __global__ void privatised_queue(const Offset *__restrict__ indptr, const i32 *_
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // reached before, or claimed by another
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // w was already reached or claimed
       const u32 place = atomicAdd(asked, 1u);
       if (place < ROOM) queue[place] = w;
       else next[atomicAdd(next_count, u64(1))] = w;

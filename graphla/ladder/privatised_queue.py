@@ -1,4 +1,4 @@
-"""Privatized queue: a queue for each block, in shared memory. See privatised_queue.cu."""
+"""Privatized queue: each block has a queue in shared memory. See privatised_queue.cu."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from graphla.ladder.frontier_queue import FrontierQueue
 
 ROOM = 2048
 """Capacity of a block's queue, in vertices: 8 KB, so that shared memory does not limit occupancy.
-With capacities from 512 to 8,192, in blocks of 128 to 1,024 threads, search times agree within 5 %.
+With capacities from 512 to 8,192 and blocks of 128 to 1,024 threads, search times agree within 5 %.
 """
 
 
 class PrivatisedQueue(FrontierQueue):
-    """f⟨¬p⟩ = f A by rows; each block gathers the vertices that it finds."""
+    """f⟨¬p⟩ = f A by rows; each block collects the vertices that it finds."""
 
     def compiled(self) -> Kernel:
         """Return the kernel that runs a level."""

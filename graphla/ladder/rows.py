@@ -12,8 +12,8 @@ from typing import Any
 class Row:
     """The measurements of a strategy, search by search.
 
-    Speeds are in TEPS, traversed edges per second. Each edge counts once, however often the
-    strategy reads it.
+    Speeds are in TEPS, traversed edges per second. Each edge counts once, even if the strategy
+    reads it several times.
 
     Attributes:
         strategy: the name of the strategy.
@@ -22,10 +22,9 @@ class Row:
         levels: the number of levels of each search.
         launches: the number of kernel launches of each search, or of whole-array operations on the
             CPU.
-        moved: the minimum number of bytes that each search must move; None if the strategy cannot
-            tell.
+        moved: the minimum number of bytes that each search must move; None if it is unknown.
         held: the bytes of the data that the strategy reads, and of its state.
-        preparing: the seconds to lay out that data, once for all searches.
+        preparing: the seconds that it took to lay out that data, once for all searches.
         watts: the power of the GPU during the searches, in watts; None if it is unknown or if the
             searches ran on the CPU.
     """
@@ -62,7 +61,8 @@ class Row:
 
     @property
     def harmonic_mean(self) -> float:
-        """TEPS: searches / sum(1 / teps), the appropriate mean of speeds for equal work."""
+        """TEPS: searches / sum(1 / teps). The harmonic mean is the appropriate mean for equal
+        amounts of work."""
         return harmonic_mean(self.teps)
 
     @property
@@ -72,12 +72,12 @@ class Row:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second: the minimum number of bytes to move, divided by the time."""
+        """The minimum number of bytes to move, divided by the time in seconds."""
         return None if self.moved is None else sum(self.moved) / sum(self.seconds)
 
     @property
     def teps_per_watt(self) -> float | None:
-        """Harmonic mean of TEPS over watts: edges per joule."""
+        """The harmonic mean of TEPS divided by watts, that is, edges per joule."""
         return None if not self.watts else self.harmonic_mean / self.watts
 
     def facts(self) -> dict[str, Any]:
@@ -103,13 +103,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Strategies side by side on one graph; all their searches found the same levels.
+    """A comparison of strategies on one graph. All their searches found the same levels.
 
     Attributes:
         machine: the machine on which the strategies ran: the name of a GPU, or the CPU.
         vertices: the number of vertices.
         entries: the number of entries of the adjacency matrix.
-        symmetric: whether each edge has a reverse; then its two entries count as one edge.
+        symmetric: whether each edge has a reverse. If so, its two entries count as one edge.
         sources: the source of each search.
         rows: one row of measurements per strategy.
         slow: the names of the strategies that completed no search within the time limit.
@@ -135,12 +135,12 @@ class Comparison:
 
     @property
     def fastest(self) -> Row:
-        """The row with the greatest harmonic mean."""
+        """The row with the largest harmonic mean of TEPS."""
         return max(self.rows, key=lambda row: row.harmonic_mean)
 
     @property
     def counted(self) -> str:
-        """A description of the edges that TEPS count."""
+        """Describes which edges are counted in TEPS."""
         if self.symmetric:
             return "undirected edges of the source's component, each once"
         return "edges out of the vertices that the source reaches"

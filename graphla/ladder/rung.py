@@ -1,4 +1,4 @@
-"""The interface of a rung of the ladder, and of its results."""
+"""The interface of the rungs and of their results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from graphla.compilers import nvrtc
 from graphla.formats import Array
 from graphla.stores import MatrixStore
 
-nvrtc.register(Path(__file__).parent)  # a rung's kernel is next to its Python file
+nvrtc.register(Path(__file__).parent)  # this folder contains the kernels of the rungs
 
 
 def unreached(dtype: np.dtype[Any]) -> int:
-    """Return the level of an unreached vertex in a dtype: -1, or 255 in a byte."""
+    """Return the value that means "unreached" in a dtype: -1, or 255 for uint8."""
     return -1 if dtype.kind == "i" else int(np.iinfo(dtype).max)
 
 
@@ -52,11 +52,12 @@ class Search:
 
 
 class Rung:
-    """A strategy prepared for a graph: the forms of `a` that it reads, and memory for its state."""
+    """A strategy prepared for a graph: the rows or columns of `a` that it reads, and memory for its
+    state."""
 
     deadline = inf
-    """The value of `perf_counter` at which a search raises OutOfTime. Searches in Python and NumPy,
-    which may take minutes, check it at each level."""
+    """The value of `perf_counter` at which a search raises OutOfTime. Searches in Python and NumPy
+    may take minutes, so they check it at each level."""
 
     warms_up = True
     """Whether the first search takes longer than others, because it loads or compiles code."""
@@ -67,7 +68,7 @@ class Rung:
 
     @property
     def held(self) -> int:
-        """Bytes of the data that it reads and of its state, on its device."""
+        """Bytes on the device for the data that the rung reads and for its state."""
         raise NotImplementedError
 
     def look_at_clock(self) -> None:
@@ -80,9 +81,10 @@ class Rung:
         raise NotImplementedError
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Return the minimum bytes that a search reads and writes, or None if it cannot tell.
+        """Return the minimum number of bytes that a search reads and writes, or None if it is
+        unknown.
 
-        The head of the rung's kernel has the formula. The search reached `vertices` vertices, with
-        `edges` entries in their rows, in `depth` levels.
+        The comment at the top of the rung's kernel explains the formula. The search reached
+        `vertices` vertices, with `edges` entries in their rows, in `depth` levels.
         """
         return None

@@ -1,8 +1,10 @@
 """Sequential: breadth-first search with a queue, on one thread of the CPU.
 
-Algebra  f⟨¬p⟩ = f A over the Boolean semiring: a sparse matrix times a sparse vector, serially.
+Algebra  f⟨¬p⟩ = f A over the Boolean semiring: a sparse matrix times a sparse vector, computed
+         serially.
 A level  reads the offsets and edges of the vertices in the frontier, and the levels of their
-         neighbors. Two arrays hold the last level and the next one; they are swapped (ping-pong).
+         neighbors. Two arrays hold the last level and the next one; they are swapped after each
+         level.
 Wins     on small and deep graphs, where starting a GPU's threads costs more than their work.
 Source   E. F. Moore, The shortest path through a maze, 1959; C. Y. Lee, 1961.
 """
@@ -39,11 +41,12 @@ class Sequential(Rung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows, the levels and both queues."""
+        """Size of the rows, the levels and both queues, in bytes."""
         return sum(array.nbytes for array in self._arrays)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Per vertex: list entry (written, read), level, two offsets. Per edge: index and level."""
+        """Per vertex: a list entry, written and read; its level; two offsets. Per edge: an index
+        and a level."""
         return (12 + 2 * self._indptr.itemsize) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:

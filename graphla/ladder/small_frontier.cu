@@ -1,22 +1,23 @@
-// Small frontier: one block runs level after level by itself, as long as the frontier fits its
+// Small frontier: one block runs several levels by itself, as long as the frontier fits in its
 // queue.
 //
 // Algebra  f<!p> = f A over the Boolean semiring until f is empty: the loop is inside the kernel.
-// A level  reads what a frontier queue does, but the queue is in shared memory, and a level ends at
-//          a barrier of the block (0.05 us). There is no launch, and nothing for the host to read
-//          (about 20 us), until the frontier grows too large or is empty. A search moves at least 4
-//          bytes and two offsets per reached vertex, and 8 bytes per edge of it.
-// Handover The block stops after a whole level. Vertex k of the level is then entry k of the global
-//          queue: the first ROOM are copied from shared memory, the others were written there when
-//          they were found. The host continues with the privatized queue, and returns here once a
-//          level fits again.
+// A level  reads the same data as in a frontier queue, but the queue is in shared memory, and a
+//          level ends at a barrier of the block (0.05 us). Until the frontier is empty or too
+//          large, no level needs a launch or a read by the host (about 20 us). A search moves at
+//          least 4 bytes and two offsets for each reached vertex, and 8 bytes for each edge out of
+//          it.
+// Handover The block stops only after complete levels. Vertex k of the last level is then entry k
+//          of the global queue: the first ROOM vertices are copied from shared memory, and the
+//          others were written there when they were found. The host continues with the privatized
+//          queue, and uses this kernel again once a level fits.
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
 // Limits   The queue has n entries, and no vertex is claimed twice. One launch runs up to `most`
 //          levels; the host handles Ctrl-C between launches.
-// Wins     on deep graphs with narrow levels, where it saves the cost of launches. Only one of many
-//          multiprocessors works: if a level has more vertices than the block has threads, all
-//          multiprocessors together would be faster.
+// Wins     on deep graphs with narrow levels, where it saves the cost of launches. But only one of
+//          many multiprocessors works: if a level has more vertices than the block has threads,
+//          using all multiprocessors would be faster.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010, section 4.3; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel
 //          Processors, 4th edition, 2022, section 15.7.
@@ -24,16 +25,17 @@
 
 namespace graphla {
 
-/// Runs levels from `depth` on; `frontier` lists the preceding level, which has at most ROOM
-/// vertices. Writes the vertices of the last level to `next`, their number to told[0], and the
-/// number of levels to told[1].
+/// Computes the levels from `depth` on. `frontier` lists the vertices of level depth - 1, at most
+/// ROOM of them. Writes the vertices of the last level to `next`, their number to told[0], and the
+/// number of computed levels to told[1].
 template <class Op, class Offset, int ROOM>
 __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const i32 *__restrict__ frontier, i64 count, i32 depth, i32 most,
                                i32 *levels, i32 *next, i64 *told) {
   SHARED(i32, queues, 2 * ROOM);
   SHARED(u32, asked,
-         3);  // entries of this level; 0 for the next level; the last count, still being read
+         3);  // vertex counts, used round-robin: of this level, of the next level (0), and of the
+              // previous level, which slower threads may still read
   i32 *front = queues, *after = queues + ROOM;
   u32 size = u32(count);
   for (u32 k = threadIdx.x; k < size; k += blockDim.x) front[k] = frontier[k];
@@ -49,7 +51,8 @@ __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__r
       const Offset end = indptr[v + 1];
       for (Offset e = indptr[v]; e < end; ++e) {
         const i32 w = indices[e];
-        if (atomicCAS(&levels[w], -1, depth + level) >= 0) continue;  // reached, or claimed
+        if (atomicCAS(&levels[w], -1, depth + level) >= 0)
+          continue;  // w was already reached or claimed
         const u32 place = atomicAdd(places, 1u);
         if (place < ROOM) after[place] = w;
         else next[place] = w;

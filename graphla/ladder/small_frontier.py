@@ -1,4 +1,4 @@
-"""Small frontier: one block runs consecutive levels of few vertices. See small_frontier.cu."""
+"""Small frontier: one block runs consecutive levels with few vertices. See small_frontier.cu."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from graphla.stores import MatrixStore
 THREADS = 1024
 """Threads of the block. A search of a road network takes 3.0 ms with 1,024, and 4.2 ms with 512."""
 ROOM = 4096
-"""Capacity of each of the block's two queues, in vertices: 32 KB in total. With 1,024, which the
-broadest levels of a mesh exceed, a search of the mesh takes 1.5 times as long.
+"""Capacity of each of the block's two queues, in vertices: 32 KB in total. With a capacity of
+1,024, which is too small for the broadest levels of a mesh, a search of the mesh takes 1.5 times as
+long.
 """
 FEW = 4096
-"""The block takes over at levels of at most this many vertices (at most ROOM)."""
+"""The block takes over at a level with at most this many vertices. The value must not exceed
+ROOM."""
 MOST = 1 << 14
-"""Levels per launch: about 0.1 s, after which the host can handle Ctrl-C."""
+"""Maximum number of levels per launch. They take about 0.1 s; then the host can handle Ctrl-C."""
 
 
 class SmallFrontier(PrivatisedQueue):
@@ -29,11 +31,11 @@ class SmallFrontier(PrivatisedQueue):
         self.alone = load("small_frontier.cu", "small_frontier", NOTHING, offset, ROOM)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """The bytes that move if all lists stay in shared memory."""
+        """The number of bytes if all lists fit in shared memory."""
         return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """Run as many levels as the block can alone, or one level with the privatized queue."""
+        """Run as many levels as one block can process, or one level with the privatized queue."""
         if count > FEW:
             return super().expand(count, depth)
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))

@@ -10,12 +10,13 @@ from graphla.sparse import Matrix
 
 
 def drawn(A: Matrix, degrees: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Draw `count` vertices with an out-edge at random, as int64; distinct if there are enough.
+    """Draw `count` random vertices that have an out-edge, as int64. They are distinct if there are
+    enough.
 
-    Vertices that reach the vertex with the most out-edges come first: a search from them covers at
-    least what that vertex reaches. In a web or citation graph other searches end soon, so
-    their speed would only measure the cost of the start. `degrees` holds the out-degrees, on the
-    host.
+    Vertices that reach the vertex with the most out-edges come first, because a search from them
+    covers everything that this vertex reaches. In a web or citation graph, other searches soon end,
+    so their speed would only measure the fixed cost of a search. `degrees` contains the
+    out-degrees, as a host array.
     """
     order = np.random.default_rng(seed).permutation(np.flatnonzero(degrees))
     leads = np.zeros(degrees.size, bool)

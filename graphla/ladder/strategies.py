@@ -1,4 +1,5 @@
-"""The rungs, keyed by name: each has an idea, an algebra, and a class for each device."""
+"""The rungs, keyed by name. Each has a description, an algebraic statement, and a class per
+device."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Strategy:
         return bool(self._place(device))
 
     def rung(self, device: str) -> type[Rung]:
-        """Return the class that is prepared for a graph."""
+        """Return the rung's class for the device."""
         place = self._place(device)
         if not place:
             able = ", ".join(name for name, other in STRATEGIES.items() if other.runs_on(device))
@@ -138,4 +139,4 @@ _LADDER = (
 )
 
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _LADDER}
-"""Every rung, from the bottom of the ladder to its top."""
+"""All rungs, keyed by name, from the bottom of the ladder to the top."""

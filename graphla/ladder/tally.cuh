@@ -6,7 +6,7 @@
 
 namespace graphla {
 
-/// Adds the x of all threads of the block to *sum; all threads must call this function.
+/// Adds the sum of x over all threads of the block to *sum. All threads must call this.
 DEVICE void add_in_block(u64 x, u64 *sum) {
   SHARED(u64, scratch, WARP + 1);
   u64 total;

@@ -1,8 +1,9 @@
-// Vertex pull, or bottom-up: a thread per unreached vertex, which searches its in-neighbors until
-// it finds one in the last level.
+// Vertex pull, or bottom-up: each unreached vertex has a thread, which searches the in-neighbors of
+// the vertex until it finds one in the last level.
 //
-// Algebra  f<!p> = A' f over the Boolean semiring: a masked SpMV by columns of A (CSC), in which a
-//          row of the product ends at its first true term, the terminal value of `or`.
+// Algebra  f<!p> = A' f over the Boolean semiring: a masked SpMV by columns of A (CSC), in which
+//          each dot product stops at its first true term, because true is the terminal value of
+//          `or`.
 // A level  reads n levels and, for each unreached vertex, its offsets, its edges and its neighbors'
 //          levels. It reads edges up to the first neighbor in the last level, or all edges if none
 //          of the neighbors is in that level. The number of bytes depends on the position of this
@@ -12,7 +13,7 @@
 //          1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices are unreached and
 //          one of their first in-neighbors is in the frontier. While the frontier is small, nearly
-//          all edges are read without success, and again at every level.
+//          all edges are read at every level, most of them without a hit.
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC
 //          2012, section III; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel
 //          Processors, 4th edition, 2022, section 15.3.

@@ -11,7 +11,7 @@ from graphla.stores import MatrixStore
 
 
 class VertexPull(CardRung):
-    """f⟨¬p⟩ = f A by columns; each column ends at its first neighbor in the frontier."""
+    """f⟨¬p⟩ = f A by columns; a thread stops at the first neighbor that is in the frontier."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -20,7 +20,7 @@ class VertexPull(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the columns and the levels."""
+        """Size of the columns and the levels, in bytes."""
         return nbytes(self.columns, self.levels)
 
     def search(self, source: int) -> Search:

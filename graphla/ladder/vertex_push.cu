@@ -1,13 +1,16 @@
-// Vertex push, or top-down: a thread per vertex; vertices of the last level label their neighbors.
+// Vertex push, or top-down: one thread per vertex. Vertices of the last level label their
+// neighbors.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV by rows of A with a dense frontier.
-//          The frontier is not a list: the level of a vertex tells whether it is in the frontier.
+//          The frontier is not stored as a list: the level of a vertex shows whether it is in the
+//          frontier.
 // A level  reads n levels, and the offsets, edges and neighbors' levels of the vertices in the
-//          frontier. A search moves at least 4 n bytes per level, 4 bytes and two offsets per
-//          reached vertex, and 8 bytes per edge of it.
+//          frontier. A search moves at least 4 n bytes per level, 4 bytes and two offsets for each
+//          reached vertex, and 8 bytes for each edge out of it.
 // Races    Two threads may label a vertex at the same time, both with the same depth. The order of
 //          the stores does not matter, so no atomic is needed (an idempotent store). A level read
-//          from a cache may be as old as the start of the kernel; then one more label is stored.
+//          from a cache may be as old as the start of the kernel; the only effect is that a vertex
+//          is labeled again.
 // Wins     on graphs with few, broad levels and small degrees. Deep graphs read n levels at each of
 //          their levels, and one hub keeps a thread busy while the 31 other lanes wait.
 // Source   P. Harish, P. J. Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA,

@@ -20,11 +20,12 @@ class VertexPush(CardRung):
 
     @property
     def held(self) -> int:
-        """Bytes of the rows and the levels."""
+        """Size of the rows and the levels, in bytes."""
         return nbytes(self.rows, self.levels)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Per level: all levels. Per vertex: 2 offsets and its level. Per edge: index and level."""
+        """Per level: the levels of all vertices. Per vertex: two offsets and its level. Per edge:
+        an index and a level."""
         offsets = 2 * self.rows.indptr.itemsize
         return depth * 4 * self.n + (4 + offsets) * vertices + 8 * edges
 

@@ -1,4 +1,4 @@
-"""Compute the result T of each operation from forms, and write it by the write rule."""
+"""The GraphBLAS operations: compute a result T from stored operands, and write it to the output."""
 
 from graphla.operations.broadcast import broadcast_add, broadcast_mult, broadcast_union
 from graphla.operations.comparing import same_entries

@@ -1,14 +1,15 @@
-"""Assign and subassign: write T to a region of C only.
+"""Assign and subassign: write a value T to a region of C.
 
-- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z equals C outside of the region, and A (or
-  accum(C, A)) inside. The mask has the shape of C; mask and replace apply to all of C.
-- subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule applies to C(I, J) only, with a
-  mask of the shape of the region. The rest of C does not change.
-- a row or a column: the mask is a vector of the length of the row, and applies to that row only.
+- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z equals C outside the region, and A (or accum(C,
+  A)) inside it. The mask has the shape of C, and `mask` and `replace` apply to all of C.
+- subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule applies to C(I, J) only, and
+  the mask has the shape of this region. The rest of C does not change.
+- a row or a column: the mask is a vector with one element per position of the row or column, and
+  applies only to it.
 
 The value is the store of a vector or matrix, or a scalar (ScalarStore), which becomes an entry at
-every position of the region; an empty scalar deletes entries. Two entries with the same position
-have no meaning; the callers raise an error.
+every position of the region; an empty scalar deletes entries. The callers raise an error if two
+entries have the same position.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.backends.values import repeat_value
 from graphla.formats import (
     BitmapVector,
     Counted,
@@ -38,7 +38,7 @@ from semirings.operators import TypedBinaryOp
 
 
 class Box:
-    """An owner of forms, for writes to a temporary part of a vector or matrix."""
+    """A temporary object with a `_store` attribute, for writing to a part of a vector or matrix."""
 
     __slots__ = ("_store",)
 
@@ -68,7 +68,7 @@ def assign_vector(
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
         return
-    if mask is None and t.nvals == indices.size:  # t is full: no entry is deleted
+    if mask is None and t.nvals == indices.size:  # T covers all indices, so nothing is deleted
         within: Any = t.mask(True, False)
     else:
         within = _within(owner._store.device, places, is_sorted, size, mask)
@@ -166,14 +166,14 @@ def assign_column(
     replace: bool,
     submask: bool,
 ) -> None:
-    """C⟨m, replace⟩(I, j) = accum(C(I, j), value): the row of the transpose."""
+    """Compute C⟨m, replace⟩(I, j) = accum(C(I, j), value), as a row of the transpose."""
     flipped = Box(owner._store.T)
     assign_row(flipped, j, rows, value, mask, accum, replace, submask)
     owner._store = flipped._store.T
 
 
 def set_vector_element(owner: Any, i: int, value: Any) -> None:
-    """w(i) = value, where value has the dtype of w; None deletes the entry."""
+    """Set w(i) to a value that has the dtype of w; None deletes the entry."""
     if not owner._store.has_dense:
         if value is not None and not owner._store.nvals:
             v: VectorStore = owner._store
@@ -192,7 +192,7 @@ def set_vector_element(owner: Any, i: int, value: Any) -> None:
 
 
 def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
-    """C(i, j) = value, where value has the dtype of C; None deletes the entry."""
+    """Set C(i, j) to a value that has the dtype of C; None deletes the entry."""
     c: MatrixStore = owner._store
     if not c.has_csr:
         flipped = Box(c.T)
@@ -221,7 +221,7 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
 def _fill_vector(
     value: VectorStore | ScalarStore, size: int, mask: VectorMask | None
 ) -> VectorStore:
-    """Return T for a whole vector; a scalar is repeated at every index that the mask may allow."""
+    """Return T for an assignment to a whole vector; repeat a scalar where the mask may allow it."""
     if isinstance(value, VectorStore):
         return value
     if value.value is None:
@@ -229,16 +229,15 @@ def _fill_vector(
     device = value.device
     if mask is None or mask.complement:
         return VectorStore(
-            value.device, value.dtype, FullVector(size, _repeat(device, value.value, size))
+            value.device, value.dtype, FullVector(size, backend(device).repeat(value.value, size))
         )
     if mask.indices is not None:
-        t = SparseVector(
-            size, mask.indices, _repeat(device, value.value, mask.indices.size), mask.is_sorted
-        )
+        values = backend(device).repeat(value.value, mask.indices.size)
+        t = SparseVector(size, mask.indices, values, mask.is_sorted)
     else:
         present: Any = mask.present
         count = Counted(present.sum()) if mask.nvals is None else mask.nvals
-        t = BitmapVector(size, present, _repeat(device, value.value, size), count)
+        t = BitmapVector(size, present, backend(device).repeat(value.value, size), count)
     return VectorStore(value.device, value.dtype, t)
 
 
@@ -250,7 +249,7 @@ def _place_vector(
     if isinstance(value, ScalarStore):
         if value.value is None:
             return VectorStore.empty(value.device, value.dtype, size)
-        values = _repeat(device, value.value, places.size)
+        values = backend(device).repeat(value.value, places.size)
         t = SparseVector(size, places, values, is_sorted)
     else:
         v = value.sparse()
@@ -262,9 +261,9 @@ def _place_vector(
 def _within(
     device: str, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
 ) -> VectorMask:
-    """Return a mask of the indices in `places` that `mask` allows."""
+    """Return a mask that selects the indices in `places` that `mask` allows."""
     if mask is not None:
-        true = _repeat(device, np.bool_(True), places.size)
+        true = backend(device).repeat(np.bool_(True), places.size)
         listed = SparseVector(size, places, true, is_sorted)
         listed = backend(device).write_vector(listed, listed, mask, None, True, true.dtype)
         places = listed.indices  # pyright: ignore[reportAttributeAccessIssue]
@@ -272,7 +271,7 @@ def _within(
 
 
 def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Places) -> MatrixStore:
-    """Return T of the shape of C, with value(k, l) at (rows[k], columns[l])."""
+    """Return T with the shape of C and with value(k, l) at (rows[k], columns[l])."""
     if rows is None and columns is None:
         return value
     i, j, values = indexing.coordinates(value)
@@ -286,16 +285,16 @@ def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Pla
 def _fill_matrix(
     value: ScalarStore, c: MatrixStore, rows: Places, columns: Places, mask: MatrixMask | None
 ) -> tuple[MatrixStore, bool]:
-    """Return T with the scalar at every position of the region that the mask may allow.
+    """Return T with the scalar at all positions of the region that the mask may allow.
 
-    Also return whether all entries of T are allowed by the mask.
+    Also return whether the mask allows all entries of T.
     """
     device, dtype, do = value.device, value.dtype, backend(value.device)
     if value.value is None:
         return MatrixStore.empty(device, dtype, c.nrows, c.ncols), True
     if mask is not None and not mask.complement:
         pattern = mask.pattern
-        repeated = _repeat(device, value.value, pattern.indices.size)
+        repeated = backend(device).repeat(value.value, pattern.indices.size)
         t = MatrixStore(
             device,
             dtype,
@@ -311,7 +310,7 @@ def _fill_matrix(
     if i.size * j.size < 1 << 31:
         indptr = indptr.astype(np.int32)
     indices = np.tile(j.astype(np.int32), i.size)
-    csr = Csr(c.nrows, c.ncols, indptr, indices, _repeat(device, value.value, indices.size))
+    csr = Csr(c.nrows, c.ncols, indptr, indices, backend(device).repeat(value.value, indices.size))
     return MatrixStore(device, dtype, csr), mask is None
 
 
@@ -322,7 +321,7 @@ def _sorted_places(device: str, places: Places, size: int) -> Any:
 
 
 def _in_region(c: MatrixStore, rows: Places, columns: Places) -> Any:
-    """Return which entries of C lie in the given rows and columns, as an array of bool."""
+    """Return a Boolean array that flags the entries of C in the given rows and columns."""
     do, csr = backend(c.device), c.csr
     inside = do.full(csr.indices.size, True, bool)
     if rows is not None:
@@ -346,7 +345,7 @@ def _mask_within(device: str, mask: MatrixMask, rows: Places, columns: Places) -
 
 
 def _disjoint_union(a: MatrixStore, b: MatrixStore) -> MatrixStore:
-    """Return the entries of both operands, which have no position in common."""
+    """Return the union of two operands that have no positions in common."""
     if not a.nvals or not b.nvals:
         return a if a.nvals else b
     union = backend(a.device).union(a.csr, b.csr, binary.first[a.dtype])
@@ -362,11 +361,6 @@ def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
     indptr = csr.indptr.copy()
     indptr[i + 1 :] += v.indices.size - (end - begin)
     return MatrixStore(c.device, c.dtype, Csr(csr.nrows, csr.ncols, indptr, indices, values))
-
-
-def _repeat(device: str, value: Any, size: int) -> Any:
-    """Return an iso-valued array of `size` copies of one value."""
-    return repeat_value(backend(device).full(1, value, value.dtype), size)
 
 
 def _is_increasing(indices: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Ewise operations on a matrix and a vector.
+"""Elementwise operations on a matrix and a vector.
 
-A vector on the right is used as every row, a vector on the left as every column.
+A vector on the right is used as every row of a matrix, a vector on the left as every column.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from semirings.operators import TypedBinaryOp
 def _broadcast_mult(
     a: MatrixStore | VectorStore, b: MatrixStore | VectorStore, op: TypedBinaryOp
 ) -> MatrixStore:
-    """C(i, j) = op(A(i, j), v(j)) or op(u(i), B(i, j)), at entries of the matrix only."""
+    """Compute op(A(i, j), v(j)) or op(u(i), B(i, j)) where both operands have an entry."""
     if isinstance(a, VectorStore):
         assert isinstance(b, MatrixStore)
         return entrywise.ewise_mult.compute(_along_rows(a, b.T).T, b, op)
@@ -30,12 +30,12 @@ def _broadcast_mult(
 
 
 def _broadcast_add(a: Any, b: Any, op: TypedBinaryOp) -> MatrixStore:
-    """C(i, j) = op(A(i, j), v(j)) or op(u(i), B(i, j)); if only one operand exists, that one."""
+    """Compute op(A(i, j), v(j)) or op(u(i), B(i, j)); where only one entry exists, copy it."""
     return entrywise.ewise_add.compute(*_both_matrices(a, b), op)
 
 
 def _broadcast_union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any) -> MatrixStore:
-    """Return the ewise union, with the vector as every row or every column."""
+    """Return the elementwise union of a matrix and a vector that is broadcast to its shape."""
     return entrywise.ewise_union.compute(*_both_matrices(a, b), op, left, right)
 
 
@@ -46,7 +46,7 @@ def _both_matrices(a: Any, b: Any) -> tuple[MatrixStore, MatrixStore]:
 
 
 def _along_rows(v: VectorStore, a: MatrixStore) -> MatrixStore:
-    """B(i, j) = v(j) at the entries of A."""
+    """Return B(i, j) = v(j) with the pattern of A, where v has entries."""
     do, csr = backend(a.device), a.csr
     if v.stays_sparse:
         met = do.extract_vector(v.sparse(), csr.indices)
@@ -61,7 +61,7 @@ def _along_rows(v: VectorStore, a: MatrixStore) -> MatrixStore:
 
 
 def _every_row(v: VectorStore, nrows: int) -> MatrixStore:
-    """B(i, j) = v(j) for every row i."""
+    """Return a matrix B whose rows all equal v."""
     w = v.sparse()
     k = w.indices.size
     indptr = backend(v.device).arange(nrows + 1, np.int64) * k

@@ -11,9 +11,9 @@ from graphla.stores import MatrixStore, ScalarStore, VectorStore
 
 
 def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
-    """Return whether both have entries at the same positions, with equal or close values.
+    """Return whether both operands have the same pattern, and equal or close values.
 
-    `tolerance` is the pair of the relative and the absolute tolerance; None requires equal values.
+    `tolerance` holds the relative and the absolute tolerance; None requires equal values.
     """
     if a is b and tolerance is None and a.dtype.kind != "f":
         return True
@@ -36,7 +36,7 @@ def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
 
 
 def _exact(device: str, a: Any) -> Any:
-    """Return the values, cast to FP64 if CuPy would treat subnormal ones as zero."""
+    """Return the values, cast to FP64 if CuPy would treat subnormal numbers as zero."""
     is_flushed = device != "cpu" and a.values.dtype == np.float32
     return backend(device).cast(a, np.float64).values if is_flushed else a.values
 

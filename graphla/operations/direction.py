@@ -1,18 +1,18 @@
 """Choose between push and pull for a matrix-vector product, and give the reason.
 
-Push scatters along the entries of u. The number of matrix entries that it reads is the sum of the
-degrees of these vertices. Pull gathers the outputs that the mask allows. If the monoid may stop
-early, a row is expected to stop at its first entry whose column has an entry in u. On average that
-is after nvals / reached entries, where `reached` is the number of such matrix entries. The backend
-provides the costs of an entry, of a row and of a start (`Backend.costs`).
+Push scatters the products of each entry of u. The number of matrix entries that it reads is the sum
+of the degrees of the vertices with an entry in u. Pull gathers each output that the mask allows. If
+the monoid may stop early, a row stops at its first entry whose column has an entry in u. On average
+this happens after nvals / reached entries, where `reached` is the number of such matrix entries.
+The backend provides the costs per entry, per row and per launch (`Backend.costs`).
 
-The choice takes O(entries of u or of the mask), never O(n), so that a thousand small levels stay
-cheap. On a device where the host has to wait for a number, the choice reads such a number only if
-the numbers that the host already has do not decide.
+The choice takes time proportional to the entries of u or of the mask, not to n, so that a thousand
+small levels stay cheap. Reading a number from a GPU makes the host wait. So the choice reads such
+numbers only if those that the host already has are not sufficient.
 
-A direction may need a form of the matrix that does not exist yet. As in the ski rental problem, we
-take the other direction and add up its additional costs, until they reach the cost of making the
-form.
+A direction may need a form of the matrix (by rows or by columns) that does not exist yet. As in the
+ski rental problem, we use the other direction and add up the extra costs until they reach the cost
+of building the form.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from graphla.stores import MatrixStore, VectorStore
 from semirings.structures import TypedSemiring
 
 Choice = tuple[Any, ...]
-"""The direction, a template of the reason, and the numbers for the template."""
+"""The direction, a format string that explains the choice, and the numbers for the string."""
 
 SURE = 1.25
-"""The choice needs no wait if the chosen direction costs at most SURE times as much as the other
-one for all possible values of the unknown numbers."""
+"""The host chooses a direction without reading numbers from the GPU if this direction costs at most
+SURE times as much as the other, whatever the unknown numbers are.
+"""
 
 
 def choose(
     m: MatrixStore, u: VectorStore, semiring: TypedSemiring, mask: VectorMask | None
 ) -> Choice:
-    """Choose the direction of w(o) = ⊕ over k of m(o, k) ⊗ u(k); return it and the reason."""
+    """Choose the direction for the product w = m ⊕.⊗ u, and return it with the reason."""
     forced = forced_direction()
     if forced != "auto":
         return forced, "forced"
     settings, do, monoid = current(), backend(m.device), semiring.monoid
     costs = do.costs
-    if settings.push_cost is not None:  # then start-up costs are ignored
+    if settings.push_cost is not None:  # this setting ignores start-up costs
         costs = _by_entries(costs, settings.push_cost)
     if settings.deterministic and monoid.type.is_float:
         return _fixed(costs, u)
@@ -72,7 +73,7 @@ def choose(
             start = costs.push_start
             return "pull", "pull {:,.0f} at most, push {:,.0f} at least", whole, start
     entries, reached = u.nvals, nvals
-    if entries < u.size:  # estimated by the mean degree, if counting is expensive
+    if entries < u.size:  # count, or estimate by the mean degree
         counts = has_csc and u.has_sparse
         sparse = u.sparse(sorted=False).indices if counts else None
         reached = do.count_edges(m.csc, sparse) if counts else nvals * (entries / u.size)
@@ -89,7 +90,7 @@ def choose(
 
 @lru_cache(maxsize=64)
 def _by_entries(costs: Costs, cost: float) -> Costs:
-    """Return the costs for a given `config.push_cost`: no start-up costs, `cost` per entry."""
+    """Return the costs for a given `config.push_cost`: only `cost` per pushed entry."""
     return costs._replace(
         push_entry=cost,
         push_first=cost,
@@ -101,9 +102,9 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 
 
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
-    """Choose from the sizes only, for `config.deterministic`: the direction affects rounding.
+    """Choose by size alone if `config.deterministic` is set.
 
-    So the choice must not depend on which forms exist.
+    The direction affects rounding, so the choice must not depend on which forms exist.
     """
     push = costs.push_ordered * u.nvals
     if push <= u.size:
@@ -114,9 +115,10 @@ def _fixed(costs: Costs, u: VectorStore) -> Choice:
 def _unless_paid(
     wanted: str, at_hand: str, push: float, pull: float, m: MatrixStore, costs: Costs
 ) -> Choice:
-    """Choose between the wanted direction, whose form is missing, and the possible one.
+    """Choose between the faster direction, whose form is missing, and the available one.
 
-    The wanted direction is chosen once the savings lost so far reach the cost of making the form.
+    The faster direction is chosen once the total extra cost of the available one reaches the cost
+    of building the missing form.
     """
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
@@ -136,7 +138,7 @@ def _price_of_pull(
     stops: bool,
     mask: VectorMask | None,
 ) -> float:
-    """Return the cost of a pull: the entries that it is expected to read, and the rows it visits.
+    """Return the cost of a pull: that of the entries it is expected to read and the rows it visits.
 
     `reached` is the number of entries of m whose column has an entry in u. If rows stop early, each
     row reads about nvals / reached entries.
@@ -150,7 +152,8 @@ def _price_of_pull(
             listed = mask.size // 2 if mask.indices is None else mask.indices.size
         left = int(listed)
         if mask.complement:
-            # A search never reaches rows without entries, so they always count as unreached.
+            # A search never reaches rows without entries, so a complemented mask always
+            # allows them.
             left = nrows - left
             left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
         elif mask.indices is not None:

@@ -1,4 +1,4 @@
-"""Operations that treat each entry separately: ewise, apply, select, and casts."""
+"""Operations that process each entry separately: ewise operations, apply, select, and casts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Forms = TypeVar("Forms", MatrixStore, VectorStore, ScalarStore)
 
 
 def cast(forms: Forms, dtype: DataType) -> Forms:
-    """Return the same entries, with each value cast as by `astype`."""
+    """Return the same entries with all values cast as by NumPy's `astype`."""
     if forms.dtype is dtype:
         return forms
     if isinstance(forms, ScalarStore):
@@ -38,7 +38,7 @@ def cast(forms: Forms, dtype: DataType) -> Forms:
 
 
 def _ewise_add(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
-    """T = op(A, B) where both have an entry; where only one has an entry, T takes it."""
+    """Compute T = op(A, B) where both have an entry; where only one has an entry, copy it."""
     return _join("union", a, b, op)
 
 
@@ -81,9 +81,9 @@ def _join_vectors(
 
 
 def _near(v: VectorStore, w: VectorStore) -> SparseVector:
-    """Return the entries of v for an intersection with w.
+    """Return the entries of v that are needed to intersect it with w.
 
-    If v is dense and w has few entries, return only the entries at indices of w.
+    If v is dense and w has few entries, return only the entries at the indices of w.
     """
     if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
         return v.sparse()
@@ -127,14 +127,14 @@ def _apply_index(a: Forms, op: TypedIndexUnaryOp, thunk: Any) -> Forms:
 
 
 def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
-    """T = the entries of A where op(A(i, j), i, j, thunk) holds."""
+    """Return the entries of A for which op(A(i, j), i, j, thunk) is true."""
     if isinstance(a, ScalarStore):
         return scalars.select(a, op, thunk)
     return _by_place(a, a.dtype, backend(a.device).select, op, thunk)
 
 
 def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Apply `compute` to the values in a form that exists already."""
+    """Apply `compute` to the values of whichever form (CSR, CSC, sparse or dense) exists."""
     if isinstance(a, VectorStore):
         v = a.at_hand
         return VectorStore(a.device, dtype, compute(v, *args))
@@ -145,7 +145,7 @@ def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Apply to each value a function that also depends on its position."""
+    """Apply a function that depends on the position of each value as well."""
     if isinstance(a, VectorStore):
         return VectorStore(a.device, dtype, compute(a.sparse(), *args))
     return MatrixStore(a.device, dtype, compute(a.csr, *args))

@@ -1,9 +1,8 @@
 """Random numbers that depend only on a seed and a vertex, so they are the same on every device.
 
-A number is a counter to which the finalizer of splitmix64 is applied (G. Steele, D. Lea and
-C. Flood, *Fast Splittable Pseudorandom Number Generators*, 2014). So all numbers can be computed at
-once.
-Arrays are created on the device of the array `like`, or on the host.
+Each number is computed by applying the finalizer of splitmix64 to a counter (G. Steele, D. Lea and
+C. Flood, *Fast Splittable Pseudorandom Number Generators*, 2014). So all numbers can be computed in
+parallel. Arrays are created on the device of the array `like`, or on the host.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ WORD = (1 << 64) - 1
 
 
 def mix(x: int) -> int:
-    """Apply the finalizer to one number."""
+    """Apply the finalizer of splitmix64 to one number."""
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & WORD
     return x ^ (x >> 31)
 
 
 def first_counter(seed: int) -> int:
-    """Return the counter of vertex 0 for a seed."""
+    """Return the counter of vertex 0 for the given seed."""
     return mix(seed ^ GOLDEN)
 
 
@@ -46,14 +45,14 @@ def stream(n: int, first: int, like: Any = None) -> Array:
 
 
 def finalize(x: Array) -> Array:
-    """Apply the finalizer to each word."""
+    """Apply the finalizer of splitmix64 to each word."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 def ranks(n: int, seed: int, like: Any = None) -> Array:
-    """Return one positive int64 number per vertex: distinct numbers in random order."""
+    """Return distinct positive int64 numbers in random order, one per vertex."""
     high = (words(n, seed, like) >> np.uint64(33)).astype(np.int64) << 32
     return high + np.arange(1, n + 1, dtype=np.int64, like=like)
 
@@ -70,16 +69,16 @@ def random_order(a: MatrixStore, seed: int) -> VectorStore:
 
 
 def coins(a: MatrixStore, first: int) -> VectorStore:
-    """Return one random BOOL value per vertex of A: the highest bit of its word."""
+    """Return one random BOOL value per vertex of A, the highest bit of its random word."""
     bits = stream(a.nrows, first, like=_indptr(a)) >> np.uint64(63) != 0
     return VectorStore(a.device, BOOL, FullVector(a.nrows, bits))
 
 
 def edge_order(a: MatrixStore, is_weighted: bool, seed: int) -> MatrixStore:
-    """Return the position of each edge {i, j} in an order of all edges, at (i, j) with i < j.
+    """Return, at (i, j) with i < j, the position of each edge {i, j} in an order of all edges.
 
-    The order is by weight, if `is_weighted`, and then by a hash of the seed and both vertices.
-    Among edges with equal weight and hash, the first in A comes last.
+    Edges are sorted by weight if `is_weighted` is set, and then by a hash of the seed and both
+    vertices. If weight and hash are equal, the edge that is first in A comes last.
     """
     do, csr = backend(a.device), a.csr
     flags = do.row_of_entry(csr) < csr.indices

@@ -15,16 +15,16 @@ from graphla.stores import HUGE, MatrixStore, ScalarStore, VectorStore
 from semirings.dtypes import BOOL, INT32
 from semirings.operators import TypedBinaryOp
 
-Places = np.ndarray | None  # the selected rows or columns; None selects all in order
+Places = np.ndarray | None  # indices of the selected rows or columns; None selects all
 
 
 def locate(device: str, indices: Any) -> Any:
-    """Return indices, which may be on any device, as an array on this device."""
+    """Copy indices, which may be on any device, to the given device."""
     return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
 
 
 def _extract_vector(v: VectorStore, indices: Places) -> VectorStore:
-    """w(k) = v(I(k)); an index may be repeated."""
+    """Compute w(k) = v(I(k)); indices may be repeated."""
     if indices is None:
         return v
     do = backend(v.device)
@@ -33,7 +33,7 @@ def _extract_vector(v: VectorStore, indices: Places) -> VectorStore:
 
 
 def _extract_matrix(a: MatrixStore, rows: Places, columns: Places) -> MatrixStore:
-    """C(k, l) = A(I(k), J(l)); an index may be repeated."""
+    """Compute C(k, l) = A(I(k), J(l)); indices may be repeated."""
     if rows is None and columns is None:
         return a
     do = backend(a.device)
@@ -63,26 +63,26 @@ def _extract_column(a: MatrixStore, rows: Places, j: int) -> VectorStore:
 
 
 def _vector_element(v: VectorStore, i: int) -> ScalarStore:
-    """s = v(i); s is empty if v has no entry at i."""
+    """Return s = v(i), which is empty if v has no entry at i."""
     stored = v.at_hand if v.has_dense else v.sparse()
     return ScalarStore(v.device, v.dtype, backend(v.device).element(stored, i))
 
 
 def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
-    """s = A(i, j); s is empty if A has no entry at (i, j)."""
+    """Return s = A(i, j), which is empty if A has no entry at (i, j)."""
     if not a.has_csr:
         return _matrix_element(a.T, j, i)
     return ScalarStore(a.device, a.dtype, backend(a.device).element(a.csr, i, j))
 
 
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
-    """Return where row i begins and ends; the host waits once for both."""
+    """Return the start and end of row i in the entry arrays; the host waits only once."""
     begin, end = backend(device).to_host(a.indptr[i : i + 2]).tolist()
     return begin, end
 
 
 def _transpose(a: MatrixStore) -> MatrixStore:
-    """C = Aᵀ: the same forms, with rows and columns swapped."""
+    """Return C = Aᵀ, which shares the arrays of A with rows and columns swapped."""
     return a.T
 
 
@@ -113,7 +113,7 @@ def as_row(v: VectorStore) -> MatrixStore:
 
 
 def _diag(a: MatrixStore, k: int) -> VectorStore:
-    """w(i) = A(i, i + k), or A(i - k, i) for a negative k."""
+    """Extract diagonal k: w(i) = A(i, i + k), or A(i - k, i) if k is negative."""
     i0, j0 = max(0, -k), max(0, k)
     size = max(0, min(a.nrows - i0, a.ncols - j0))
     rows, columns, values = coordinates(a)
@@ -124,7 +124,7 @@ def _diag(a: MatrixStore, k: int) -> VectorStore:
 
 
 def _from_diag(v: VectorStore, k: int) -> MatrixStore:
-    """C(i, i + k) = v(i), or C(i - k, i) = v(i) for a negative k; C has size n + abs(k)."""
+    """Return a square C of size n + abs(k) with v on diagonal k, as in `_diag`."""
     w = v.sparse()
     size = w.size + abs(k)
     return from_coordinates(
@@ -151,7 +151,7 @@ def with_diagonal(a: MatrixStore, k: int, v: VectorStore) -> MatrixStore:
 
 
 def _reposition_vector(v: VectorStore, offset: int, size: int) -> VectorStore:
-    """w(i + offset) = v(i), if i + offset is an index of w."""
+    """Compute w(i + offset) = v(i); drop entries whose new index is out of range."""
     w = v.sparse()
     places = w.indices.astype("int64") + offset
     w = backend(v.device).keep(w, (places >= 0) & (places < size))
@@ -160,7 +160,7 @@ def _reposition_vector(v: VectorStore, offset: int, size: int) -> VectorStore:
 
 
 def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> MatrixStore:
-    """C(i + down, j + right) = A(i, j), if that position lies in C."""
+    """Compute C(i + down, j + right) = A(i, j); drop entries whose new position is outside C."""
     nrows, ncols = shape
     rows, columns = _shift(a, down, right)
     stay = (rows >= 0) & (rows < nrows) & (columns >= 0) & (columns < ncols)
@@ -183,15 +183,15 @@ def _outer(u: VectorStore, v: VectorStore, op: TypedBinaryOp) -> MatrixStore:
 
 
 def lookup(labels: VectorStore, values: VectorStore) -> VectorStore:
-    """w(i) = v(l(i)), where l and v are full, and l has indices of v."""
+    """Compute w(i) = v(l(i)), where l and v are full and the values of l are indices of v."""
     found = values.dense().values[labels.dense().values]
     return VectorStore(labels.device, values.dtype, FullVector(labels.size, found))
 
 
 def renumber(labels: VectorStore) -> tuple[VectorStore, int]:
-    """Return labels numbered 0, 1, ... in their order, INT32, and their count.
+    """Map the distinct labels to 0, 1, ... in ascending order, as INT32; also return their number.
 
-    `labels` is full, with integers below its size.
+    `labels` is full and holds integers below its size.
     """
     values = labels.dense().values
     occurs = np.zeros_like(values, bool, shape=labels.size)
@@ -202,9 +202,9 @@ def renumber(labels: VectorStore) -> tuple[VectorStore, int]:
 
 
 def selection(labels: VectorStore, ncols: int) -> MatrixStore:
-    """S(i, l(i)) = true, where l is full and has numbers below `ncols`.
+    """Return S(i, l(i)) = true, where l is full and holds integers below `ncols`.
 
-    The product uS adds the values u(i) of equal l(i).
+    The product uS adds up the values u(i) with equal labels l(i).
     """
     values = labels.dense().values
     indices = np.empty_like(values, np.int32, shape=labels.size)

@@ -1,4 +1,4 @@
-"""Apply a mask to a vector or matrix, or turn it into one."""
+"""Apply a mask to a vector or matrix, or convert a mask to a vector or matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semirings.dtypes import DataType
 def masked_pattern(
     mask: VectorMask | MatrixMask | None, beside: VectorStore | MatrixStore, dtype: DataType
 ) -> Any:
-    """C⟨mask⟩ = true, where C has the shape and the device of `beside`."""
+    """Compute C⟨mask⟩ = true, where C has the shape and device of `beside`."""
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
     if isinstance(beside, VectorStore):
@@ -28,9 +28,9 @@ def masked_pattern(
 
 
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
-    """Return the entries of T that the mask allows; None as the mask allows all entries.
+    """Return the entries that the mask allows; if the mask is None, return all entries.
 
-    T is a view of `parent`.
+    `forms` is a view of `parent`.
     """
     if mask is None:
         return forms

@@ -1,4 +1,4 @@
-"""Copy entries to another device; each array is copied once, and iso values as one element."""
+"""Copy entries to another device: each array once, and an iso-valued array as one element."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semirings.dtypes import DataType
 
 
 def move_store(forms: Any, device: str) -> Any:
-    """Return a store with the same entries on the device: the same one if it is there already."""
+    """Return a store with the same entries on the given device, without a copy if it is there."""
     device = resolve_device(device)
     if forms.device == device:
         return forms
@@ -31,7 +31,7 @@ def move_store(forms: Any, device: str) -> Any:
         csc = csr if forms.is_symmetric else None
         if csc is None and forms.has_csc:
             given = forms.csc
-            # The forms of a symmetric pattern share their indices.
+            # If the pattern is symmetric, CSR and CSC share their index arrays.
             if csr is not None and given.indices is forms.csr.indices:
                 csc = replace(csr, values=send(given.values, device))
             else:
@@ -41,7 +41,7 @@ def move_store(forms: Any, device: str) -> Any:
 
 
 def empty_vector(device: str, dtype: DataType, size: int) -> VectorStore:
-    """No entries, on a device."""
+    """Return a store without entries on the given device."""
     if device == "cpu":
         return VectorStore.empty(device, dtype, size)
     with DeviceScope("new", (), device):
@@ -49,7 +49,7 @@ def empty_vector(device: str, dtype: DataType, size: int) -> VectorStore:
 
 
 def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixStore:
-    """No entries, on a device."""
+    """Return a store without entries on the given device."""
     if device == "cpu":
         memory.require_offsets(nrows, "rows")
         return MatrixStore.empty(device, dtype, nrows, ncols)
@@ -58,7 +58,7 @@ def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> Matrix
 
 
 def send(array: Array, device: str) -> Array:
-    """Return a copy on `device` of an array on the host or the current GPU; iso stays iso."""
+    """Copy an array from the host or the current GPU to `device`, without expanding iso values."""
     one = array[:1] if is_iso(array) else array
     if device == "cpu":
         on_host = backend("cuda").to_host(one) if _is_on_card(one) else one
@@ -68,12 +68,12 @@ def send(array: Array, device: str) -> Array:
 
 
 def on_host(array: Any) -> Any:
-    """Return an array on a GPU, of any library, as a NumPy array."""
+    """Convert a GPU array of any library to a NumPy array."""
     return backend("cuda").to_host(streams("cuda").adopt(array))
 
 
 def on_device(array: Any, device: str) -> Any:
-    """Return an array on a GPU as one on `device`; the array itself if it is there already."""
+    """Move a GPU array to `device`; return the array itself if it is there already."""
     if device == "cpu":
         return on_host(array)
     return array if f"cuda:{array.device.id}" == device else send(array, device)

@@ -1,7 +1,8 @@
-"""Run an operation: a name, and a function that computes T from forms.
+"""Run operations.
 
-Every operation runs in a `DeviceScope`: all operands are on one device, which is current; streams
-wait for each other; and errors of the device are replaced by those of graphla.
+An operation is a name and a function that computes T from stored operands. Every operation runs in
+a `DeviceScope`. It requires all operands on one device, makes this device current, makes streams
+wait for each other, and converts errors of the device to those of graphla.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Collections = (VectorStore, MatrixStore)
 class Operation:
     """A name, and a function `compute(*operands)` that returns T as a store.
 
-    If it `honours_mask`, it also takes the mask, and T has only entries that the mask allows.
+    If `honours_mask` is set, `compute` also takes the mask, and T has only entries that the mask
+    allows.
     """
 
     __slots__ = ("compute", "honours_mask", "name", "records_itself")
@@ -56,11 +58,11 @@ class Operation:
 
 
 class MemoryFreed(OutOfMemory):
-    """Memory ran out, but some memory has been freed, so another attempt may succeed."""
+    """Raised if memory ran out but some has been freed, so that another attempt may succeed."""
 
 
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
-    """Return T, the forms of the result.
+    """Run an operation and return its result T as a store.
 
     If memory runs out and full plans could be dropped, the operation runs again.
     """
@@ -70,13 +72,13 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
-        pass  # the error, and the memory that it refers to, are released before the next attempt
+        pass  # leave the handler first, which frees the memory that the error refers to
     with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))
 
 
 def perform(name: str, find: Callable[..., T], *args: Any) -> T:
-    """Return find(*args) for work that is not an Operation: an export, a cast, or a lookup."""
+    """Return find(*args), run in a DeviceScope without an Operation, as for an export."""
     try:
         with DeviceScope(name, args) as running:
             return running.gives(find(*args))
@@ -101,7 +103,7 @@ def device_of(args: tuple[Any, ...]) -> str:
 
 
 def refuse_mixed(one: str, other: str, what: str = "the operands") -> NoReturn:
-    """Raise DeviceMismatch, because one operation cannot use both devices."""
+    """Raise DeviceMismatch for operands on two different devices."""
     raise DeviceMismatch(
         f"{what} are on {one} and on {other}; move one of them, as in B.to({one!r})"
     )
@@ -110,9 +112,9 @@ def refuse_mixed(one: str, other: str, what: str = "the operands") -> NoReturn:
 class DeviceScope:
     """Make a device current and translate its errors: `with DeviceScope(name, operands) as s`.
 
-    On a GPU, the current stream waits for each form that is read. When the block ends, the streams
-    that own the memory of these forms wait for the current stream. A result that shares this memory
-    takes over the stamps of the forms.
+    On a GPU, the current stream waits until each array to be read is ready. When the block ends,
+    the streams that own these arrays wait for the current stream. A result that shares their memory
+    inherits their stamps (the points in streams to wait for).
     """
 
     __slots__ = ("_away", "_before", "_device", "_name", "_order", "_owner", "_read", "_results")
@@ -133,11 +135,12 @@ class DeviceScope:
         return self
 
     def writes(self, owner: Any, t: Any = None) -> None:
-        """Record that the forms of `owner` will be replaced, and that T, if given, is computed.
+        """Record that the store of `owner` will be replaced, and that T, if given, is ready.
 
-        This object then keeps no reference to the old forms or to the operands, so that the old
-        forms can be overwritten in place. It keeps forms of another stream until that stream waits
-        for this one, because their memory must not be freed earlier.
+        The scope then drops its references to the old store and the operands, so that the old
+        arrays can be overwritten in place. The exception is arrays of another stream: the scope
+        keeps them until that stream waits for this one, because their memory must not be freed
+        earlier.
         """
         self._owner = owner
         if t is not None:

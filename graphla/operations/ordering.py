@@ -1,6 +1,7 @@
 """Sort entries by a comparison.
 
-The sorted entries are at the front of the result; a second result has their original positions.
+The first result holds the sorted entries, packed at its start. The second result holds their
+original positions.
 """
 
 from __future__ import annotations
@@ -25,23 +26,23 @@ Sorted = tuple[Any, Any]
 
 
 def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """w(k) = the k-th entry of v in the order of op, and p(k) = its index in v.
+    """Return the sorted vector: w(k) is the k-th entry in the order of op, p(k) its index in v.
 
-    If `most` is given, only the first `most` entries are returned, and w and p have this size.
+    If `most` is given, return only the first `most` entries; w and p then have size `most`.
     """
     return perform("sort", _run_and_record, _sort_vector, v, op, most)
 
 
 def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
+    """Return the sorted rows: C(i, k) is the k-th entry of row i, P(i, k) its column in A.
 
-    If `most` is given, only the first `most` entries of each row are returned.
+    If `most` is given, return only the first `most` entries of each row.
     """
     return perform("sort", _run_and_record, _sort_rows, a, op, most)
 
 
 def sort_columns(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """C(k, j) = the k-th entry of column j in the order of op, and P(k, j) = its row in A."""
+    """Return the sorted columns: C(k, j) is the k-th entry of column j, P(k, j) its row in A."""
     c, p = sort_rows(a.T, op, most)
     return c.T, p.T
 
@@ -62,7 +63,7 @@ def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     size = w.size
     if most is not None:
         size = most
-        if most < places.size:  # a copy, so that the rest of the memory can be freed
+        if most < places.size:  # copy, to free the rest of the memory
             places = places[:most].copy()
             values = values[:most] if is_iso(values) else values[:most].copy()
     origins = (places if isinstance(w, FullVector) else w.indices[places]).astype("int64")
@@ -94,7 +95,7 @@ def _sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None) -> Sorted:
 def _sort_values(
     device: str, values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
-    """Return the values in the order of op, and the previous position of each.
+    """Return the values sorted in the order of op, and the original position of each value.
 
     Values are cast to the dtype of op before they are compared.
     """
@@ -109,7 +110,7 @@ def _sort_values(
 def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
     """Return the position of each entry in ascending order of value; equal values keep their order.
 
-    x is a full vector or a matrix; the result has its pattern, and INT64 values.
+    x is a full vector or a matrix; the result has the same pattern, and INT64 values.
     """
     values = _stored(x).values
     order = np.argsort(values, kind=None if are_distinct else "stable")
@@ -119,9 +120,9 @@ def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return each value's position among the sorted distinct values, and the number of these.
+    """Return the rank of each value among the sorted distinct values, and their number.
 
-    x is a full vector or a matrix; the result has its pattern, and INT64 values.
+    x is a full vector or a matrix; the result has the same pattern, and INT64 values.
     """
     distinct, numbers = np.unique(_stored(x).values, return_inverse=True)
     return _with_values(x, INT64, numbers.reshape(-1)), distinct.size

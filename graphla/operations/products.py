@@ -26,7 +26,7 @@ from semirings.structures import TypedSemiring
 def _matrix_vector(
     x: Any, y: Any, semiring: TypedSemiring, mask: VectorMask | None = None
 ) -> VectorStore:
-    """w⟨mask⟩ = A ⊕.⊗ u, or w⟨mask⟩ = u ⊕.⊗ A, by the rows of A or of its transpose."""
+    """Compute w⟨mask⟩ = A ⊕.⊗ u or w⟨mask⟩ = u ⊕.⊗ A, by push or by pull."""
     side: Side = "mxv"
     m, u = x, y
     if isinstance(x, VectorStore):
@@ -73,7 +73,7 @@ def _mxm(
 
 
 def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
-    """s = u ⊕.⊗ v, computed as the product of u and a matrix whose only column is v."""
+    """Compute s = u ⊕.⊗ v as the product of u and a matrix whose only column is v."""
     if not (u.has_dense or v.has_dense or semiring.is_positional):
         return _sparse_inner(u, v, semiring)
     w = backend(u.device).pull(as_row(v).csr, u.dense(), semiring, "vxm", None)
@@ -82,7 +82,7 @@ def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarSto
 
 
 def _sparse_inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
-    """s = ⊕ over the entries of u ⊗ v, without a temporary array of the size of the vectors."""
+    """Reduce the entries of u ⊗ v by ⊕, without a temporary dense array."""
     do, dtype = backend(u.device), semiring.return_type
     both = do.intersection(u.sparse(), v.sparse(), semiring.binaryop)
     values = do.cast(both, dtype.np_type).values
@@ -90,7 +90,7 @@ def _sparse_inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> Sc
 
 
 def _power(a: MatrixStore, n: int, semiring: TypedSemiring, identity: Any) -> MatrixStore:
-    """C = Aⁿ over ⊕.⊗, by repeated squaring; for n = 0, `identity` on the diagonal."""
+    """Compute C = Aⁿ over ⊕.⊗ by repeated squaring; A⁰ has `identity` on its diagonal."""
     if n == 0:
         one = backend(a.device).asarray([identity])
         ones = FullVector(a.nrows, repeat_value(one, a.nrows))

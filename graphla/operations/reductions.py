@@ -12,20 +12,20 @@ from semirings.structures import TypedMonoid
 
 
 def _reduce_rowwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
-    """w(i) = ⊕ over j of A(i, j); w(i) has no entry if row i has none."""
+    """Compute w(i) = ⊕ over j of A(i, j); w has no entry at i if row i is empty."""
     w = backend(a.device).reduce_rows(a.csr, monoid)
     return VectorStore(a.device, monoid.return_type, w)
 
 
 def _reduce_columnwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
-    """w(j) = ⊕ over i of A(i, j); w(j) has no entry if column j has none."""
+    """Compute w(j) = ⊕ over i of A(i, j); w has no entry at j if column j is empty."""
     return _reduce_rowwise(a.T, monoid)
 
 
 def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarStore:
-    """s = ⊕ of all entries.
+    """Reduce all entries to a scalar s by ⊕.
 
-    Without entries, s is empty if `allow_empty`, otherwise the identity of ⊕.
+    If there are no entries, s is empty if `allow_empty` is set, otherwise the identity of ⊕.
     """
     dtype = monoid.return_type
     if not a.nvals:

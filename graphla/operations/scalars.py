@@ -14,7 +14,7 @@ from semirings.exceptions import DomainMismatch
 def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any, ...]) -> Any:
     """Return op(a, b).
 
-    In a union, a default replaces a missing value; without defaults the other value is returned.
+    If one value is missing, a default replaces it; without defaults the other value is returned.
     """
     x, y = a.value, b.value
     if how == "union":
@@ -31,7 +31,7 @@ def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any,
 
 
 def apply(a: ScalarStore, op: Any) -> ScalarStore:
-    """s = op(a), or empty if a is empty."""
+    """Return op(a), or an empty scalar if a is empty."""
     if a.value is None:
         return _scalar(a, op.return_type)
     _refuse_positional(op)
@@ -39,7 +39,7 @@ def apply(a: ScalarStore, op: Any) -> ScalarStore:
 
 
 def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
-    """s = op(scalar, a) or op(a, scalar), or empty if a is empty."""
+    """Return op(scalar, a) or op(a, scalar); if a is empty, return an empty scalar."""
     b = ScalarStore(a.device, a.dtype, scalar)
     return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
 
@@ -58,7 +58,7 @@ def apply_index(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
 
 
 def select(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
-    """Return a if op(a, 0, 0, thunk) holds, otherwise an empty scalar."""
+    """Return a if op(a, 0, 0, thunk) is true, otherwise an empty scalar."""
     return a if by_place(a, op, thunk) else _scalar(a, a.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Convert values of Python and NumPy to entries: find their dtype, and check that they fit."""
+"""Convert Python and NumPy values to entries: find their dtype, and check that they fit it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ DLPACK_CUDA = 2
 """DLPack's code for the memory of an NVIDIA GPU."""
 
 WIDE = 1 << 63
-"""The smallest positive integer that does not fit INT64."""
+"""The smallest positive integer that does not fit in INT64."""
 
 Scalar = bool | int | float | np.generic
 
 
 def is_scalar(value: Any) -> bool:
-    """Return whether `value` is a single number or Boolean of Python or NumPy."""
+    """Return whether `value` is a single Python or NumPy number or Boolean."""
     return isinstance(value, (int, float, np.generic)) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     )
@@ -31,8 +31,8 @@ def is_scalar(value: Any) -> bool:
 def is_on_card(value: Any) -> bool:
     """Return whether `value` is an array, of any library, in the memory of a GPU.
 
-    Vectors and matrices of graphla are not, although they support DLPack; their `__array_ufunc__`
-    is None.
+    The vectors and matrices of graphla do not count, although they support DLPack; they are
+    recognized by an `__array_ufunc__` of None.
     """
     if isinstance(value, (np.ndarray, list, tuple)) or is_scalar(value):
         return False
@@ -47,7 +47,7 @@ def is_on_card(value: Any) -> bool:
 def dtype_of(value: Any, beside: DataType | None = None) -> DataType:
     """Return the dtype of a scalar.
 
-    A Python number takes the dtype `beside` if its kind (Boolean, integer or float) allows it.
+    A Python number gets the dtype `beside` if its kind (Boolean, integer or float) allows that.
 
     >>> from semirings.dtypes import INT8
     >>> dtype_of(1, INT8), dtype_of(1.5, INT8), dtype_of(np.int16(1), INT8)
@@ -114,7 +114,7 @@ def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
 
 
 def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.ndarray:
-    """Return `values` as an array of `dtype`; if values do not fit, name the first in the error."""
+    """Return `values` as an array of `dtype`; name the first misfit in the error."""
     np_type = dtype.np_type
     if values.dtype == np_type:
         return values
@@ -129,9 +129,9 @@ def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.n
 
 
 def array_of(values: Any, dtype: Any = None, name: str = "values") -> tuple[np.ndarray, DataType]:
-    """Return `values`, a sequence or an array, as an array, and the dtype of the entries.
+    """Convert a sequence or an array to an array; also return the dtype of the entries.
 
-    The dtype is `dtype`, or by default that of the values.
+    The result has the dtype `dtype`, or that of the values if `dtype` is None.
     """
     wanted = None if dtype is None else lookup_dtype(dtype)
     if isinstance(values, np.ma.MaskedArray):

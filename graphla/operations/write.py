@@ -1,10 +1,10 @@
 """The write rule, for every operation: C⟨mask, replace⟩ = accum(C, T).
 
 Z = T, or the union of C and T under accum. C becomes Z where the mask allows it; elsewhere it keeps
-its entries, unless `replace` deletes them. T is cast to the dtype of C value by value.
+its entries, unless `replace` deletes them. Each value of T is cast to the dtype of C.
 
-An owner is an object whose attribute `_store` holds forms, which the write replaces; see
-`graphla.stores.take_in_place` for when a vector is written in place.
+An owner is an object with an attribute `_store`, which the write replaces.
+`graphla.stores.take_in_place` decides whether a vector is overwritten in place.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def write_vector(
     replace: bool,
     honours_mask: bool,
 ) -> None:
-    """w⟨mask, replace⟩ = accum(w, t).
+    """Compute w⟨mask, replace⟩ = accum(w, t).
 
     `honours_mask` promises that t has only entries that the mask allows.
     """
@@ -36,7 +36,7 @@ def write_vector(
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
-    # No local name may refer to the owner's forms, otherwise `take_in_place` would count them as
+    # No local variable may refer to the owner's store; otherwise `take_in_place` would treat it as
     # shared.
     if not owner._store.has_dense:
         entries = t.nvals if t.has_sparse else t.known_nvals
@@ -95,7 +95,7 @@ def write_scalar(
 
 
 def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool) -> bool:
-    """Return whether the result is all of T, and nothing of C."""
+    """Return whether the result equals T, without any entries of C."""
     if mask is None:
         return accum is None or c.known_nvals == 0
     return honours_mask and ((replace and accum is None) or c.known_nvals == 0)

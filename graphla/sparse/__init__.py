@@ -1,4 +1,4 @@
-"""The nouns: Matrix, Vector, Scalar and Mask."""
+"""The GraphBLAS objects: Matrix, Vector, Scalar and Mask."""
 
 from graphla.expression import hand_in
 from graphla.sparse.mask import Mask

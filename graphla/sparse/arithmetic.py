@@ -1,4 +1,4 @@
-"""The operations of every operand: infix operators, ewise, apply, select and comparison."""
+"""Operations that all operands support: infix operators, ewise, apply, select and comparisons."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ if TYPE_CHECKING:
     from graphla.sparse.matrix import MatrixExpression, ReadableMatrix
 
 Result = TypeVar("Result")
-"""The expression with the number of dimensions of the operand."""
+"""The expression type with as many dimensions as the operand."""
 
 Joined = TypeVar("Joined")
 """The result of an infix operator; it may have more dimensions than the left operand."""
 
 
 class Arithmetic(Operand, Generic[Result, Joined]):
-    """Python's operators: `+ - ^ |` act on the union of the entries, others on the intersection."""
+    """Python's operators.
+
+    `+ - ^ |` act on the union of the entries, all others on the intersection.
+    """
 
     __slots__ = ()
 
@@ -39,15 +42,15 @@ class Arithmetic(Operand, Generic[Result, Joined]):
     @overload
     def ewise_add(self, other: Any, op: Any = ...) -> Result: ...
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> Any:
-        """C = op(A, B) where both have an entry; elsewhere the one entry of A or B.
+        """C = op(A, B) where both have an entry; where only one has an entry, C takes that entry.
 
         Combine two operands over the union of their entries, in O(A.nvals + B.nvals) time.
 
-        A Vector and a Matrix can be combined: a Vector on the left is used as every column, and a
-        Vector on the right as every row.
+        A Vector can be combined with a Matrix: on the left it is broadcast to every column, and on
+        the right to every row.
 
         Args:
-            other: B, an operand of the same shape, or a Vector or Matrix that fits.
+            other: B, an operand of the same shape, or a Vector or Matrix of matching size.
             op: a binary operator, a monoid, or the name of one.
 
         Returns:
@@ -55,7 +58,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
 
         Raises:
             TypeError: `other` or `op` has the wrong type.
-            DimensionMismatch: the shapes do not fit.
+            DimensionMismatch: the shapes do not match.
             DomainMismatch: the operator is not defined on these dtypes.
             DeviceMismatch: the operands are on different devices.
 
@@ -77,7 +80,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
         Combine two operands over the intersection of their entries.
 
         Args:
-            other: B, an operand of the same shape, or a Vector or Matrix that fits, as in
+            other: B, an operand of the same shape, or a Vector or Matrix of matching size, as in
                 `ewise_add`.
             op: a binary operator, a monoid, or the name of one.
 
@@ -86,7 +89,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
 
         Raises:
             TypeError: `other` or `op` has the wrong type.
-            DimensionMismatch: the shapes do not fit.
+            DimensionMismatch: the shapes do not match.
             DomainMismatch: the operator is not defined on these dtypes.
             DeviceMismatch: the operands are on different devices.
 
@@ -105,16 +108,16 @@ class Arithmetic(Operand, Generic[Result, Joined]):
     @overload
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Result: ...
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> Any:
-        """C = op(A, B) where either has an entry, with a default for an absent one.
+        """C = op(A, B) where either has an entry, with a default value for a missing entry.
 
-        Combine two operands over the union of their entries, with defaults.
+        Combine two operands over the union of their entries, with default values.
 
         Args:
-            other: B, an operand of the same shape, or a Vector or Matrix that fits, as in
+            other: B, an operand of the same shape, or a Vector or Matrix of matching size, as in
                 `ewise_add`.
             op: a binary operator, a monoid, or the name of one.
-            left_default: the scalar that replaces an absent entry of A.
-            right_default: the scalar that replaces an absent entry of B.
+            left_default: the scalar that replaces a missing entry of A.
+            right_default: the scalar that replaces a missing entry of B.
 
         Returns:
             An expression of the same shape, or of the Matrix's shape.
@@ -122,7 +125,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
         Raises:
             TypeError: `other`, `op` or a default has the wrong type.
             EmptyObject: a default is an empty Scalar.
-            DimensionMismatch: the shapes do not fit.
+            DimensionMismatch: the shapes do not match.
             DomainMismatch: the operator is not defined on these dtypes.
             DeviceMismatch: the operands are on different devices.
 
@@ -141,20 +144,20 @@ class Arithmetic(Operand, Generic[Result, Joined]):
         Apply an operator to each entry, in O(nvals) time.
 
         Args:
-            op: a unary operator; a binary operator with `right` or `left`; an index-unary operator,
-                which also reads the position of the entry, and `right` as its thunk; a name; or a
-                Python function of one or two values, which is traced.
+            op: a unary operator; a binary operator, with `right` or `left`; an index-unary
+                operator, which also reads the position of the entry and takes `right` as its thunk;
+                the name of an operator; or a Python function of one or two values, which is traced.
             right: the scalar on the right of a binary operator.
             left: the scalar on the left of a binary operator.
 
         Returns:
-            An expression with the same shape and the same positions of entries.
+            An expression with the same shape and the same pattern.
 
         Raises:
             TypeError: both `left` and `right` are given, or an argument has the wrong type.
             DomainMismatch: the operator is not defined on this dtype.
             UdfParseError: a Python function cannot be traced.
-            OverflowError: the scalar does not fit the dtype.
+            OverflowError: the scalar does not fit in the dtype.
 
         Examples:
             >>> from graphla import Vector
@@ -178,9 +181,9 @@ class Arithmetic(Operand, Generic[Result, Joined]):
             An expression with the same shape and dtype.
 
         Raises:
-            TypeError: an argument has the wrong type, or a mask is given a thunk.
+            TypeError: an argument has the wrong type, or a thunk is given for a mask.
             DomainMismatch: the operator does not return BOOL, or is not defined on this dtype.
-            DimensionMismatch: a mask has another shape.
+            DimensionMismatch: a mask has a different shape.
 
         Examples:
             >>> from graphla import Matrix
@@ -191,18 +194,18 @@ class Arithmetic(Operand, Generic[Result, Joined]):
         return expressions.select(self._read(), op, thunk)
 
     def isequal(self, other: Any, *, check_dtype: bool = False) -> bool:
-        """Return whether the shapes, the positions of entries and their values are equal.
+        """Return whether two operands have the same shape, the same pattern and equal values.
 
         Args:
             other: an operand with the same number of dimensions; for a Scalar, also a number or
                 None.
-            check_dtype: whether the dtypes must be equal, too.
+            check_dtype: whether the dtypes must also be equal.
 
         Returns:
-            True or False. NaN differs from NaN.
+            True or False. NaN is not equal to NaN.
 
         Raises:
-            TypeError: `other` has another number of dimensions.
+            TypeError: `other` has a different number of dimensions.
             DeviceMismatch: the operands are on different devices.
         """
         return expressions.compare(self._read(), self._same_kind(other), check_dtype, None)
@@ -210,7 +213,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
     def isclose(
         self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False
     ) -> bool:
-        """Return whether the shapes and positions are equal, and the values are close.
+        """Return whether two operands have the same shape, the same pattern and close values.
 
         Values x and y are close if |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol).
 
@@ -219,13 +222,13 @@ class Arithmetic(Operand, Generic[Result, Joined]):
                 None.
             rel_tol: the relative tolerance.
             abs_tol: the absolute tolerance.
-            check_dtype: whether the dtypes must be equal, too.
+            check_dtype: whether the dtypes must also be equal.
 
         Returns:
             True or False.
 
         Raises:
-            TypeError: `other` has another number of dimensions.
+            TypeError: `other` has a different number of dimensions.
             InvalidValue: a tolerance is negative or not a number.
             DeviceMismatch: the operands are on different devices.
         """
@@ -253,8 +256,8 @@ class Arithmetic(Operand, Generic[Result, Joined]):
             This operand.
 
         Raises:
-            InvalidValue: `how` is another value.
-            DeviceFault: a kernel has failed.
+            InvalidValue: `how` is not one of the values above.
+            DeviceFault: a kernel failed.
         """
         if how not in ("materialize", "complete"):
             raise InvalidValue(f"how must be 'materialize' or 'complete', not {how!r}")
@@ -404,12 +407,12 @@ class Arithmetic(Operand, Generic[Result, Joined]):
 
 
 class Collection(Arithmetic[Result, Joined]):
-    """The base of Matrix and Vector: it refuses use as a truth value, a list or an array."""
+    """The base class of Matrix and Vector; they cannot be used as truth values, lists or arrays."""
 
     __slots__ = ()
 
     def _output_mask(self, input_mask: Any) -> Mask:
-        """Return the mask of the result of A[I, J] that a mask of A implies."""
+        """Convert a mask on A to the corresponding mask on A[I, J]."""
         return expressions.output_mask(self, input_mask)
 
     def __bool__(self) -> NoReturn:
@@ -434,7 +437,7 @@ class Collection(Arithmetic[Result, Joined]):
 
 
 def as_scalar(x: Any, beside: Operand) -> ScalarStore:
-    """Return the storage of a number or None, with the dtype of the operand if the kind fits."""
+    """Return the storage of a number or None, with the dtype of `beside` if its kind fits."""
     if x is None:
         return ScalarStore(beside.device, beside.dtype)
     dtype = dtype_of(x, beside.dtype)
@@ -468,14 +471,14 @@ def _both(a: Any, b: Any, op: Any) -> Any:
 
 
 def _compare(a: Any, b: Any, op: Any) -> Any:
-    """Return the expression that compares entry by entry; for two scalars, True or False."""
+    """Return the expression that compares two operands entrywise; for two scalars, a bool."""
     if a.ndim == 0 and (is_scalar(b) or b is None or (isinstance(b, Operand) and b.ndim == 0)):
         return a.isequal(b) == (op is binary.eq)
     return _both(a, b, op)
 
 
 def _is_bound(a: Any, b: Any) -> bool:
-    """Whether one side is a Matrix or Vector, and the other a scalar."""
+    """Return whether one side is a Matrix or Vector and the other is a scalar."""
     a_ndim = a.ndim if isinstance(a, Operand) else 0
     b_ndim = b.ndim if isinstance(b, Operand) else 0
     return (a_ndim > 0) != (b_ndim > 0)
@@ -506,7 +509,7 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
 
 def _infix(symbol: str, a: Any, b: Any) -> Any:
     if symbol != "@" and (isinstance(a, Mask) or isinstance(b, Mask)):
-        return NotImplemented  # Python then calls the mask's own method
+        return NotImplemented  # Python then calls the method of the mask
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
         left, right = a._store or operand_forms(a), b._store or operand_forms(b)
@@ -530,7 +533,7 @@ _of_two = ("Semiring", "BinaryOp", "Monoid")
 
 
 def _call(op: Any, kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return the expression that `op(*args, **options)` means for an operator of this kind."""
+    """Return the expression for `op(*args, **options)` with an operator of this kind."""
     if kind == "Semiring":
         raise TypeError(f"{op!r} is called on a product, as in {op.name}(A @ B)")
     if kind in ("BinaryOp", "Monoid"):

@@ -46,7 +46,7 @@ from semirings.exceptions import (
 
 
 def vector_coo(indices: Any, values: Any, dtype: Any, size: int | None, dup_op: Any) -> VectorStore:
-    """v(indices[k]) = values[k]. Return the storage of v."""
+    """Return the storage of a vector v with v(indices[k]) = values[k]."""
     device, (indices, values) = locate(indices, values)
     with DeviceScope("build", (), device):
         places, size = _places(indices, size, "indices", "size")
@@ -68,7 +68,7 @@ def matrix_coo(
     dup_op: Any,
     symmetric: bool,
 ) -> MatrixStore:
-    """A(rows[k], columns[k]) = values[k]. Return the storage of A."""
+    """Return the storage of a matrix A with A(rows[k], columns[k]) = values[k]."""
     device, (rows, columns, values) = locate(rows, columns, values)
     with DeviceScope("build", (), device):
         i, nrows = _places(rows, nrows, "rows", "nrows")
@@ -86,7 +86,7 @@ def matrix_coo(
 
 
 def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> VectorStore:
-    """v(i) = values[i], unless values[i] is the missing value. Return the storage of v."""
+    """Return the storage of a vector whose entries are the values other than `missing_value`."""
     device, (values,) = locate(values, shared=not copy)
     with DeviceScope("build", (), device):
         array, wanted = _dense(values, dtype, 1)
@@ -102,7 +102,7 @@ def vector_dense(values: Any, missing_value: Any, dtype: Any, copy: bool) -> Vec
 
 
 def matrix_dense(values: Any, missing_value: Any, dtype: Any) -> MatrixStore:
-    """A(i, j) = values[i][j], unless that is the missing value. Return the storage of A."""
+    """Return the storage of a matrix whose entries are the values other than `missing_value`."""
     device, (values,) = locate(values)
     with DeviceScope("build", (), device):
         array, wanted = _dense(values, dtype, 2)
@@ -128,7 +128,7 @@ def from_compressed(
     name: str,
     copy: bool,
 ) -> tuple[str, Csr, DataType]:
-    """Return the device, the sorted compressed rows and their dtype; `name` may mean columns."""
+    """Return the device, the sorted CSR (or CSC, if `name` means columns) and the dtype."""
     device, arrays = locate(indptr, indices, values, shared=not copy)
     with DeviceScope("build", (), device):
         return device, *_build_compressed(device, arrays, dtype, shape, name, copy)
@@ -162,7 +162,7 @@ def _build_compressed(
     entries, wanted, _ = _entries(values, dtype, None, {"indices": places})
     in_order = _rises_in_rows(offsets, places)
     copies = copy and could_hold(device, indptr), copy and could_hold(device, indices)
-    # Compiled loops and kernels read element after element.
+    # Compiled loops and kernels need contiguous arrays.
     offsets = as_contiguous(offsets.astype(_offset_dtype(places.size), copy=copies[0]))
     places = as_contiguous(places.astype(np.int32, copy=copies[1]))
     offsets, places = put_whole(device, offsets), put_whole(device, places)
@@ -176,7 +176,7 @@ def _build_compressed(
 
 
 def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
-    """Return the row of each entry, and the number of rows, from a list of rows and offsets."""
+    """Expand row indices and offsets to the row of each entry; also return the number of rows."""
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
         raise DimensionMismatch(
@@ -192,16 +192,16 @@ def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
 
 
 def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
-    """Return the outer and the inner size; a missing outer size is `lines`.
+    """Return the outer and the inner size; the outer size is `lines` by default.
 
-    A missing inner size is 0 if there are no entries; otherwise it stays None, and the entries
-    determine it later.
+    If the inner size is None, return 0 if there are no entries; otherwise return None, and the
+    entries determine it later.
     """
     return lines if outer is None else outer, 0 if inner is None and not entries else inner
 
 
 def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
-    """Return rows, columns and values of edges (i, j) or (i, j, value), or of an array of these."""
+    """Return rows, columns and values from a list or array of edges (i, j) or (i, j, value)."""
     if isinstance(edgelist, Mapping):
         raise TypeError(
             "edgelist must hold edges (i, j) or (i, j, value), not be a mapping; give its items as "
@@ -229,7 +229,7 @@ def edges(edgelist: Any, values: Any) -> tuple[Any, Any, Any]:
 
 
 def columns_of(rows: Any, width: int) -> list[Any]:
-    """Return the columns of rows that all have `width` parts."""
+    """Transpose a list of rows that must all have `width` elements."""
     rows = list(rows)
     for k, row in enumerate(rows):
         if _width(row) != width:
@@ -246,7 +246,7 @@ def _width(row: Any) -> int:
 def from_nested(
     nested_dicts: Any, order: str, nrows: int | None, ncols: int | None
 ) -> tuple[Any, Any, Any, int | None, int | None]:
-    """Return rows, columns, values and sizes of {row: {column: value}}, or of a list of rows."""
+    """Return rows, columns, values and sizes from {row: {column: value}} or from a list of rows."""
     by_rows = is_rowwise(order)
     if not hasattr(nested_dicts, "items"):
         nested_dicts = dict(enumerate(nested_dicts))
@@ -282,7 +282,7 @@ def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
 
 
 def refuse_entries(noun: Any, clear: bool) -> None:
-    """Refuse to build into an output that has entries, unless `clear` is True."""
+    """Raise an error if an output of `build` already has entries, unless `clear` is True."""
     if noun.nvals and not clear:
         raise OutputNotEmpty(
             f"build needs an empty output, but it has {noun.nvals} entries; give clear=True"
@@ -297,7 +297,7 @@ def to_device(noun: Any, device: str) -> Any:
 
 
 def restore_vector(cls: Any, dtype: str, size: int, indices: Any, values: Any, name: Any) -> Any:
-    """Restore a pickled Vector; `indices` is None if every index has an entry."""
+    """Restore a pickled Vector; `indices` is None if the Vector is full."""
     values = _spread(values, size if indices is None else indices.size)
     v = FullVector(size, values) if indices is None else SparseVector(size, indices, values)
     return cls._of(move_store(VectorStore("cpu", lookup_dtype(dtype), v), default_device()), name)
@@ -315,16 +315,16 @@ def _restore_form(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any
 
 
 def _spread(values: np.ndarray, size: int) -> np.ndarray:
-    """Return one value per entry; an iso value was pickled as one element."""
+    """Return one value per entry; if all values are equal, only one was pickled."""
     return values if values.size == size else np.broadcast_to(values, (size,))
 
 
 def _places(
     places: Any, size: Any, name: str, of: str, least_size: int | None = None
 ) -> tuple[np.ndarray, int]:
-    """Return indices as an array and the size; refuse indices outside of 0 to size - 1.
+    """Return indices as an array, and the size; raise an error for indices out of range.
 
-    A size of None becomes one more than the largest index, or `least_size` without indices.
+    A size of None becomes one more than the largest index, or `least_size` if there are no indices.
     """
     array = _integers(places, name)
     if array.ndim != 1:
@@ -367,7 +367,7 @@ def _integers(values: Any, name: str) -> Any:
 def _entries(
     values: Any, dtype: Any, dup_op: Any, places: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, DataType, Any]:
-    """Return the values, their dtype, and the typed operator for equal positions."""
+    """Return the values, their dtype, and the typed operator that combines duplicate entries."""
     sizes = {name: array.size for name, array in places.items()}
     size = next(iter(sizes.values()))
     if (isinstance(values, Operand) and values.ndim == 0) or is_scalar(values):
@@ -403,7 +403,7 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[Any, DataType]:
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
     missing, _ = bound(missing, FP64, "missing_value")
-    if is_on_card(array) and missing == missing:  # CuPy treats subnormal numbers as zeros
+    if is_on_card(array) and missing == missing:  # CuPy would treat subnormals as zeros
         flat, dtype = FullVector(array.size, array.ravel()), lookup_dtype(array.dtype)
         differs = binary_of(binary.ne, dtype, dtype_of(missing, dtype))
         there = backend("cuda").apply_bound(flat, differs, missing, "right")
@@ -416,7 +416,7 @@ def _offset_dtype(nvals: int) -> Any:
 
 
 def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
-    """Return whether each row is sorted and has no repeated index."""
+    """Return whether each row is sorted and has no duplicate indices."""
     if indices.size < 2:
         return True
     rises = indices[1:] > indices[:-1]
@@ -426,7 +426,7 @@ def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
 
 
 def _whole(part: np.ndarray) -> np.ndarray:
-    """Return an array of floats as integer indices; refuse fractions."""
+    """Convert an array of floats to integer indices; raise an error for fractions."""
     with np.errstate(invalid="ignore"):
         whole = part.astype(np.int64)
     if not bool((whole == part).all()):

@@ -1,10 +1,10 @@
-"""Export of entries as coordinates, compressed arrays, dense arrays and dicts.
+"""Export entries as coordinates, compressed arrays, dense arrays and dicts.
 
 The arrays are new NumPy arrays with int64 indices. Functions with a parameter `copy` return the
 stored arrays on their device if `copy` is False; the caller must not write to them.
 
-Waits: for all arrays that are copied to the host. With copy=False, `to_dense` waits for the number
-of entries.
+The host waits for the GPU whenever an array is copied to the host. With copy=False, `to_dense`
+waits only for the number of entries.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from graphla.operations.moving import move_store
 from graphla.operations.values import fit
 from graphla.sparse.building import is_rowwise
 from graphla.sparse.expressions import bound
+from graphla.sparse.placing import own
 from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import DataType, lookup_dtype, unify
 from semirings.exceptions import InvalidValue
@@ -50,7 +51,7 @@ def matrix_coo(
 ) -> tuple[Any, Any, Any]:
     """Return (rows, columns, values) of the entries, in row order.
 
-    If `sort` is False, a matrix that has no CSR yet returns them in column order.
+    If `sort` is False and the matrix is stored only as CSC, they are in column order.
     """
     forms = _in_dtype(forms, dtype, copy)
     device, by_columns = forms.device, not sort and not forms.has_csr
@@ -63,7 +64,7 @@ def matrix_coo(
 
 
 def require_sorted(name: str, sort: bool) -> None:
-    """Refuse sort=False for an export that always sorts the indices in each row or column."""
+    """Raise an error for sort=False if an export always sorts the indices in each row or column."""
     if sort is not True:
         raise InvalidValue(f"sort is {sort!r}, but {name} always sorts, so it must be True")
 
@@ -84,14 +85,14 @@ def to_compressed(
 def doubly_compressed(
     forms: MatrixStore, dtype: Any, by_columns: bool
 ) -> tuple[Any, Any, Any, Any]:
-    """Return (nonempty rows, indptr, indices, values) as new arrays, or the same by columns."""
+    """Return (nonempty rows, indptr, indices, values), or the same by columns, as new arrays."""
     indptr, indices, values = to_compressed(forms, dtype, by_columns)
     lines = np.flatnonzero(np.diff(indptr))
     return lines, np.append(indptr[lines], indptr[-1]), indices, values
 
 
 def vector_dense(forms: VectorStore, fill_value: Any, dtype: Any, copy: bool) -> Any:
-    """Return an array, with the fill value at indices without an entry."""
+    """Return a 1-d array with the fill value at indices without an entry."""
     wanted, fill = _resolve_fill(forms.size, forms, fill_value, dtype)
     do, np_type = backend(forms.device), wanted.np_type
     if forms.nvals == forms.size:
@@ -104,7 +105,7 @@ def vector_dense(forms: VectorStore, fill_value: Any, dtype: Any, copy: bool) ->
 
 
 def matrix_dense(forms: MatrixStore, fill_value: Any, dtype: Any) -> np.ndarray:
-    """Return a 2-d array, with the fill value at positions without an entry."""
+    """Return a 2-d array with the fill value at positions without an entry."""
     shape = forms.nrows, forms.ncols
     wanted, fill = _resolve_fill(int(np.prod(shape, dtype=object)), forms, fill_value, dtype)
     array = np.full(shape, fill, wanted.np_type)
@@ -126,7 +127,7 @@ def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
 
 
 def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
-    """Return the parts of a vector that a pickle stores."""
+    """Return the data of a vector to be pickled."""
     forms = move_store(forms, "cpu")
     v = forms.sparse()
     full = forms.nvals == forms.size
@@ -134,7 +135,7 @@ def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
 
 
 def matrix_pieces(forms: MatrixStore) -> tuple[Any, ...]:
-    """Return the parts of a matrix that a pickle stores: the formats that exist."""
+    """Return the data of a matrix to be pickled, in all formats that exist."""
     forms = move_store(forms, "cpu")
 
     def parts(a: Csr) -> tuple[Any, ...]:
@@ -150,7 +151,7 @@ def _one_if_iso(values: Any) -> Any:
 
 
 def _resolve_fill(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple[DataType, Any]:
-    """Return the dtype of a dense array, and the value of elements without an entry."""
+    """Return the dtype of a dense array, and the fill value for elements without an entry."""
     wanted = lookup_dtype(dtype) if dtype is not None else forms.dtype
     if fill_value is None:
         if forms.nvals < places:
@@ -165,7 +166,7 @@ def _resolve_fill(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple
 
 
 def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
-    """Return the storage; if the export makes no copy, cast its values to `dtype` first."""
+    """Return the storage, with its values cast to `dtype` if `copy` is False."""
     return forms if copy or dtype is None else cast(forms, lookup_dtype(dtype))
 
 
@@ -184,8 +185,13 @@ def _values(device: str, values: Any, dtype: Any, copy: bool) -> Any:
 
 
 def lend(array: Any) -> Any:
-    """Return a read-only view of a NumPy array, or the CuPy array itself."""
-    if isinstance(array, np.ndarray):
-        array = array.view()
-        array.flags.writeable = False
+    """Return a read-only view of a NumPy array, or the CuPy array itself.
+
+    An iso array is copied as one element, because other vectors may share it and CuPy arrays cannot
+    be read-only.
+    """
+    if not isinstance(array, np.ndarray):
+        return own(array) if is_iso(array) else array
+    array = array.view()
+    array.flags.writeable = False
     return array

@@ -1,7 +1,7 @@
-"""Make the expression of each operation: type the operator and check shapes, but compute nothing.
+"""Build the expression for each operation after choosing typed operators and checking shapes.
 
-The expressions refer to the storage of their operands, so a later change of an operand does not
-affect them.
+The functions compute nothing. Their expressions refer to the storage of the operands, so a later
+change of an operand does not affect them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from semirings.semiring import plus_times
 def product(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
     """C = A ⊕.⊗ B, w = A ⊕.⊗ u, w = u ⊕.⊗ A or s = u ⊕.⊗ v.
 
-    `infix` is the expression `A @ B`, if there is one: it has checked shapes and devices.
+    `infix` is the expression `A @ B`, if there is one, for which shapes and devices were checked.
     """
     semiring = semiring_of(op, a.dtype, b.dtype)
     if infix is None:
@@ -73,7 +73,7 @@ def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
 
 
 def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
-    """C = op(A, B) where both have an entry; where only one has, its entry.
+    """C = op(A, B) where both have an entry; where only one has an entry, copy it.
 
     `infix` is as in `product`.
     """
@@ -97,7 +97,7 @@ def _ewise(operation: Any, name: str, a: Any, b: Any, op: Any, infix: Any) -> An
 
 
 def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
-    """C = op(A, B) where either has an entry, with a default for an absent one."""
+    """C = op(A, B) where either has an entry, with a default for a missing entry."""
     left, left_dtype = bound(left, a.dtype, "left_default")
     right, right_dtype = bound(right, b.dtype, "right_default")
     typed = binary_of(op, unify(a.dtype, left_dtype), unify(b.dtype, right_dtype))
@@ -149,13 +149,13 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def select(a: Any, op: Any, thunk: Any) -> Any:
-    """C = the entries of A where op(A(i, j), i, j, thunk) is true, or that a mask selects."""
+    """Select the entries of A where op(A(i, j), i, j, thunk) is true, or where a mask allows it."""
     shape = a.shape
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
         if isinstance(op, Expression) and _comparison_of(op) and op._args[0] is a:
-            return select_by(op, "value")  # this avoids computing the comparison
+            return select_by(op, "value")  # avoids computing the comparison
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
         return expression(ops.restrict, args, shape, a.dtype)
@@ -184,7 +184,7 @@ def select_by(x: Any, what: str) -> Any:
 
 
 def _comparison_of(x: Any) -> Any:
-    """Return the operator of the uncomputed comparison `A > k` or `k < A`; otherwise None."""
+    """Return the operator of an unevaluated comparison `A > k` or `k < A`, or None."""
     if not isinstance(x, Expression) or x._operation not in _by_scalar or not x._args:
         return None
     op = x._args[1].op
@@ -213,9 +213,9 @@ def _reduce_lines(a: MatrixStore, op: Any, by_monoid: Any, by_aggregator: Any, s
 
 
 def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
-    """s = ⊕ of all entries.
+    """Reduce all entries to a scalar by ⊕.
 
-    Without entries, s is empty if `allow_empty`, otherwise the identity of ⊕.
+    Without entries, the result is empty if `allow_empty` is set, otherwise the identity of ⊕.
     """
     op = aggregator_or_monoid(op, a.dtype)
     if isinstance(op, TypedAggregator):
@@ -232,9 +232,9 @@ def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
 
 
 def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
-    """Return the typed aggregator or monoid that `op` means.
+    """Return the typed aggregator or monoid for `op`.
 
-    If both an aggregator and a monoid have this name, it means the monoid.
+    If a name belongs to both an aggregator and a monoid, it refers to the monoid.
     """
     if isinstance(op, str):
         named = agg.find(op)
@@ -245,7 +245,7 @@ def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
 
 
 def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
-    """C = A(I, J). An int as I or J removes that dimension."""
+    """C = A(I, J); an int as I or J removes that dimension."""
     region = None if target is None else (target, axes)
     axes = tuple([on_device(i, a.device) if is_on_card(i) else i for i in axes])
     if isinstance(a, VectorStore):
@@ -266,7 +266,7 @@ def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
 
 
 def output_mask(x: Any, input_mask: Any) -> Mask:
-    """Return the mask of A[I, J] that a mask of A implies.
+    """Convert a mask on A to the corresponding mask on A[I, J].
 
     If A[I, J] is a row or a column, the mask may be a Vector.
     """
@@ -296,28 +296,28 @@ _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_m
 
 
 def transpose(a: MatrixStore) -> Any:
-    """C = Aᵀ, in O(1); the other format is made when an operation first needs it."""
+    """C = Aᵀ, in O(1) time; the other format is built when an operation first needs it."""
     flipped = expression(ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
     flipped._compute()
     return flipped
 
 
 def diag(a: MatrixStore, k: Any) -> Any:
-    """w(i) = A(i, i + k), or A(i - k, i) for a negative k."""
+    """Extract diagonal k: w(i) = A(i, i + k), or A(i - k, i) if k is negative."""
     k = integer(k, "k")
     size = max(0, min(a.nrows - max(0, -k), a.ncols - max(0, k)))
     return expression(ops.diag, (a, k), (size,), a.dtype)
 
 
 def from_diag(v: VectorStore, k: Any) -> Any:
-    """C(i, i + k) = v(i), in a square matrix."""
+    """Build a square matrix with v on diagonal k: C(i, i + k) = v(i)."""
     k = integer(k, "k")
     size = dimension(v.size + abs(k), "the size of the matrix")
     return expression(ops.from_diag, (v, k), (size, size), v.dtype)
 
 
 def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
-    """C(i + down, j + right) = A(i, j), for positions inside C."""
+    """C(i + down, j + right) = A(i, j); entries outside C are dropped."""
     offsets = tuple(integer(offset, "offset") for offset in offsets)
     given = zip(sizes, a.shape, strict=True)
     shape = tuple(old if size is None else dimension(size, "size") for size, old in given)
@@ -327,7 +327,7 @@ def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
 
 
 def power(a: MatrixStore, n: Any, op: Any) -> Any:
-    """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A, n times; for n = 0, the identity of ⊗ on the diagonal."""
+    """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A with n factors; for n = 0, the identity of ⊗ on the diagonal."""
     n = integer(n, "n")
     if n < 0:
         raise InvalidValue(f"n is {n}, but it should be 0 or more")
@@ -356,8 +356,8 @@ class Bound(NamedTuple):
 def infix(symbol: str, a: Any, b: Any) -> Any:
     """Return the unevaluated expression `A @ B`, `A & B` or `A | B`.
 
-    Its semiring or operator is not chosen yet. a and b are storage, or nested expressions of this
-    kind, which will get the same operator.
+    Its semiring or operator is chosen later. The operands a and b are storage, or nested
+    expressions of this kind, which will get the same operator.
     """
     one, other = a.shape, b.shape
     if symbol == "@":
@@ -371,7 +371,7 @@ def infix(symbol: str, a: Any, b: Any) -> Any:
 
 
 def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
-    """Return the expression `A & x`, `x & A`, `A | x` or `x | A` of a scalar x; no operator yet."""
+    """Return the expression `A & x`, `x & A`, `A | x` or `x | A`, where x is a scalar."""
     is_left = isinstance(left, Operand) and left.ndim > 0
     noun = left if is_left else right
     sides = (operand_forms(noun), Bound(right)) if is_left else (Bound(left), operand_forms(noun))
@@ -440,7 +440,8 @@ def operand_forms(x: Any) -> Any:
 def _settle(x: Expression, symbol: str, op: Any) -> Any:
     """Return the storage of an operand.
 
-    If it has no operator yet, such as `u | v` in `plus(u | v | w)`, it gets the operator `op`.
+    An operand that has no operator yet, such as `u | v` in `plus(u | v | w)`, gets the operator
+    `op`.
     """
     if x._operation is None and x._args[0] == symbol:
         return with_operator(x, op)._compute()
@@ -448,7 +449,7 @@ def _settle(x: Expression, symbol: str, op: Any) -> Any:
 
 
 def _by_default(symbol: str, left: Any, right: Any) -> Any:
-    """Return the expression of `A @ B`, `A & B` or `A | B` that is used without an operator."""
+    """Return the expression that `A @ B`, `A & B` or `A | B` means without an explicit operator."""
     if isinstance(left, Bound) or isinstance(right, Bound):
         raise TypeError(f"A {symbol} scalar needs an operator: write op(A {symbol} scalar)")
     a = left._read() if isinstance(left, Expression) else left
@@ -465,14 +466,14 @@ def _by_default(symbol: str, left: Any, right: Any) -> Any:
 
 
 def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | None) -> bool:
-    """Return whether shapes and positions are equal, and the values equal (or close)."""
+    """Return whether two operands have the same shape and pattern, and equal or close values."""
     if (check_dtype and a.dtype is not b.dtype) or a.shape != b.shape:
         return False
     return perform("compare", ops.same_entries, a, b, tolerance)
 
 
 def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
-    """Return the value and dtype of a scalar; a Python number takes `beside` if its kind fits."""
+    """Return the value and dtype of a scalar; a Python number gets `beside` if its kind fits."""
     if is_scalar(value):
         return value, dtype_of(value, beside)
     if isinstance(value, Operand) and value.ndim == 0:
@@ -484,7 +485,7 @@ def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
 
 
 def integer(value: Any, name: str) -> int:
-    """Return `value` as an int; refuse any other value. `name` is the argument in the message."""
+    """Return `value` as an int, or raise an error in which `name` is the name of the argument."""
     try:
         return value if type(value) is int else operator.index(value)
     except TypeError:
@@ -523,7 +524,7 @@ def _length(place: Axis, size: int) -> int:
 
 
 def _common_shape(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """Return the common shape; a Vector on the left is every column, one on the right every row."""
+    """Return the common shape of two operands, after broadcasting a Vector to a Matrix."""
     if left == right:
         return left
     if len(left) == 1 and len(right) == 2:

@@ -1,4 +1,4 @@
-"""Hints for error messages when a caller passes another library's object as a Matrix or Graph."""
+"""Hints for error messages if a caller passes an object of another library as a Matrix or Graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TO_MATRIX = {
 
 
 def class_name(value: Any) -> str:
-    """Return the class name of `value`, with its library unless that is Python or graphla.
+    """Return the class name of `value`, with its library if it is neither Python nor graphla.
 
     >>> from fractions import Fraction
     >>> class_name(2), class_name(Fraction(1, 2))
@@ -33,7 +33,7 @@ def class_name(value: Any) -> str:
 
 
 def conversion(name: str, value: Any, *, to_graph: bool) -> str:
-    """Return the end of an error message that shows how to convert `value`, or "" if unknown.
+    """Return the part of an error message that shows how to convert `value`, or "" if unknown.
 
     The library of `value` is identified by the module of its class, without importing the library.
     """

@@ -1,4 +1,4 @@
-"""Resolve subscripts in the notation of Python and NumPy to rows, columns or elements."""
+"""Resolve subscripts in Python and NumPy notation to rows, columns or elements."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
 
 Axis = int | np.ndarray | None
-"""A resolved subscript of one axis: an int (which removes the axis), an array of int64 indices, or
-None for all indices in order.
-
-Indices that are given on a GPU stay there.
+"""A resolved subscript for one axis: an int (which removes the axis), an array of int64 indices, or
+None for all indices in order. Index arrays on a GPU stay there.
 """
 
 
 def vector_axis(key: Any, size: int) -> Axis:
-    """Return what `key` selects in a vector."""
+    """Return the indices of a vector that `key` selects."""
     if type(key) is int and 0 <= key < size:
         return key
     if key is Ellipsis:
@@ -34,7 +32,7 @@ def vector_axis(key: Any, size: int) -> Axis:
 
 
 def matrix_axes(key: Any, nrows: int, ncols: int) -> tuple[Axis, Axis]:
-    """Return what `key` selects among the rows and among the columns of a matrix."""
+    """Return the rows and the columns of a matrix that `key` selects."""
     if key is Ellipsis:
         return None, None
     if type(key) is not tuple or len(key) != 2:
@@ -43,7 +41,7 @@ def matrix_axes(key: Any, nrows: int, ncols: int) -> tuple[Axis, Axis]:
 
 
 def axis(key: Any, size: int, name: str) -> Axis:
-    """Return what `key` selects on an axis of `size`; negative indices count from its end."""
+    """Return the indices that `key` selects on an axis; negative indices count from its end."""
     if isinstance(key, slice):
         return _slice(key, size)
     if isinstance(key, Operand):
@@ -62,14 +60,14 @@ def axis(key: Any, size: int, name: str) -> Axis:
 
 
 def position(i: int, size: int, name: str) -> int:
-    """Return the index i of an axis of `size`; a negative one counts from its end."""
+    """Return an index on an axis of length `size`; a negative i counts from its end."""
     if not -size <= i < size:
         raise IndexOutOfBound(f"{name} {i} is out of range: the size is {size}")
     return i + size if i < 0 else i
 
 
 def length(axis: Axis, size: int) -> int:
-    """Return the number of positions that an axis of `size` selects; 1 for an int."""
+    """Return the number of selected indices on an axis of length `size`; 1 for an int."""
     if axis is None:
         return size
     return 1 if isinstance(axis, int) else axis.size
@@ -114,7 +112,7 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
 
 
 def _check_key(key: Any, size: int, name: str) -> Any:
-    """Check an array of indices, and return it as int64 from 0 to size - 1: a copy unless empty."""
+    """Check an array of indices; return it as int64 from 0 to size - 1, copied unless empty."""
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "

@@ -1,4 +1,4 @@
-"""Masks, which select where a statement may write: `v.S` (entries), `v.V` (true entries), `~`."""
+"""Masks, which select where a statement may write: `v.S`, `v.V`, and complements with `~`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class Mask:
 
     Args:
         parent: the Matrix, Vector or expression.
-        structure: True selects the elements that have an entry; False selects those with a true
-            entry.
+        structure: True selects all elements with an entry; False selects those whose entry is true.
         complement: whether to select the other elements instead.
 
     Examples:
@@ -48,7 +47,7 @@ class Mask:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the outputs that this mask fits."""
+        """The shape that an output must have for this mask."""
         return self.parent.shape
 
     @property
@@ -90,14 +89,14 @@ class Mask:
         Args:
             dtype: the dtype of the result; BOOL by default.
             complement: whether to select the other elements instead.
-            mask: a mask of the same shape that must select the elements as well.
+            mask: a mask of the same shape that must also select the elements.
             name: the name of the result.
 
         Returns:
             A Matrix or Vector with an entry at each selected element.
 
         Raises:
-            DimensionMismatch: `mask` has another shape.
+            DimensionMismatch: `mask` has a different shape.
         """
         joined = self if mask is None else self & mask
         if complement:
@@ -105,7 +104,7 @@ class Mask:
         return joined._as_true(BOOL if dtype is None else lookup_dtype(dtype)).new(name=name)
 
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
-        """Return the storage of the mask for an output of this shape; None if it selects all.
+        """Return the storage of the mask for an output of the given shape; None if it selects all.
 
         The caller must have entered `DeviceScope`.
         """
@@ -129,7 +128,7 @@ class Mask:
         return perform("mask", lambda _: self._read(shape, device), self.parent._read())
 
     def _diagonal(self, k: int) -> Mask:
-        """Return the vector mask on diagonal k of this matrix mask."""
+        """Return diagonal k of this matrix mask as a vector mask."""
         parent = self.parent.diag(k)
         return Mask(parent, structure=self.structure, complement=self.complement)
 
@@ -140,7 +139,7 @@ class Mask:
                 f"the masks have {describe(self.shape)} and {describe(other.shape)}, "
                 "which should be the same"
             )
-        if how == "or":  # by De Morgan's law
+        if how == "or":  # apply De Morgan's law
             return ~((~self)._join(~other, "and"))
         if self.complement and other.complement:
             either = (~self)._as_true() + (~other)._as_true()
@@ -174,7 +173,7 @@ class Mask:
 
 
 def as_mask(x: Any) -> Mask:
-    """Return x as a mask: itself, or the true values of a BOOL Matrix, Vector or expression."""
+    """Return x if it is a mask; convert a BOOL Matrix, Vector or expression to its value mask."""
     if isinstance(x, Mask):
         return x
     if isinstance(x, Operand) and x.ndim:
@@ -190,7 +189,7 @@ def as_mask(x: Any) -> Mask:
 def output_options(
     args: tuple[Any, ...], mask: Any, accum: Any, replace: bool, ndim: int, dtype: DataType
 ) -> tuple[Mask | None, Any, bool]:
-    """Return the mask, the accumulator and `replace` of `C(...)`, given in any order."""
+    """Return the mask, the accumulator and `replace` from the arguments of `C(...)`."""
     for arg in args:
         if isinstance(arg, Mask) or (isinstance(arg, Operand) and arg.ndim):
             if mask is not None:

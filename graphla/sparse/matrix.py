@@ -1,4 +1,4 @@
-"""The Matrix: a sparse matrix with entries at some of its positions (row, column)."""
+"""The class Matrix: a sparse matrix whose entries have one dtype."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
-    """The operations that a Matrix and a MatrixExpression share; none of them changes it."""
+    """The read-only operations that Matrix and MatrixExpression share."""
 
     __slots__ = ()
     ndim = 2
@@ -60,12 +60,12 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
     @property
     def S(self) -> Mask:
-        """The structural mask: it selects the positions that have an entry, whatever its value."""
+        """The structural mask, which selects all positions with an entry, whatever its value."""
         return Mask(self, structure=True)
 
     @property
     def V(self) -> Mask:
-        """The value mask: it selects the positions whose entry is true (not zero)."""
+        """The value mask, which selects the positions whose entry is true (nonzero)."""
         return Mask(self, structure=False)
 
     def mxm(self, other: ReadableMatrix, op: Any = semiring.plus_times) -> MatrixExpression:
@@ -74,18 +74,19 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Return the product of two matrices over a semiring.
 
         Under a mask, as in `C(mask) << A.mxm(B)`, only the selected entries are computed. Without
-        one, the time is proportional to the number of pairs A(i, k), B(k, j), up to a logarithm.
+        one, the time is proportional, up to a logarithmic factor, to the number of pairs A(i, k),
+        B(k, j).
 
         Args:
             other: B, a Matrix with as many rows as A has columns.
             op: a semiring or its name, such as `semiring.min_plus` or "min_plus".
 
         Returns:
-            An expression of a Matrix of shape (A.nrows, B.ncols).
+            A Matrix expression of shape (A.nrows, B.ncols).
 
         Raises:
             TypeError: `other` is not a Matrix, or `op` is not a semiring.
-            DimensionMismatch: B has another number of rows than A has columns.
+            DimensionMismatch: the number of rows of B differs from the number of columns of A.
             DomainMismatch: the semiring is not defined on these dtypes.
             DeviceMismatch: A and B are on different devices.
 
@@ -103,19 +104,20 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Return the product of this matrix and a vector over a semiring.
 
         The product is computed by pull (along the rows of A) if u is dense, and by push (along the
-        columns of A) if u is sparse. Pull takes at most time proportional to the entries of A;
-        push takes time proportional to the entries in the columns that u selects.
+        columns of A) if u is sparse. Pull takes time at most proportional to the number of entries
+        of A. Push takes time proportional to the number of entries in the columns where u has
+        entries.
 
         Args:
             other: u, a Vector with as many indices as A has columns.
             op: a semiring or its name.
 
         Returns:
-            An expression of a Vector with A.nrows indices.
+            A Vector expression of size A.nrows.
 
         Raises:
             TypeError: `other` is not a Vector, or `op` is not a semiring.
-            DimensionMismatch: u has another size than A has columns.
+            DimensionMismatch: the size of u differs from the number of columns of A.
             DomainMismatch: the semiring is not defined on these dtypes.
             DeviceMismatch: A and u are on different devices.
 
@@ -137,11 +139,11 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             op: a binary operator or its name.
 
         Returns:
-            An expression of a Matrix with A.nvals * B.nvals entries.
+            A Matrix expression with A.nvals * B.nvals entries.
 
         Raises:
             TypeError: `other` is not a Matrix, or `op` is not a binary operator.
-            InvalidValue: the product would have 2^31 rows or columns, or more.
+            InvalidValue: the product would have at least 2^31 rows or columns.
             DomainMismatch: the operator is not defined on these dtypes.
             DeviceMismatch: A and B are on different devices.
         """
@@ -153,11 +155,11 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Return a power of a square matrix over a semiring.
 
         Args:
-            n: the number of factors; 0 gives the identity of ⊗ on the diagonal.
+            n: the number of factors; for 0, the result has the identity of ⊗ on its diagonal.
             op: a semiring or its name.
 
         Returns:
-            An expression of a Matrix of the shape of A.
+            A Matrix expression with the shape of A.
 
         Raises:
             TypeError: `n` is not an integer, or `op` is not a semiring.
@@ -183,7 +185,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             op: a monoid, an aggregator, or the name of one.
 
         Returns:
-            An expression of a Vector with A.nrows indices; a row without entries has none.
+            A Vector expression of size A.nrows, without an entry for an empty row.
 
         Raises:
             TypeError: `op` is neither a monoid nor an aggregator.
@@ -208,7 +210,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             op: a monoid, an aggregator, or the name of one.
 
         Returns:
-            An expression of a Vector with A.ncols indices; a column without entries has none.
+            A Vector expression of size A.ncols, without an entry for an empty column.
 
         Raises:
             TypeError: `op` is neither a monoid nor an aggregator.
@@ -229,11 +231,11 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Args:
             op: a monoid, an aggregator, or the name of one.
-            allow_empty: whether the Scalar is empty if the matrix has no entries; if False, it
-                then holds the identity of the monoid.
+            allow_empty: whether the result for a matrix without entries is an empty Scalar; if
+                False, it is the identity of the monoid.
 
         Returns:
-            An expression of a Scalar.
+            A Scalar expression.
 
         Raises:
             TypeError: `op` is neither a monoid nor an aggregator.
@@ -269,27 +271,28 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         values: bool = True,
         permutation: bool = True,
     ) -> tuple[Matrix | None, Matrix | None]:
-        """C(i, k) = the k-th entry of row i in the order of op, and P(i, k) = its column in A.
+        """C(i, k) is the k-th entry of row i in the order of op, and P(i, k) is its column in A.
 
         Sort the entries of each row (or column) by value.
 
         Columnwise, C(k, j) is the k-th entry of column j, and P(k, j) is its row. The sort is
-        stable, and NaN goes last. It takes O(nvals log nvals) comparisons. The function is
-        GxB_Matrix_sort of SuiteSparse.
+        stable and puts NaN last. It takes O(nvals log nvals) comparisons. The function corresponds
+        to GxB_Matrix_sort in SuiteSparse.
 
         Args:
-            op: op(x, y) is true if x goes before y, as in `Vector.sort`.
+            op: op(x, y) is true if x comes before y, as in `Vector.sort`.
             order: "rowwise" or "columnwise".
             values: whether to return the sorted values.
             permutation: whether to return the positions.
 
         Returns:
-            (C, P): Matrices of the shape of A, with the entries of each row at its front. C has
-            the dtype of A, P is INT64. A part that was not requested is None.
+            (C, P): Matrices with the shape of A, in which the entries of each row are packed at its
+            start. C has the dtype of A, and P has dtype INT64. A result that was not requested is
+            None.
 
         Raises:
-            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
-            InvalidValue: `op` is positional, or `order` is unknown.
+            DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
+            InvalidValue: `op` is positional, or `order` is neither "rowwise" nor "columnwise".
 
         Examples:
             >>> from graphla import Matrix
@@ -302,7 +305,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         return Matrix._of(c) if values else None, Matrix._of(p) if permutation else None
 
     def argsort(self, op: Any = binary.lt, order: str = "rowwise") -> Matrix:
-        """P(i, k) = the column of the k-th entry of row i in the order of op.
+        """P(i, k) is the column of the k-th entry of row i in the order of op.
 
         Return the permutations that sort the rows (or columns).
 
@@ -311,17 +314,18 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             order: "rowwise" or "columnwise".
 
         Returns:
-            An INT64 Matrix of the shape of A, with the entries of each row at its front.
+            An INT64 Matrix with the shape of A, in which the entries of each row are packed at its
+            start.
 
         Raises:
-            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
-            InvalidValue: `op` is positional, or `order` is unknown.
+            DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
+            InvalidValue: `op` is positional, or `order` is neither "rowwise" nor "columnwise".
         """
         _, p = sorting.of_matrix(self._read(), op, order)
         return Matrix._of(p)
 
     def top_k(self, k: int, op: Any = binary.gt, order: str = "rowwise") -> tuple[Matrix, Matrix]:
-        """C(i, j) = the j-th entry of row i in the order of op, j < k, and P(i, j) = its column.
+        """C(i, j), for j < k, is the j-th entry of row i in the order of op; P(i, j) is its column.
 
         Return the first `k` entries of each row (or column) in sorted order: by default the largest
         values.
@@ -333,11 +337,12 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Returns:
             (C, P): Matrices of shape (nrows, k), or (k, ncols) columnwise. C has the dtype of A,
-            P is INT64.
+            and P has dtype INT64.
 
         Raises:
-            InvalidValue: `k` is negative, `op` is positional, or `order` is unknown.
-            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            InvalidValue: `k` is negative, `op` is positional, or `order` is neither "rowwise" nor
+                "columnwise".
+            DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
         """
         c, p = sorting.of_matrix(self._read(), op, order, expressions.integer(k, "k"))
         return Matrix._of(c), Matrix._of(p)
@@ -352,16 +357,16 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
     ) -> MatrixExpression:
         """C(i + row_offset, j + column_offset) = A(i, j).
 
-        Shift the entries, and drop those that leave the result.
+        Shift the entries, and drop those whose new position is outside the result.
 
         Args:
-            row_offset: how many rows to move each entry; it may be negative.
-            column_offset: how many columns to move each entry; it may be negative.
+            row_offset: the number of rows by which to shift the entries; it may be negative.
+            column_offset: the number of columns by which to shift the entries; it may be negative.
             nrows: the number of rows of the result; by default that of A.
             ncols: the number of columns of the result; by default that of A.
 
         Returns:
-            An expression of a Matrix.
+            A Matrix expression.
 
         Raises:
             TypeError: an offset or a size is not an integer.
@@ -370,17 +375,17 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         return expressions.reposition(self._read(), (row_offset, column_offset), (nrows, ncols))
 
     def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None) -> Vector:
-        """w(i) = A(i, i + k), or A(i - k, i) for a negative k.
+        """w(i) = A(i, i + k), or A(i - k, i) if k is negative.
 
         Return the entries on a diagonal.
 
         Args:
-            k: the diagonal: 0 is the main one, positive numbers lie above it.
+            k: the diagonal: 0 is the main diagonal, and positive numbers are diagonals above it.
             dtype: the dtype of the Vector; by default that of A.
             name: the name of the Vector.
 
         Returns:
-            A Vector whose size is the length of the diagonal, 0 if A has no such diagonal.
+            A Vector whose size is the length of the diagonal, or 0 if A has no such diagonal.
 
         Raises:
             TypeError: `k` is not an integer.
@@ -396,9 +401,9 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         """Return A(row, col) as a Python number.
 
         Args:
-            row: the row; a negative one counts from the end.
-            col: the column; a negative one counts from the end.
-            default: what to return if there is no entry.
+            row: the row; negative numbers count from the end.
+            col: the column; negative numbers count from the end.
+            default: the value to return if there is no entry.
 
         Returns:
             A bool, int or float, or `default`.
@@ -449,13 +454,13 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             rows: whether to return the rows.
             columns: whether to return the columns.
             values: whether to return the values.
-            sort: whether the entries must be in row order. If False, a matrix that is stored only
-                by columns returns them in column order, which saves the conversion.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
-                arrays on their device (NumPy or CuPy), which must not be written.
+            sort: whether to sort the entries by row. If False, a matrix that is stored only by
+                columns returns them in column order, which avoids a conversion.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
+                on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
-            (rows, columns, values), of length nvals; a part that was not requested is None.
+            (rows, columns, values), of length nvals; a result that was not requested is None.
 
         Examples:
             >>> from graphla import Matrix
@@ -482,8 +487,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each row are always sorted.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
-                arrays on their device (NumPy or CuPy), which must not be written.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
+                on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (indptr, column indices, values): row i has the entries indptr[i] to
@@ -511,8 +516,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each column are always sorted.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
-                arrays on their device (NumPy or CuPy), which must not be written.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
+                on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (indptr, row indices, values): column i has the entries indptr[i] to
@@ -527,7 +532,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
     def to_dcsr(
         self, dtype: Any = None, *, sort: bool = True
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the entries in compressed form, listing only the rows that have entries.
+        """Return the entries in doubly compressed form, which lists only the nonempty rows.
 
         Args:
             dtype: the dtype of the values; by default that of A.
@@ -546,7 +551,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
     def to_dcsc(
         self, dtype: Any = None, *, sort: bool = True
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the entries in compressed form, listing only the columns that have entries.
+        """Return the entries in doubly compressed form, which lists only the nonempty columns.
 
         Args:
             dtype: the dtype of the values; by default that of A.
@@ -563,10 +568,10 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         return perform("to_dcsc", exporting.doubly_compressed, self._read(), dtype, True)
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None) -> np.ndarray:
-        """Return a dense NumPy array of the values; it takes nrows * ncols elements of memory.
+        """Return a dense NumPy array of the values, with nrows * ncols elements.
 
         Args:
-            fill_value: the value of positions without an entry. It may be omitted if every
+            fill_value: the value for positions without an entry. It may be omitted if every
                 position has an entry.
             dtype: the dtype of the array; by default one that holds the entries and `fill_value`.
 
@@ -574,7 +579,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             A NumPy array of shape (nrows, ncols).
 
         Raises:
-            TypeError: a position has no entry, and `fill_value` is missing.
+            TypeError: a position has no entry, and `fill_value` is not given.
 
         Examples:
             >>> from graphla import Matrix
@@ -600,10 +605,10 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             order: "rowwise" or "columnwise".
 
         Returns:
-            A dict with an item for each row (or column) that has entries.
+            A dict with one item for each row (or column) that has entries.
 
         Raises:
-            InvalidValue: `order` is unknown.
+            InvalidValue: `order` is neither "rowwise" nor "columnwise".
         """
         return perform("to_dicts", exporting.dicts, self._read(), order)
 
@@ -615,7 +620,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Args:
             dtype: the dtype of the values; by default that of A.
             values: whether to return the values.
-            sort: whether the entries must be in row order, as in `to_coo`.
+            sort: whether to sort the entries by row, as in `to_coo`.
 
         Returns:
             (edges, values): an INT64 array of shape (nvals, 2), and an array of length nvals, or
@@ -637,7 +642,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
-            A new Matrix; if the entries are already on the device, it shares their arrays.
+            A new Matrix, which shares the arrays of A if they are already on the device.
 
         Raises:
             InvalidValue: `device` is not the name of a device.
@@ -655,13 +660,13 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 class Matrix(ReadableMatrix, Indexed):
     """A sparse matrix: entries of one dtype at some of nrows x ncols positions.
 
-    An absent entry is not a zero. Both dimensions are below 2^31. Memory is O(nrows + nvals).
+    A missing entry is not a zero. Both dimensions are below 2^31. Takes O(nrows + nvals) memory.
 
     Args:
         dtype: the dtype of the entries, such as "INT64", `int` or `np.float32`.
         nrows: the number of rows.
         ncols: the number of columns.
-        name: a name that is shown when the matrix is printed.
+        name: a name to show when the matrix is printed.
 
     Raises:
         ValueError: `dtype` is not one of the eleven dtypes.
@@ -704,17 +709,16 @@ class Matrix(ReadableMatrix, Indexed):
 
         Args:
             rows: a list or array of integers from 0 to nrows - 1, in any order. Arrays on a GPU
-                (CuPy, DLPack) give a Matrix on that GPU.
+                (CuPy, DLPack) produce a Matrix on that GPU.
             columns: a list or array of integers from 0 to ncols - 1, of the same length.
             values: a list or array of the same length, or one value for all.
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default one more than the largest column.
-            dup_op: the binary operator that combines the values of a position that occurs more than
-                once. Without it, several values for one position are refused.
-            symmetric: True promises that A equals its transpose, so that the transpose takes no
-                memory. The promise is not checked. Without the promise, the first traversal checks
-                this in one pass.
+            dup_op: the binary operator that combines the values of duplicate positions. Without it,
+                duplicates raise an error.
+            symmetric: True asserts, unchecked, that A equals its transpose, so that the transpose
+                takes no memory. If False, the first traversal checks for symmetry in one pass.
             name: the name of the Matrix.
 
         Returns:
@@ -724,7 +728,7 @@ class Matrix(ReadableMatrix, Indexed):
             TypeError: `rows` or `columns` holds something other than integers.
             IndexOutOfBound: a row or column is negative or too large.
             InvalidValue: the lengths differ, or a dimension is missing and there are no entries.
-            DuplicateEntry: a position occurs twice, and `dup_op` is missing.
+            DuplicateEntry: there are duplicate positions, and `dup_op` is not given.
             DimensionMismatch: `symmetric` is True, but the matrix is not square.
 
         Examples:
@@ -749,7 +753,7 @@ class Matrix(ReadableMatrix, Indexed):
         copy: bool = True,
         name: str | None = None,
     ) -> Matrix:
-        """A(i, col_indices[k]) = values[k], for indptr[i] <= k < indptr[i + 1].
+        """A(i, col_indices[k]) = values[k] for indptr[i] <= k < indptr[i + 1].
 
         Build a Matrix from compressed sparse rows.
 
@@ -760,9 +764,9 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default len(indptr) - 1.
             ncols: the number of columns; by default one more than the largest column.
-            symmetric: True promises that A equals its transpose, which is not checked.
-            copy: False uses an array without a copy if its dtype and device fit; the array must
-                not be written afterwards.
+            symmetric: True asserts that A equals its transpose, which is not checked.
+            copy: False uses an array without a copy if its dtype and device match; the array must
+                not be modified afterwards.
             name: the name of the Matrix.
 
         Returns:
@@ -770,9 +774,9 @@ class Matrix(ReadableMatrix, Indexed):
 
         Raises:
             InvalidValue: `indptr` does not ascend from 0 to the number of entries.
-            DimensionMismatch: `indptr` has another length than nrows + 1.
+            DimensionMismatch: the length of `indptr` is not nrows + 1.
             IndexOutOfBound: a column is negative or too large.
-            DuplicateEntry: a column occurs twice in a row.
+            DuplicateEntry: a row has duplicate columns.
         """
         shape = (nrows, ncols)
         device, csr, dtype = building.from_compressed(
@@ -804,8 +808,8 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default len(indptr) - 1.
-            copy: False uses an array without a copy if its dtype and device fit; the array must
-                not be written afterwards.
+            copy: False uses an array without a copy if its dtype and device match; the array must
+                not be modified afterwards.
             name: the name of the Matrix.
 
         Returns:
@@ -813,9 +817,9 @@ class Matrix(ReadableMatrix, Indexed):
 
         Raises:
             InvalidValue: `indptr` does not ascend from 0 to the number of entries.
-            DimensionMismatch: `indptr` has another length than ncols + 1.
+            DimensionMismatch: the length of `indptr` is not ncols + 1.
             IndexOutOfBound: a row is negative or too large.
-            DuplicateEntry: a row occurs twice in a column.
+            DuplicateEntry: a column has duplicate rows.
         """
         shape = (ncols, nrows)
         device, csc, dtype = building.from_compressed(
@@ -838,7 +842,7 @@ class Matrix(ReadableMatrix, Indexed):
     ) -> Matrix:
         """A(compressed_rows[r], col_indices[k]) = values[k], for indptr[r] <= k < indptr[r + 1].
 
-        Build a Matrix from compressed rows, of which only those with entries are listed.
+        Build a Matrix from doubly compressed rows, which list only the nonempty rows.
 
         Args:
             compressed_rows: the rows that have entries.
@@ -854,10 +858,10 @@ class Matrix(ReadableMatrix, Indexed):
             A Matrix.
 
         Raises:
-            DimensionMismatch: `indptr` does not have one offset more than there are rows.
+            DimensionMismatch: the length of `indptr` is not len(compressed_rows) + 1.
             InvalidValue: `indptr` does not ascend from 0.
             IndexOutOfBound: a row or column is negative or too large.
-            DuplicateEntry: a position occurs twice.
+            DuplicateEntry: there are duplicate positions.
         """
         rows, count = building.expand_lines(compressed_rows, indptr, "compressed_rows")
         nrows, ncols = building.shape_of_lists(count, rows.size, nrows, ncols)
@@ -878,7 +882,7 @@ class Matrix(ReadableMatrix, Indexed):
     ) -> Matrix:
         """A(row_indices[k], compressed_cols[r]) = values[k], for indptr[r] <= k < indptr[r + 1].
 
-        Build a Matrix from compressed columns, of which only those with entries are listed.
+        Build a Matrix from doubly compressed columns, which list only the nonempty columns.
 
         Args:
             compressed_cols: the columns that have entries.
@@ -894,10 +898,10 @@ class Matrix(ReadableMatrix, Indexed):
             A Matrix.
 
         Raises:
-            DimensionMismatch: `indptr` does not have one offset more than there are columns.
+            DimensionMismatch: the length of `indptr` is not len(compressed_cols) + 1.
             InvalidValue: `indptr` does not ascend from 0.
             IndexOutOfBound: a row or column is negative or too large.
-            DuplicateEntry: a position occurs twice.
+            DuplicateEntry: there are duplicate positions.
         """
         cols, count = building.expand_lines(compressed_cols, indptr, "compressed_cols")
         ncols, nrows = building.shape_of_lists(count, cols.size, ncols, nrows)
@@ -921,11 +925,12 @@ class Matrix(ReadableMatrix, Indexed):
 
         Args:
             edgelist: tuples (i, j) or (i, j, value), or an array with 2 or 3 columns.
-            values: the values of edges (i, j): a list, an array, or one value; 1.0 by default.
+            values: the values of the edges, if these are pairs (i, j): a list, an array, or one
+                value for all; 1.0 by default.
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default one more than the largest column.
-            dup_op: the operator that combines the values of an edge that occurs more than once.
+            dup_op: the operator that combines the values of duplicate edges.
             name: the name of the Matrix.
 
         Returns:
@@ -935,7 +940,7 @@ class Matrix(ReadableMatrix, Indexed):
             TypeError: `edgelist` is a mapping, holds non-integers, or values are given twice.
             InvalidValue: the edges differ in length, or their length is not 2 or 3.
             IndexOutOfBound: a row or column is negative or too large.
-            DuplicateEntry: an edge occurs twice, and `dup_op` is missing.
+            DuplicateEntry: there are duplicate edges, and `dup_op` is not given.
 
         Examples:
             >>> from graphla import Matrix
@@ -964,7 +969,7 @@ class Matrix(ReadableMatrix, Indexed):
 
         Args:
             nested_dicts: {row: {column: value}}, or a list of {column: value}, one per row.
-                Columnwise, rows and columns are exchanged.
+                Columnwise, rows and columns are swapped.
             dtype: the dtype of the entries; by default that of the values.
             order: "rowwise" or "columnwise".
             nrows: the number of rows; by default one more than the largest row.
@@ -975,7 +980,7 @@ class Matrix(ReadableMatrix, Indexed):
             A Matrix.
 
         Raises:
-            InvalidValue: `order` is unknown.
+            InvalidValue: `order` is neither "rowwise" nor "columnwise".
             IndexOutOfBound: a row or column is negative or too large.
         """
         nested = building.from_nested(nested_dicts, order, nrows, ncols)
@@ -994,10 +999,10 @@ class Matrix(ReadableMatrix, Indexed):
     ) -> Matrix:
         """A(i, j) = value, at every position.
 
-        Build a Matrix with an entry at every position: it stores nrows * ncols indices.
+        Build a Matrix with an entry at every position, which stores nrows * ncols indices.
 
         Args:
-            value: a number or a Scalar; it is stored once.
+            value: a number or a Scalar, which is stored only once.
             nrows: the number of rows.
             ncols: the number of columns.
             dtype: the dtype of the entries; by default that of the value.
@@ -1029,16 +1034,16 @@ class Matrix(ReadableMatrix, Indexed):
         Build a Matrix from a dense array.
 
         Args:
-            values: nested lists, or a two-dimensional array of NumPy, CuPy or any library with
+            values: nested lists, or a two-dimensional array from NumPy, CuPy or any library with
                 DLPack.
-            missing_value: elements with this value become absent entries; NaN matches NaN. By
+            missing_value: elements with this value become missing entries; NaN matches NaN. By
                 default every element becomes an entry, including zeros. For an adjacency matrix,
                 pass 0 or use `Graph.from_numpy`.
             dtype: the dtype of the entries; by default that of the array.
             name: the name of the Matrix.
 
         Returns:
-            A Matrix of the shape of the array, on its device.
+            A Matrix with the shape and on the device of the array.
 
         Raises:
             InvalidValue: the array does not have two dimensions.
@@ -1059,22 +1064,22 @@ class Matrix(ReadableMatrix, Indexed):
 
     @property
     def preparation(self) -> PlanReport | None:
-        """A `PlanReport` on the data that traversals of this matrix have prepared.
+        """A `PlanReport` that describes the data prepared for traversals of this matrix.
 
         It is None before the first traversal or `prepare`. See docs/decisions/010-plans.md.
         """
         return self._store.report
 
     def prepare(self) -> Matrix:
-        """Make the full plan for traversals of this square matrix and its transpose now.
+        """Build the full plan for traversals of this square matrix and its transpose now.
 
-        Without this call, the full plan is made once traversals have taken as long as making it.
-        On a GPU, the plan renumbers the vertices by descending degree in a copy of the pattern;
-        results keep your numbering. It takes at most 1.5 times the memory of the pattern, and is
-        dropped when memory gets short or the entries change. The plan stays light if the full one
-        would not fit, or if the mean degree is 7 or less, where it does not save time. On the CPU,
-        the plan holds, for each vertex, its neighbor with the largest degree; the compiled loops
-        use it. `preparation` shows the result.
+        Without this call, the full plan is built once traversals have taken as long as building it.
+        On a GPU, the plan is a copy of the pattern in which vertices are renumbered by descending
+        degree; results keep your numbering. It takes at most 1.5 times the memory of the pattern,
+        and is dropped when memory runs short or the entries change. A light plan is used instead if
+        the full plan would not fit in memory, or if the mean degree is at most 7, because it would
+        then not save time. On the CPU, the plan holds for each vertex its neighbor with the largest
+        degree, which the compiled loops use. `preparation` shows the result.
 
         Returns:
             This Matrix.
@@ -1098,12 +1103,15 @@ class Matrix(ReadableMatrix, Indexed):
 
     @property
     def plan(self) -> PlanReport | None:
-        """The old name of `preparation`: it warns, and will be removed in the next release."""
+        """The old name of `preparation`.
+
+        It issues a warning, and will be removed in the next release.
+        """
         warnings.warn("A.plan is now A.preparation", FutureWarning, stacklevel=2)
         return self.preparation
 
     def optimize(self) -> Matrix:
-        """Call `prepare`. This old name warns, and will be removed in the next release.
+        """Call `prepare`. This old name issues a warning, and will be removed in the next release.
 
         Returns:
             This Matrix.
@@ -1127,13 +1135,13 @@ class Matrix(ReadableMatrix, Indexed):
     ) -> None:
         """A(rows[k], columns[k]) = values[k].
 
-        Fill this Matrix, which must be empty, with entries; it keeps its dtype and device.
+        Fill an empty Matrix with entries; its dtype and device do not change.
 
         Args:
             rows: a list or array of integers.
             columns: a list or array of integers of the same length.
             values: a list or array of the same length, or one value for all.
-            dup_op: the operator that combines the values of a position that occurs more than once.
+            dup_op: the operator that combines the values of duplicate positions.
             clear: whether to delete the existing entries first.
             nrows: the new number of rows; by default it does not change.
             ncols: the new number of columns; by default it does not change.
@@ -1141,7 +1149,7 @@ class Matrix(ReadableMatrix, Indexed):
         Raises:
             OutputNotEmpty: the Matrix has entries, and `clear` is False.
             IndexOutOfBound: a row or column is negative or too large.
-            DuplicateEntry: a position occurs twice, and `dup_op` is missing.
+            DuplicateEntry: there are duplicate positions, and `dup_op` is not given.
         """
         building.refuse_entries(self, clear)
         nrows = self.nrows if nrows is None else nrows
@@ -1164,12 +1172,12 @@ class Matrix(ReadableMatrix, Indexed):
 
         Return a new Matrix with the same entries, or with those that the mask selects.
 
-        The copy shares the arrays of A until one of the two changes, so it takes O(1) time unless
-        `dtype` or `mask` is given.
+        The copy shares the arrays of A until either of them changes, so copying takes O(1) time
+        unless `dtype` or `mask` is given.
 
         Args:
             dtype: the dtype of the copy; by default that of A.
-            clear: whether to copy the shape and dtype alone, without entries.
+            clear: whether to copy only the shape and dtype, without entries.
             mask: a mask of the shape of A; only the entries that it selects are copied.
             name: the name of the copy.
 
@@ -1177,7 +1185,7 @@ class Matrix(ReadableMatrix, Indexed):
             A Matrix of the same shape on the same device.
 
         Raises:
-            DimensionMismatch: the mask has another shape.
+            DimensionMismatch: the mask has a different shape.
         """
         forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
@@ -1190,11 +1198,11 @@ class Matrix(ReadableMatrix, Indexed):
         return Matrix._of(perform("dup", cast, forms, wanted), name)
 
     def _lift(self, forms: Any) -> Matrix | Vector:
-        """Return a new Vector or Matrix with this storage."""
+        """Return a new Vector or Matrix with the given storage."""
         return (Matrix if isinstance(forms, MatrixStore) else Vector)._of(forms)
 
     def clear(self) -> None:
-        """Delete all entries; the shape and the dtype stay."""
+        """Delete all entries; the shape and dtype do not change."""
         forms = self._store
         self._store = empty_matrix(forms.device, forms.dtype, forms.nrows, forms.ncols)
 
@@ -1218,16 +1226,16 @@ class Matrix(ReadableMatrix, Indexed):
         Write a diagonal.
 
         Args:
-            values: a Vector, list or array with the length of the diagonal, or one scalar. A
-                Vector deletes the entries at indices that it lacks, unless `accum` is given.
-            k: the diagonal: 0 is the main one, positive numbers lie above it.
-            mask: which elements of the diagonal to write: a Vector mask of its length, or a Matrix
-                mask of the shape of A.
+            values: a Vector, list or array with the length of the diagonal, or one scalar. Where a
+                Vector has no entry, the entry of A is deleted, unless `accum` is given.
+            k: the diagonal: 0 is the main diagonal, and positive numbers are diagonals above it.
+            mask: which elements of the diagonal to write: a Vector mask with the length of the
+                diagonal, or a Matrix mask with the shape of A.
             accum: the binary operator that combines an existing entry with its new value.
 
         Raises:
             IndexOutOfBound: A has no diagonal `k`.
-            DimensionMismatch: `values` has another length than the diagonal.
+            DimensionMismatch: the length of `values` differs from that of the diagonal.
         """
         k = expressions.integer(k, "k")
         nrows, ncols = self.shape
@@ -1258,10 +1266,10 @@ class Matrix(ReadableMatrix, Indexed):
 
 
 class MatrixExpression(ReadableMatrix, Expression["Matrix"]):
-    """A Matrix that is not computed yet.
+    """A Matrix that has not been computed yet.
 
-    It computes itself when it is read or used as an operand, or under the mask of a statement
-    `C(mask) << expression`. `new()` computes it into a new Matrix.
+    It is computed when it is read or used as an operand. In a statement `C(mask) << expression` it
+    is computed under the mask. `new()` stores the result in a new Matrix.
     """
 
     __slots__ = ()
@@ -1269,7 +1277,7 @@ class MatrixExpression(ReadableMatrix, Expression["Matrix"]):
 
     @property
     def T(self) -> Any:
-        """The transpose, in O(1). The transpose of a transpose is the original Matrix."""
+        """The transpose, in O(1) time. The transpose of a transpose is the original Matrix."""
         of, forms = getattr(self, "_origin", (None, None))
         return of if of is not None and of._read() is forms else super().T
 

@@ -1,4 +1,4 @@
-"""The base of Matrix, Vector and Scalar: storage, written by `<<`, `[...] =` and `del`."""
+"""The base class of Matrix, Vector and Scalar, which implements `<<`, `[...] =` and `del`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Self = TypeVar("Self", bound="Noun")
 
 
 class Noun(Operand):
-    """The base of Matrix, Vector and Scalar. A statement that changes one replaces its storage."""
+    """The base class of Matrix, Vector and Scalar.
+
+    Every change of an object replaces its storage.
+    """
 
     __slots__ = ("_name", "_store")
     _store: Any
@@ -28,7 +31,7 @@ class Noun(Operand):
 
     @classmethod
     def _of(cls: type[Self], forms: Any, name: str | None = None) -> Self:
-        """Return a new Matrix, Vector or Scalar with this storage."""
+        """Return a new Matrix, Vector or Scalar with the given storage."""
         noun = object.__new__(cls)
         noun._store = forms
         noun._name = name
@@ -36,7 +39,7 @@ class Noun(Operand):
 
     @property
     def name(self) -> str:
-        """The name, which is shown when the object is printed; "" if it has none."""
+        """The name, which is shown when the object is printed; "" if there is none."""
         return self._name or ""
 
     @name.setter
@@ -53,21 +56,21 @@ class Noun(Operand):
     ) -> Any:
         """C⟨mask, replace⟩ = accum(C, x), by `C(mask, accum, replace) << x`.
 
-        Return an object whose `<<` or `[I, J] =` writes with these options.
+        Return an object whose `<<` or `[I, J] =` writes with the given options.
 
         Args:
             *args: a mask, an accumulator and `replace`, in any order.
-            mask: the elements that may be written: `M.S`, `M.V`, `~M.S`, `~M.V`, or a BOOL Vector
-                or Matrix, whose true entries count.
+            mask: selects the elements that may be written: `M.S`, `M.V`, `~M.S`, `~M.V`, or a BOOL
+                Vector or Matrix, whose true entries are selected.
             accum: the binary operator that combines an existing entry with its new value. By
                 default the new value replaces the old one.
-            replace: whether entries that the mask does not select are deleted.
-            input_mask: in `C(input_mask=M) << A[I, J]`, a mask of A that selects the entries that
+            replace: whether to delete the entries that the mask does not select.
+            input_mask: in `C(input_mask=M) << A[I, J]`, a mask on A that selects the entries that
                 may be read.
 
         Raises:
-            TypeError: an option is given twice, a Scalar is given a mask, `replace` has no mask,
-                or `mask` and `input_mask` are both given.
+            TypeError: an option is given twice, a Scalar is given a mask, `replace` is given
+                without a mask, or `mask` and `input_mask` are both given.
         """
         dtype = self._store.dtype
         if input_mask is None:
@@ -87,8 +90,8 @@ class Noun(Operand):
             x: a Matrix, Vector, Scalar or expression of the same shape, an array, or a number.
 
         Raises:
-            DimensionMismatch: `x` has another shape.
-            DeviceMismatch: `x` is on another device.
+            DimensionMismatch: `x` has a different shape.
+            DeviceMismatch: `x` is on a different device.
         """
         update(self, x, None, None, False)
 
@@ -143,7 +146,7 @@ class Noun(Operand):
         return self
 
     def _axes(self, key: Any) -> tuple[Axis, ...]:
-        """Return what a subscript selects in each dimension."""
+        """Return the indices that a subscript selects in each dimension."""
         raise TypeError(f"a Scalar takes no index, but was given {key!r}; its value is s.value")
 
     def _read(self) -> Any:
@@ -151,7 +154,7 @@ class Noun(Operand):
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes that all stored formats of the entries take on their device."""
+        """The memory of the entries on their device, in bytes, in all stored formats."""
         return self._store.nbytes
 
     def __sizeof__(self) -> int:
@@ -165,7 +168,7 @@ class Noun(Operand):
 
 
 class Indexed(Noun):
-    """The base of Matrix and Vector, whose regions can be written by `C[I, J] = x`."""
+    """The base class of Matrix and Vector, which support assignments such as `C[I, J] = x`."""
 
     __slots__ = ()
 

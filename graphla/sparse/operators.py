@@ -70,7 +70,7 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
 
 
 def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
-    """Return the operator `op` for one operand; a name may mean a unary or an index-unary one."""
+    """Return the operator `op` for one operand; a name may refer to a unary or index-unary one."""
     kind = type(op)
     if kind is UnaryOp:
         return op[dtype]
@@ -87,7 +87,7 @@ def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | Typ
 
 
 def index_of(op: Any, dtype: DataType, thunk: DataType | None) -> TypedIndexUnaryOp | TypedSelectOp:
-    """Return the index-unary or select operator `op` for these dtypes of values and thunk."""
+    """Return the index-unary or select operator `op` for the given dtypes of values and thunk."""
     if isinstance(op, (TypedIndexUnaryOp, TypedSelectOp)):
         return op
     return op[dtype] if thunk is None else op[dtype, thunk]
@@ -110,7 +110,7 @@ _comparisons = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def bound_of(op: Any) -> Any:
-    """Return the operator of `apply(op, right=s)`: binary, or index-unary with the thunk s."""
+    """Return the operator for `apply(op, right=s)`: binary, or index-unary with s as the thunk."""
     return _from_strings(op, binary, indexunary) if isinstance(op, str) else op
 
 

@@ -1,9 +1,9 @@
-"""Choose the device of a Matrix or Vector that is built, and transfer the given arrays to it.
+"""Choose the device for a new Matrix or Vector, and transfer the given arrays to it.
 
 GPU arrays (of CuPy, or with `__cuda_array_interface__` or DLPack) stay on their GPU, and the result
-is there as well. All other input goes to `graphla.config.device`.
+is on the same GPU. All other input goes to `graphla.config.device`.
 
-Waits: for the minimum and maximum of indices that are on a GPU.
+The host waits for the minimum and maximum of indices that are on a GPU.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def _in_a_row(array: Any, shared: bool) -> Any:
 
 
 def put(device: str, array: Any) -> Any:
-    """Return the array on a device: the array itself, or a copy if it must move from the host."""
+    """Return the array on a device: the array itself, or a GPU copy of a host array."""
     return array if device == "cpu" or is_on_card(array) else send(array, device)
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """Like `put`, but store each element on a GPU, because kernels read indices one by one."""
+    """Like `put`, but expand iso-valued arrays on a GPU, because kernels read every index."""
     return put(device, array.copy() if device != "cpu" and is_iso(array) else array)
 
 
 def put_indices(device: str, places: Any) -> Any:
-    """Return checked indices on a device, as signed integers, as all other indices are."""
+    """Return checked indices on a device, as signed integers like all other indices."""
     if device != "cpu" and not is_on_card(places):
         return send(places.astype(np.int32), device)
     if device != "cpu" and is_iso(places):
@@ -91,7 +91,7 @@ def shares(given: Any, held: Any) -> bool:
 
 
 def own(values: Any) -> Any:
-    """Return a copy; an iso array stays iso."""
+    """Return a copy; the copy of an iso-valued array is iso-valued."""
     if not is_iso(values):
         return values.copy()
     return np.broadcast_to(values[:1].copy(), values.shape)

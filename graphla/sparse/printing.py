@@ -1,4 +1,4 @@
-"""Text and HTML of a Matrix or Vector: a headline, and the entries in its upper left corner."""
+"""Text and HTML for a Matrix or Vector: a headline, and the entries in its upper left corner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CORNER = 8  # number of rows and columns shown; looking up each entry has a fixe
 def text(x: Any) -> str:
     """Return a headline like `Matrix 3 x 4, FP64, 2 entries`, and the upper left corner.
 
-    An expression is not computed; its text describes the operation.
+    The text of an expression describes the operation, which is not computed.
     """
     if isinstance(x, Expression) and not x._is_computed:
         return x._described()
@@ -29,7 +29,7 @@ def text(x: Any) -> str:
 
 
 def html(x: Any, title: str | None = None) -> str:
-    """Return an HTML table for a notebook, below `title` or the first line of `text`."""
+    """Return an HTML table for a notebook, with `title` or the first line of `text` as headline."""
     if isinstance(x, Expression) and not x._is_computed:
         return f"<div>{escape(x._described())}</div>"
     body = "".join(
@@ -54,13 +54,13 @@ def _cells(x: Any) -> list[list[str]]:
 
 
 def _corner(x: Any) -> Any:
-    """Return the shown corner, copied to the host in one transfer."""
+    """Return the displayed corner, copied to the host in one transfer."""
     shown = x[tuple(slice(0, CORNER) for _ in x.shape) if x.ndim == 2 else slice(0, CORNER)]
     return _Shown(shown.new().to("cpu"), x)
 
 
 class _Shown:
-    """The upper left corner of a Matrix or Vector, as it is shown."""
+    """The displayed upper left corner of a Matrix or Vector."""
 
     def __init__(self, corner: Any, whole: Any) -> None:
         self.get, self.ndim, self.shape = corner.get, corner.ndim, whole.shape
@@ -100,7 +100,7 @@ def _labels(x: Any) -> tuple[Any, ...]:
 
 
 def _cell(x: Any, value: Any) -> str:
-    """Return the text of one value of x; a vertex of a Graph is shown by its label."""
+    """Return the text for one value of x; a vertex of a Graph is shown by its label."""
     if value is None:
         return ""
     labels = getattr(x, "value_labels", None)

@@ -1,4 +1,4 @@
-"""The Scalar: one value of a dtype, or none."""
+"""The class Scalar: one value of a given dtype, or no value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from semirings.exceptions import EmptyObject
 
 
 class ReadableScalar(Arithmetic["ScalarExpression", Any]):
-    """The operations that a Scalar and a ScalarExpression share; none of them changes it."""
+    """The read-only operations that Scalar and ScalarExpression share."""
 
     __slots__ = ()
     ndim = 0
@@ -45,7 +45,7 @@ class ReadableScalar(Arithmetic["ScalarExpression", Any]):
         """Return the value as a Python number.
 
         Args:
-            default: what to return if the Scalar is empty.
+            default: the value to return if the Scalar is empty.
 
         Returns:
             A bool, int or float, or `default`.
@@ -55,12 +55,12 @@ class ReadableScalar(Arithmetic["ScalarExpression", Any]):
 
     @property
     def is_cscalar(self) -> bool:
-        """False; this property exists for compatibility with python-graphblas."""
+        """Always False; this property exists for compatibility with python-graphblas."""
         return False
 
     @property
     def is_grbscalar(self) -> bool:
-        """Not `is_cscalar`; it exists for compatibility with python-graphblas."""
+        """The opposite of `is_cscalar`; it exists for compatibility with python-graphblas."""
         return not self.is_cscalar
 
     def __bool__(self) -> bool:
@@ -100,7 +100,7 @@ class ReadableScalar(Arithmetic["ScalarExpression", Any]):
 
 
 class Scalar(ReadableScalar, Noun):
-    """One value of a dtype, or none: `Scalar(int)` is empty.
+    """One value of a given dtype, or no value: `Scalar(int)` is empty.
 
     Args:
         dtype: the dtype, such as "INT64", `int` or `np.float32`.
@@ -128,10 +128,10 @@ class Scalar(ReadableScalar, Noun):
     def from_value(
         cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None
     ) -> Scalar:
-        """Return a Scalar with a value.
+        """Return a Scalar with the given value.
 
         Args:
-            value: a number or a Scalar; None with a `dtype` gives an empty Scalar.
+            value: a number or a Scalar; None with a `dtype` creates an empty Scalar.
             dtype: the dtype; by default that of the value.
             is_cscalar: stored for compatibility with python-graphblas; it has no effect.
             name: the name.
@@ -206,7 +206,7 @@ class Scalar(ReadableScalar, Noun):
         return Scalar._made(forms, is_cscalar, name)
 
     def clear(self) -> None:
-        """Delete the value; the dtype stays."""
+        """Delete the value; the dtype does not change."""
         self._store = ScalarStore(self._store.device, self._store.dtype)
 
     def __reduce__(self) -> Any:
@@ -217,7 +217,7 @@ class Scalar(ReadableScalar, Noun):
 
 
 class ScalarExpression(ReadableScalar, Expression["Scalar"]):
-    """A Scalar that is not computed yet; it computes itself when its value is read."""
+    """A Scalar that has not been computed yet; it is computed when its value is read."""
 
     __slots__ = ()
     noun = Scalar
@@ -235,7 +235,7 @@ class ScalarExpression(ReadableScalar, Expression["Scalar"]):
         Args:
             dtype: the dtype of the Scalar; by default that of the expression.
             is_cscalar: stored for compatibility with python-graphblas; it has no effect.
-            mask: must be None: a Scalar takes no mask.
+            mask: must be None, because a Scalar cannot have a mask.
             name: the name of the Scalar.
 
         Returns:
@@ -263,7 +263,7 @@ class ScalarExpression(ReadableScalar, Expression["Scalar"]):
             dtype: the dtype of the Scalar; by default that of the expression.
             clear: whether the Scalar is empty.
             is_cscalar: stored for compatibility with python-graphblas; it has no effect.
-            mask: must be None: a Scalar takes no mask.
+            mask: must be None, because a Scalar cannot have a mask.
             name: the name of the Scalar.
 
         Returns:

@@ -1,4 +1,4 @@
-"""`sort`, `argsort` and `top_k`: their arguments and results."""
+"""Check the arguments and build the results of `sort`, `argsort` and `top_k`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from semirings.trace import logical_and, logical_not
 
 
 def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
-    """Return the first entries of v in order, up to `most` of them, and their indices."""
+    """Return up to `most` entries of v in sorted order, and their indices."""
     return sort_vector(v, comparison(op, v.dtype), _limit(most))
 
 
 def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
-    """Return the first entries of each row (or column), up to `most`, and their positions."""
+    """Return up to `most` entries of each row (or column) in sorted order, and their positions."""
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))
 
 
 def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
-    """Return the operator that decides whether x goes before y.
+    """Return the operator that decides whether x comes before y.
 
     For a non-strict order such as `<=`, the result is its strict part, `<`.
     """
@@ -59,8 +59,8 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
 def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
     """Return the operator `op(x, y) and not op(y, x)`.
 
-    The result is `op` itself if `op` is false for equal values. An order is true either for all
-    pairs of equal values or for none, so testing one pair is enough.
+    If `op` is false for equal values, the result is `op` itself. An order is true for all pairs of
+    equal values or for none, so it suffices to test one pair.
     """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:

@@ -1,4 +1,4 @@
-"""The Vector: entries at some of the indices 0 to size - 1."""
+"""The class Vector: a sparse vector whose entries have one dtype."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class ReadableVector(Collection["VectorExpression", Any]):
-    """The operations that a Vector and a VectorExpression share; none of them changes it."""
+    """The read-only operations that Vector and VectorExpression share."""
 
     __slots__ = ()
     ndim = 1
@@ -44,12 +44,12 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
     @property
     def S(self) -> Mask:
-        """The structural mask: it selects the indices that have an entry, whatever its value."""
+        """The structural mask, which selects all indices with an entry, whatever its value."""
         return Mask(self, structure=True)
 
     @property
     def V(self) -> Mask:
-        """The value mask: it selects the indices whose entry is true (not zero)."""
+        """The value mask, which selects the indices whose entry is true (nonzero)."""
         return Mask(self, structure=False)
 
     def vxm(self, other: ReadableMatrix, op: Any = semiring.plus_times) -> VectorExpression:
@@ -57,20 +57,21 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Return the product of this vector and a matrix over a semiring.
 
-        The product is computed by push (along the rows of A) if u is sparse, and by pull (along
-        the columns of A) if u is dense. Push takes time proportional to the entries in the rows
-        that u selects; pull takes at most time proportional to the entries of A.
+        The product is computed by push (along the rows of A) if u is sparse, and by pull (along the
+        columns of A) if u is dense. Push takes time proportional to the number of entries in the
+        rows where u has entries. Pull takes time at most proportional to the number of entries of
+        A.
 
         Args:
             other: A, a Matrix with as many rows as u has indices.
             op: a semiring or its name, such as `semiring.min_plus` or "min_plus".
 
         Returns:
-            An expression of a Vector with A.ncols indices.
+            A Vector expression of size A.ncols.
 
         Raises:
             TypeError: `other` is not a Matrix, or `op` is not a semiring.
-            DimensionMismatch: A has another number of rows.
+            DimensionMismatch: the number of rows of A differs from the size of u.
             DomainMismatch: the semiring is not defined on these dtypes.
             DeviceMismatch: u and A are on different devices.
 
@@ -92,7 +93,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
             op: a semiring or its name.
 
         Returns:
-            An expression of a Scalar, which is empty if no index has an entry in both vectors.
+            A Scalar expression, which is empty if no index has an entry in both vectors.
 
         Raises:
             TypeError: `other` is not a Vector, or `op` is not a semiring.
@@ -117,7 +118,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
             op: a binary operator or its name.
 
         Returns:
-            An expression of a Matrix of shape (u.size, v.size) with u.nvals * v.nvals entries.
+            A Matrix expression of shape (u.size, v.size) with u.nvals * v.nvals entries.
 
         Raises:
             TypeError: `other` is not a Vector, or `op` is not a binary operator.
@@ -135,11 +136,11 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Args:
             op: a monoid, an aggregator, or the name of one.
-            allow_empty: whether the Scalar is empty if the vector has no entries; if False, it
-                then holds the identity of the monoid.
+            allow_empty: whether the result for a vector without entries is an empty Scalar; if
+                False, it is the identity of the monoid.
 
         Returns:
-            An expression of a Scalar.
+            A Scalar expression.
 
         Raises:
             TypeError: `op` is neither a monoid nor an aggregator.
@@ -157,14 +158,14 @@ class ReadableVector(Collection["VectorExpression", Any]):
     def reposition(self, offset: int, *, size: int | None = None) -> VectorExpression:
         """w(i + offset) = v(i).
 
-        Shift the entries by `offset`, and drop those that leave the result.
+        Shift the entries by `offset`, and drop those whose new index is outside the result.
 
         Args:
-            offset: how far to move each entry; it may be negative.
+            offset: the offset by which to shift the entries; it may be negative.
             size: the size of the result; by default that of v.
 
         Returns:
-            An expression of a Vector.
+            A Vector expression.
 
         Raises:
             TypeError: `offset` or `size` is not an integer.
@@ -187,27 +188,26 @@ class ReadableVector(Collection["VectorExpression", Any]):
     def sort(
         self, op: Any = binary.lt, *, values: bool = True, permutation: bool = True
     ) -> tuple[Vector | None, Vector | None]:
-        """w(k) = the k-th entry of v in the order of op, and p(k) = its index in v.
+        """w(k) is the k-th entry of v in the order of op, and p(k) is its index in v.
 
         Sort the entries by value.
 
-        The sort is stable: entries that neither precede nor follow each other keep their order.
-        NaN goes last. It takes O(nvals log nvals) comparisons. The function is GxB_Vector_sort of
-        SuiteSparse.
+        The sort is stable: equal entries keep their order. NaN is last. It takes O(nvals log nvals)
+        comparisons. The function corresponds to GxB_Vector_sort in SuiteSparse.
 
         Args:
-            op: op(x, y) is true if x goes before y. It must be a strict order: `binary.lt`,
-                `binary.gt`, or a Python function of two values. The strict part of an order such
-                as `binary.le` is used.
+            op: op(x, y) is true if x comes before y. It should be a strict order: `binary.lt`,
+                `binary.gt`, or a Python function of two values. If it is not strict, such as
+                `binary.le`, its strict part is used.
             values: whether to return the sorted values.
             permutation: whether to return the indices.
 
         Returns:
             (w, p): Vectors of the size of v with entries at 0 to nvals - 1. w has the dtype of v,
-            p is INT64. A part that was not requested is None.
+            and p has dtype INT64. A result that was not requested is None.
 
         Raises:
-            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
             InvalidValue: `op` is positional, such as `binary.firsti`.
 
         Examples:
@@ -221,7 +221,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
         return Vector._of(w) if values else None, Vector._of(p) if permutation else None
 
     def argsort(self, op: Any = binary.lt) -> Vector:
-        """p(k) = the index of the k-th entry of v in the order of op.
+        """p(k) is the index of the k-th entry of v in the order of op.
 
         Return the permutation that sorts the entries.
 
@@ -232,27 +232,27 @@ class ReadableVector(Collection["VectorExpression", Any]):
             An INT64 Vector of the size of v with entries at 0 to nvals - 1.
 
         Raises:
-            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
             InvalidValue: `op` is positional.
         """
         _, p = sorting.of_vector(self._read(), op)
         return Vector._of(p)
 
     def top_k(self, k: int, op: Any = binary.gt) -> tuple[Vector, Vector]:
-        """w(j) = the j-th entry of v in the order of op, for j < k, and p(j) = its index in v.
+        """w(j), for j < k, is the j-th entry of v in the order of op, and p(j) is its index in v.
 
         Return the first `k` entries in sorted order: by default the largest values.
 
         Args:
-            k: the number of entries; if v has fewer, all of them are returned.
+            k: the number of entries to return; if v has fewer, all of them are returned.
             op: the order, as in `sort`; `binary.lt` gives the smallest values.
 
         Returns:
-            (w, p): Vectors of size `k`. w has the dtype of v, p is INT64.
+            (w, p): Vectors of size `k`. w has the dtype of v, and p has dtype INT64.
 
         Raises:
             InvalidValue: `k` is negative, or `op` is positional.
-            DomainMismatch: `op` does not return BOOL, or compares values of another dtype.
+            DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
 
         Examples:
             >>> from graphla import Vector
@@ -269,7 +269,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
         Return a square Matrix with the entries of v on a diagonal.
 
         Args:
-            k: the diagonal: 0 is the main one, positive numbers lie above it.
+            k: the diagonal: 0 is the main diagonal, and positive numbers are diagonals above it.
             name: the name of the Matrix.
 
         Returns:
@@ -277,7 +277,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Raises:
             TypeError: `k` is not an integer.
-            InvalidValue: the Matrix would have 2^31 rows or more.
+            InvalidValue: the Matrix would have at least 2^31 rows.
 
         Examples:
             >>> from graphla import Vector
@@ -290,8 +290,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
         """Return v(index) as a Python number.
 
         Args:
-            index: the index; a negative one counts from the end.
-            default: what to return if the index has no entry.
+            index: the index; negative numbers count from the end.
+            default: the value to return if the index has no entry.
 
         Returns:
             A bool, int or float, or `default`.
@@ -338,13 +338,13 @@ class ReadableVector(Collection["VectorExpression", Any]):
             dtype: the dtype of the values; by default that of v.
             indices: whether to return the indices.
             values: whether to return the values.
-            sort: whether the indices must ascend. If False, a vector that is stored as an unsorted
-                list is not sorted first.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored
-                arrays on their device (NumPy or CuPy, int32 indices), which must not be written.
+            sort: whether to sort the entries by index. If False, the entries of a vector that is
+                stored unsorted remain unsorted.
+            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
+                on their device (NumPy or CuPy, int32 indices), which must not be modified.
 
         Returns:
-            (indices, values), of length nvals; a part that was not requested is None.
+            (indices, values), of length nvals; a result that was not requested is None.
 
         Examples:
             >>> from graphla import Vector
@@ -365,17 +365,17 @@ class ReadableVector(Collection["VectorExpression", Any]):
         """Return a dense array of the values.
 
         Args:
-            fill_value: the value of indices without an entry. It may be omitted if every index
-                has an entry.
+            fill_value: the value for indices without an entry. It may be omitted if every index has
+                an entry.
             dtype: the dtype of the array; by default one that holds the entries and `fill_value`.
             copy: True returns a new NumPy array. False returns an array on the device of v; if
-                every index has an entry, it is the stored array, which must not be written.
+                every index has an entry, it is the stored array, which must not be modified.
 
         Returns:
             An array of shape (size,).
 
         Raises:
-            TypeError: an index has no entry, and `fill_value` is missing.
+            TypeError: an index has no entry, and `fill_value` is not given.
 
         Examples:
             >>> from graphla import Vector
@@ -415,7 +415,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
             device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
-            A new Vector; if the entries are already on the device, it shares their arrays.
+            A new Vector, which shares the arrays of v if they are already on the device.
 
         Raises:
             InvalidValue: `device` is not the name of a device.
@@ -433,12 +433,12 @@ class ReadableVector(Collection["VectorExpression", Any]):
 class Vector(ReadableVector, Indexed):
     """A sparse vector: entries of one dtype at some of the indices 0 to size - 1.
 
-    An absent entry is not a zero. The size is below 2^31.
+    A missing entry is not a zero. The size is below 2^31.
 
     Args:
         dtype: the dtype of the entries, such as "INT64", `int` or `np.float32`.
         size: the number of indices.
-        name: a name that is shown when the vector is printed.
+        name: a name to show when the vector is printed.
 
     Raises:
         ValueError: `dtype` is not one of the eleven dtypes.
@@ -473,16 +473,16 @@ class Vector(ReadableVector, Indexed):
 
         Build a Vector from indices and values.
 
-        Sorting the indices takes O(n log n) time for n indices; sorted indices take O(n).
+        Takes O(n log n) time for n unsorted indices, and O(n) time if the indices are sorted.
 
         Args:
-            indices: a list or array of integers from 0 to size - 1, in any order. An array on a
-                GPU (CuPy, DLPack) gives a Vector on that GPU.
+            indices: a list or array of integers from 0 to size - 1, in any order. An array on a GPU
+                (CuPy, DLPack) produces a Vector on that GPU.
             values: a list or array of the same length, or one value for all.
             dtype: the dtype of the entries; by default that of the values.
             size: the number of indices; by default one more than the largest index.
-            dup_op: the binary operator that combines the values of an index that occurs more than
-                once. Without it, several values for one index are refused.
+            dup_op: the binary operator that combines the values of duplicate indices. Without it,
+                duplicates raise an error.
             name: the name of the Vector.
 
         Returns:
@@ -492,7 +492,7 @@ class Vector(ReadableVector, Indexed):
             TypeError: `indices` holds something other than integers.
             IndexOutOfBound: an index is negative or not below `size`.
             InvalidValue: the lengths differ, or `size` is missing and there are no indices.
-            DuplicateEntry: an index occurs twice, and `dup_op` is missing.
+            DuplicateEntry: there are duplicate indices, and `dup_op` is not given.
 
         Examples:
             >>> from graphla import Vector
@@ -519,17 +519,16 @@ class Vector(ReadableVector, Indexed):
             pairs: the pairs (index, value).
             dtype: the dtype of the entries; by default that of the values.
             size: the number of indices; by default one more than the largest index.
-            dup_op: the operator that combines the values of an index that occurs more than once.
+            dup_op: the operator that combines the values of duplicate indices.
             name: the name of the Vector.
 
         Returns:
             A Vector.
 
         Raises:
-            InvalidValue: an item does not have two parts, or `size` is missing and there are no
-                pairs.
+            InvalidValue: an item is not a pair, or `size` is missing and there are no pairs.
             IndexOutOfBound: an index is negative or not below `size`.
-            DuplicateEntry: an index occurs twice, and `dup_op` is missing.
+            DuplicateEntry: there are duplicate indices, and `dup_op` is not given.
         """
         indices, values = building.columns_of(pairs, 2)
         return cls.from_coo(indices, values, dtype, size=size, dup_op=dup_op, name=name)
@@ -545,7 +544,7 @@ class Vector(ReadableVector, Indexed):
     ) -> Vector:
         """v(i) = d[i].
 
-        Build a Vector from a mapping of indices to values.
+        Build a Vector from a mapping from indices to values.
 
         Args:
             d: the mapping {index: value}.
@@ -570,7 +569,7 @@ class Vector(ReadableVector, Indexed):
     ) -> Vector:
         """v(i) = value, for every index i.
 
-        Build a Vector with the same value everywhere; the value is stored once.
+        Build a Vector with the same value at every index; the value is stored only once.
 
         Args:
             value: a number or a Scalar.
@@ -605,16 +604,16 @@ class Vector(ReadableVector, Indexed):
         Build a Vector from a dense array.
 
         Args:
-            values: a list, or a one-dimensional array of NumPy, CuPy or any library with DLPack.
-            missing_value: elements with this value become absent entries; NaN matches NaN. By
+            values: a list, or a one-dimensional array from NumPy, CuPy or any library with DLPack.
+            missing_value: elements with this value become missing entries; NaN matches NaN. By
                 default every element becomes an entry, including zeros.
             dtype: the dtype of the entries; by default that of the array.
-            copy: False uses an array that fits (its dtype, its device, no `missing_value`) without
-                a copy; it must not be written afterwards.
+            copy: False uses the array without a copy if its dtype and device match and there is no
+                `missing_value`; the array must not be modified afterwards.
             name: the name of the Vector.
 
         Returns:
-            A Vector of len(values) indices, on the device of the array.
+            A Vector of size len(values), on the device of the array.
 
         Raises:
             InvalidValue: the array does not have one dimension.
@@ -648,19 +647,19 @@ class Vector(ReadableVector, Indexed):
     ) -> None:
         """v(indices[k]) = values[k].
 
-        Fill this Vector, which must be empty, with entries; it keeps its dtype and device.
+        Fill an empty Vector with entries; its dtype and device do not change.
 
         Args:
             indices: a list or array of integers.
             values: a list or array of the same length, or one value for all.
-            dup_op: the operator that combines the values of an index that occurs more than once.
+            dup_op: the operator that combines the values of duplicate indices.
             clear: whether to delete the existing entries first.
             size: the new size; by default it does not change.
 
         Raises:
             OutputNotEmpty: the Vector has entries, and `clear` is False.
             IndexOutOfBound: an index is negative or not below the size.
-            DuplicateEntry: an index occurs twice, and `dup_op` is missing.
+            DuplicateEntry: there are duplicate indices, and `dup_op` is not given.
         """
         building.refuse_entries(self, clear)
         size = self.size if size is None else size
@@ -680,12 +679,12 @@ class Vector(ReadableVector, Indexed):
 
         Return a new Vector with the same entries, or with those that the mask selects.
 
-        The copy shares the arrays of v until one of the two changes, so it takes O(1) time unless
-        `dtype` or `mask` is given.
+        The copy shares the arrays of v until either of them changes, so copying takes O(1) time
+        unless `dtype` or `mask` is given.
 
         Args:
             dtype: the dtype of the copy; by default that of v.
-            clear: whether to copy the size and dtype alone, without entries.
+            clear: whether to copy only the size and dtype, without entries.
             mask: a mask of the size of v; only the entries that it selects are copied.
             name: the name of the copy.
 
@@ -693,7 +692,7 @@ class Vector(ReadableVector, Indexed):
             A Vector of the same size on the same device.
 
         Raises:
-            DimensionMismatch: the mask has another size.
+            DimensionMismatch: the mask has a different size.
         """
         forms = self._store
         wanted = forms.dtype if dtype is None else lookup_dtype(dtype)
@@ -705,7 +704,7 @@ class Vector(ReadableVector, Indexed):
         return Vector._of(perform("dup", cast, forms, wanted), name)
 
     def clear(self) -> None:
-        """Delete all entries; the size and the dtype stay."""
+        """Delete all entries; the size and dtype do not change."""
         forms = self._store
         self._store = empty_vector(forms.device, forms.dtype, forms.size)
 
@@ -730,10 +729,10 @@ class Vector(ReadableVector, Indexed):
 
 
 class VectorExpression(ReadableVector, Expression["Vector"]):
-    """A Vector that is not computed yet.
+    """A Vector that has not been computed yet.
 
-    It computes itself when it is read or used as an operand, or under the mask of a statement
-    `w(mask) << expression`. `new()` computes it into a new Vector.
+    It is computed when it is read or used as an operand. In a statement `w(mask) << expression` it
+    is computed under the mask. `new()` stores the result in a new Vector.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""Bounds on eccentricities, low ≤ e ≤ high, narrowed by the distances from each search."""
+"""Bounds on eccentricities, low ≤ e ≤ high. The distances from each search narrow them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Next = Literal["highest", "lowest", "farthest"]
 
 
 class Distances(NamedTuple):
-    """Distances from a pivot to all vertices, and back, INT64 or FP64 arrays of the device."""
+    """Distances from a pivot to all vertices and back, as INT64 or FP64 arrays on the device."""
 
     pivot: int
     away: Array
@@ -29,7 +29,7 @@ class Distances(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """low ≤ e ≤ high: two arrays of the device, with a number for every vertex."""
+    """Bounds low ≤ e ≤ high, as two arrays on the device with one element per vertex."""
 
     low: Array
     high: Array
@@ -43,29 +43,29 @@ class Bounds(NamedTuple):
     # --- vertices that may still matter: flags for the vertices where low < high ------------------
 
     def differ(self) -> Array:
-        """Return where e is not known yet."""
+        """Return flags of the vertices whose bounds differ, so that e is not known yet."""
         return self.low < self.high
 
     def may_exceed_low(self) -> Array:
-        """Return where e may exceed all lower bounds."""
+        """Return flags of the vertices where e may exceed all lower bounds."""
         return self.differ() & (self.high > self.low.max())
 
     def may_reach_low(self) -> Array:
-        """Return where e may be at least the largest lower bound."""
+        """Return flags of the vertices where e may be at least the largest lower bound."""
         return self.differ() & (self.high >= self.low.max())
 
     def may_undercut_high(self) -> Array:
-        """Return where e may be less than all upper bounds."""
+        """Return flags of the vertices where e may be less than all upper bounds."""
         return self.differ() & (self.low < self.high.min())
 
     def may_reach_high(self) -> Array:
-        """Return where e may be at most the smallest upper bound."""
+        """Return flags of the vertices where e may be at most the smallest upper bound."""
         return self.differ() & (self.low <= self.high.min())
 
     # --- results, once no vertex matters ----------------------------------------------------------
 
     def eccentricities(self) -> Vector:
-        """Return low, which is e once no vertex differs."""
+        """Return the lower bounds, which equal e once no bounds differ."""
         return Vector.from_dense(self.low, copy=False)
 
     def diameter(self) -> Any:
@@ -77,11 +77,11 @@ class Bounds(NamedTuple):
         return self.high.min().item()
 
     def center(self) -> Vector:
-        """Return true where e is the radius."""
+        """Return a Vector that is true where e equals the radius."""
         return Vector.from_dense(self.low <= self.high.min(), missing_value=False)
 
     def periphery(self) -> Vector:
-        """Return true where e is the diameter."""
+        """Return a Vector that is true where e equals the diameter."""
         return Vector.from_dense(self.high >= self.low.max(), missing_value=False)
 
 
@@ -92,9 +92,10 @@ def distances(pivot: int, away: Vector, back: Vector) -> Distances:
 
 
 def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
-    """Return the bounds that follow from the old bounds and a search with a relative error.
+    """Return the bounds that follow from the old bounds and from the distances of a search.
 
-    low = max(back, e - away) and high = back + e, where e is the eccentricity of the pivot.
+    low = max(back, e - away) and high = back + e, where e is the eccentricity of the pivot. `error`
+    is the relative error of the distances; it widens the bounds.
     """
     pivot, away, back = search
     e = search.eccentricity
@@ -109,18 +110,18 @@ def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
 
 
 def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
-    """Return bounds that are exact at the chosen vertices, at which e has entries."""
+    """Return bounds that equal `e` at the chosen vertices."""
     low, high = bounds.low.copy(), bounds.high.copy()
     low[chosen] = high[chosen] = e.to_coo(copy=False)[1]
     return Bounds(low, high)
 
 
 def choose(which: Next, bounds: Bounds, flags: Array, search: Distances, searched: set[int]) -> int:
-    """Return the vertex to search from next.
+    """Return the vertex from which to search next.
 
-    It is the highest or lowest vertex with a flag, or the one farthest from the last pivot.
-
-    A vertex of low eccentricity lowers the upper bounds; a remote vertex raises the lower bounds.
+    It is the flagged vertex with the highest upper bound or the lowest lower bound, or the vertex
+    that is farthest from the last pivot. A vertex with a low eccentricity lowers the upper bounds;
+    a remote vertex raises the lower bounds.
     """
     if which == "farthest":
         farthest = int(search.away.argmax())
@@ -132,7 +133,7 @@ def choose(which: Next, bounds: Bounds, flags: Array, search: Distances, searche
 
 
 def vertices_of(flags: Array) -> np.ndarray:
-    """Return the vertices with a flag, on the host."""
+    """Return the flagged vertices as a NumPy array on the host."""
     found = flags.nonzero()[0]
     return found if isinstance(found, np.ndarray) else on_host(found)
 

@@ -1,4 +1,4 @@
-"""The public function `closure`, and the checks of its arguments."""
+"""The public function `closure`, which checks its arguments."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ def closure(
     land on BOOL.
 
     Args:
-        x: a Vector of starting values, of size n; or a Matrix with n columns, of which each row is
-            a start of its own.
+        x: a Vector of starting values, of size n; or a Matrix with n columns, each row of which is
+            a separate vector of starting values.
         A: the Matrix to multiply by, of shape (n, n), or an expression that computes one. An edge
             u -> v is the entry A(u, v).
         semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
-        mask: a mask of size n. Vertices off the mask are neither reached nor expanded, but entries
-            of x are kept and expanded even there.
+        mask: a mask of size n. Vertices that it forbids are neither reached nor expanded, except
+            that entries of x are kept and expanded everywhere.
         cutoff: the maximum number of products, so that only paths of at most `cutoff` edges count.
             None sets no bound.
         parents: whether to find parents as well.
@@ -153,11 +153,11 @@ def solve(
     target: int | None = None,
     most: Any = None,
 ) -> Fixpoint[Any, Any]:
-    """Compute `closure`, with options of the evaluation that its users do not see.
+    """Compute `closure`, with additional options for internal callers.
 
-    Values within `delta` of the best one are near; by default the backend chooses it. If only the
-    value at `target`, or only values that are no worse than `most`, are needed, the evaluation may
-    end early; other values may then be missing, or not be the best.
+    Values within `delta` of the best one count as near; by default the backend chooses `delta`. The
+    evaluation may end early if the caller needs only the value at `target`, or only values that are
+    no worse than `most`. Other values may then be missing, or may not be the best.
     """
     x, A = _noun("x", x), _noun("A", A)
     if A.ndim != 2:

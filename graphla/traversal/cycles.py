@@ -1,8 +1,8 @@
-"""Find out whether a closure never ends because a cycle of parents improves at every turn.
+"""Find out whether a closure never ends because each turn around a cycle improves its values.
 
-As long as the parents of improvements form a forest, no cycle improves. The converse does not hold:
+If the parents of improved entries form a forest, no cycle improves. The converse does not hold:
 under min.min, for example, a cycle may improve once and then stop. So each cycle of parents is
-walked.
+tested by following its edges several times.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
 TURNS = 1000
-"""A cycle that improves in this many turns in a row is assumed to improve forever."""
+"""If this many successive turns around a cycle improve, we assume that it improves forever."""
 STEPS = 50_000
-"""Maximum number of edges that are walked per cycle; long cycles are walked fewer times."""
+"""Maximum number of edges followed per cycle, so long cycles get fewer turns."""
 CYCLES = 32
 ROUNDED = 2
-"""A cycle that improves only by rounding is refused after ROUNDED times the usual rounds."""
+"""Factor on the usual number of rounds before a cycle that improves by rounding is an error."""
 
 
 class EndlessCycle(InvalidValue):
-    """A closure does not end because each turn around `cycle` improves every path.
+    """The closure does not end because each turn around `cycle` improves the values on it.
 
-    `is_rounded` is True if the exact sum of the cycle's weights improves nothing, but rounded sums
-    of a path's length and these weights do.
+    `is_rounded` is True if the cycle improves only by rounding: the exact sum of its weights
+    improves nothing, but adding the weights one by one to a path's length does.
     """
 
     def __init__(self, message: str, cycle: list[int], *, is_rounded: bool = False):
@@ -40,7 +40,7 @@ class EndlessCycle(InvalidValue):
 
 
 def endless(closed: ClosureResult, out: Csr, op: TypedSemiring, device: str) -> list[int] | None:
-    """Return a cycle around which values improve forever, in edge order, or None."""
+    """Return a cycle around which values improve forever, in the order of its edges, or None."""
     do = backend(device)
     values, present = do.to_host(closed.values.values), do.to_host(closed.values.present)
     parents = _parents(closed, do)
@@ -63,7 +63,7 @@ def rounded_cycle(closed: ClosureResult, op: TypedSemiring, device: str) -> list
 
 
 def _parents(closed: ClosureResult, do: Any) -> np.ndarray:
-    """Return the parent of each vertex; a vertex without a parent is its own parent."""
+    """Return the parent of each vertex. A vertex without a parent is its own parent."""
     present = do.to_host(closed.values.present)
     return np.where(present, do.to_host(closed.parents), np.arange(present.size))
 
@@ -72,7 +72,7 @@ def _cycles(parents: np.ndarray) -> list[list[int]]:
     """Return the cycles of at least two vertices in `parents`, each in the order of its edges."""
     up = parents
     for _ in range(int(parents.size).bit_length()):
-        up = up[up]  # in the end at least n steps up, at a root or in a cycle
+        up = up[up]  # in the end, at least n steps up: at a root or in a cycle
     found: list[list[int]] = []
     seen: set[int] = set()
     for v in np.unique(up[up != parents[up]]).tolist():
@@ -95,8 +95,8 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Return whether each turn around the cycle gives its first vertex a new value, forever."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
     if better and op.binaryop.name == "plus":
-        # Use the exact sum: with rounded sums, one turn around one of several cycles may change
-        # nothing although the closure does not end.
+        # Use the exact sum. With rounded sums, one turn around a single cycle may change nothing,
+        # although the closure does not end because there are several cycles.
         whole = np.concatenate(weights)
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0
@@ -112,7 +112,7 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
         for u, v, a in edges:
             x = at[u].astype(types[0])
             if fits_not is not None and fits_not.numpy(x, a)[0]:
-                return turn > 0  # the values have improved until they overflow
+                return turn > 0  # the values improved until they overflowed
             at[v] = add(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):
             return bool(np.isinf(at[0]) and np.isfinite(values).any())

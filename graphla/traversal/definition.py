@@ -1,9 +1,9 @@
 """The definition of closures: a loop of masked products on matrices and vectors.
 
-Property tests compare the evaluation (`graphla.traversal.closure`) with this definition, which also
-runs if no device has its own loop. ⊗ may be any operator: since ⊕ is idempotent, the terms of an
-entry that did not change are already in x. So multiplying only the changed entries gives the same
-x in each round.
+Property tests compare the evaluation (`graphla.traversal.closure`) with this definition. It also
+runs if no device has a loop of its own for the operators. ⊗ may be any operator: since ⊕ is
+idempotent, the terms of an entry that did not change are already in x. So multiplying only the
+changed entries gives the same x in each round.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _is_same = binary.register_anonymous(lambda x, y: (x == y) | ((x != x) & (y != y
 
 
 class Fixpoint(NamedTuple):
-    """The result of some rounds of a closure."""
+    """The result of a number of rounds of a closure."""
 
     values: Vector
     parents: Vector | None
     changed: Vector  # the entries that the last round changed; none if x has converged
-    lost: Vector  # has an entry where a term overflowed its integer dtype and was left out
+    lost: Vector  # has an entry where a term overflowed its integer dtype and was omitted
     rounds: int
 
 
@@ -44,9 +44,9 @@ def closure(
 ) -> Fixpoint:
     """x⟨m⟩ = x ⊕ xA, until nothing changes or `limit` products have run.
 
-    Each round reads x and writes x'. After k rounds x holds the result of paths of at most k edges.
-    A start is its own parent; the parent of any other entry is the smallest k whose term equals the
-    entry.
+    Each round reads x and writes x'. After k rounds, x combines the paths with at most k edges. An
+    entry that still has its initial value is its own parent. The parent of any other entry v is the
+    smallest k for which x(k) ⊗ A(k, v) equals the value of v.
     """
     x = x.dup(op.return_type)
     parent = indexunary.index(x).new() if parents else None
@@ -71,7 +71,7 @@ def closure(
 
 
 def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector, Vector | None]:
-    """t⟨m⟩ = x ⊕.⊗ A over the terms that fit the dtype; also return where terms did not fit."""
+    """t⟨m⟩ = x ⊕.⊗ A without terms that overflow the dtype; also return where terms overflow."""
     fits_not = overflowing(op.binaryop)
     if fits_not is None:
         return op(x @ A).new(mask=mask), None

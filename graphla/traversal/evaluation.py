@@ -1,13 +1,14 @@
 """Compute the least solution of x = x ⊕ xA in the fastest way that the laws of ⊕ and ⊗ allow.
 
-1. If all starts are equal, A is iso-valued and ⊗ never improves a value, then nearer entries are
-   better: a breadth-first search gives levels, and a table turns levels into values.
+1. If all starting values are equal, A is iso-valued and ⊗ never improves a value, then paths with
+   fewer edges give better values. A breadth-first search computes levels, and a table maps levels
+   to values.
 2. If ⊗ never improves a value and ⊕ is min or max, near entries are multiplied before far ones. If
-   ⊗ only distributes over ⊕, entries that improved are multiplied in any order.
-3. Otherwise, and under a limit, rounds run from one buffer into another.
+   ⊗ only distributes over ⊕, improved entries are multiplied in any order.
+3. Otherwise, and if there is a limit, rounds run from one buffer into another.
 
-An integer product that overflows is left out. If ⊗ never improves a value, this matters only to a
-vertex without a better path: one that is reachable, but has no value in the end.
+If an integer product overflows, it is omitted. If ⊗ never improves a value, this matters only for a
+vertex without any other path: the vertex is reachable, but has no value in the end.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ from semirings.structures import TypedSemiring
 
 FOREVER = 2**31 - 1
 PATIENCE = 1024
-"""Rounds after which a closure that might never end is first checked, if the matrix is large."""
+"""Number of rounds after which a possibly endless closure of a large matrix is first checked."""
 FEW = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A closure whose operands are checked, have the semiring's types, and are not empty."""
+    """A closure whose operands have been checked, have the semiring's types, and are not empty."""
 
     x: VectorStore
     a: MatrixStore
@@ -55,7 +56,7 @@ class Task:
 
     @property
     def do(self) -> Any:
-        """The backend of A's device."""
+        """The backend for A's device."""
         return backend(self.a.device)
 
 
@@ -86,7 +87,7 @@ def _extent(task: Task) -> tuple[Any, Any]:
 
 
 def is_iso_valued(task: Task) -> bool:
-    """Return whether all values of A are equal, or ⊗ reads none of them."""
+    """Return whether all values of A are equal or ⊗ does not read them."""
     a = task.a
     return not task.op.binaryop.reads_y or is_iso((a.csr if a.has_csr else a.csc).values)
 
@@ -95,7 +96,7 @@ def is_iso_valued(task: Task) -> bool:
 
 
 def _by_search(task: Task, start: Any) -> ClosureResult:
-    """Search, and turn levels into values: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    """Run a search and map levels to values: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, a, do = task.op, task.a, task.do
     weight = weight_of(task)
     rest, _ = values_by_level(op, start, weight, 1)
@@ -118,7 +119,7 @@ def _by_search(task: Task, start: Any) -> ClosureResult:
 
 
 def _reach(task: Task, levels: Any, parents: bool) -> BfsResult:
-    """Search from the entries of x; return which vertices are reached."""
+    """Run a breadth-first search from the entries of x, and return its result."""
     told = partial(record_levels, "closure", str(task.op), "level")
     return search(
         task.a,
@@ -141,7 +142,7 @@ def weight_of(task: Task) -> np.ndarray:
 def values_by_level(
     op: TypedSemiring, start: Any, weight: np.ndarray, depth: int
 ) -> tuple[np.ndarray, int]:
-    """Return v(0), ..., v(depth), v(d + 1) = v(d) ⊗ weight, and how many of them fit the dtype."""
+    """Return v(0), ..., v(depth) and how many of them fit the dtype; v(d + 1) = v(d) ⊗ weight."""
     dtype = op.return_type.np_type
     ufunc = simple_ufunc(op.binaryop.expression, ("x", "y"))
     table = np.full(depth + 1, start, dtype)
@@ -167,7 +168,7 @@ def values_by_level(
 
 
 def _solve(task: Task, way: Evaluation) -> ClosureResult:
-    """Run until nothing improves; raise an error if a cycle keeps improving values forever."""
+    """Run until x converges; raise an error if a cycle improves values forever."""
     turns, patience = FOREVER, min(PATIENCE, task.a.nrows + FEW)
     if not way.never_improves and task.limit is None:
         turns = patience
@@ -193,7 +194,7 @@ def _solve(task: Task, way: Evaluation) -> ClosureResult:
 
 
 def _merge_parents(task: Task, before: Any, after: Any) -> Any:
-    """Return the new parents of entries that improved since, and the old parents of the others."""
+    """Return the new parents of entries that improved in the last run; keep the others."""
     if before is None:
         return after
     vertices = np.arange(after.size, dtype=after.dtype, like=after)
@@ -226,7 +227,7 @@ def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
 
 
 def _by_products(task: Task, turns: int) -> ClosureResult:
-    """Run the definition, if a direction is forced or no loop supports the operators."""
+    """Run the definition: a direction is forced, or no other loop supports the operators."""
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)
     with config.set(autocompute=True):
@@ -241,8 +242,7 @@ def _by_products(task: Task, turns: int) -> ClosureResult:
     return ClosureResult(values._store.bitmap(), found, rounds, [], bool(lost.nvals), settled)
 
 
-# --- closures without a solution
-# -------------------------------------------------------------------------
+# --- closures without a solution ------------------------------------------------------------------
 
 
 def _refuse_endless(task: Task, closed: ClosureResult) -> None:
@@ -256,7 +256,7 @@ def _refuse_endless(task: Task, closed: ClosureResult) -> None:
 
 
 def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
-    """Raise an error if parents form a cycle, which happens if rounded sums around it improve."""
+    """Raise an error if the parents form a cycle, because then rounded sums around it improve."""
     cycle = rounded_cycle(closed, task.op, task.a.device)
     if cycle is not None:
         _refuse_endless(task, closed)
@@ -269,7 +269,10 @@ def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
 
 
 def _look_for_cycle(task: Task) -> None:
-    """Raise an error if a cycle improves values until they overflow; parents show it earlier."""
+    """Raise an error if a cycle improves values until they overflow.
+
+    The function runs the rounds again with parents, which reveal the cycle before values overflow.
+    """
     turns = 2
     while task.limit is None:
         closed = _run(replace(task, parents=True), ROUNDS, turns)
@@ -291,7 +294,7 @@ def _ran_off(task: Task, way: Evaluation, closed: ClosureResult, extent: tuple[A
 
 
 def _refuse_overflow(task: Task, way: Evaluation, closed: ClosureResult) -> None:
-    """Raise OverflowError if the terms that overflowed matter: a reached vertex has no value."""
+    """Raise OverflowError if terms that overflowed were needed for a reached vertex's value."""
     if way.never_improves:
         tree = _reach(task, None, False)
         if tree.reached > closed.values.nvals:

@@ -1,11 +1,11 @@
-"""Choose an evaluation by the laws that are declared for a semiring on the range of its operands.
+"""Choose an evaluation by the laws declared for a semiring on the range of its operands.
 
-Let x ⊕ y pick one of x and y. Then
+Let x ⊕ y always be x or y. Then
 
 - if (x ⊕ y) ⊗ a = (x ⊗ a) ⊕ (y ⊗ a), improving entries in any order converges to the least
-  fixpoint; otherwise rounds in their order define it;
-- if also 1 ⊕ a = 1 for every value a of A, where 1 is the unit of ⊗, then x ⊕ (x ⊗ a) = x: ⊗ never
-  improves a value, so the best pending entry is final, and every cycle ends.
+  fixpoint; otherwise the fixpoint is defined by running the rounds in order;
+- if also 1 ⊕ a = 1 for every value a of A, where 1 is the unit of ⊗, then x ⊕ (x ⊗ a) = x. So ⊗
+  never improves a value, the best pending entry is final, and no cycle improves forever.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ OF_SUMS = laws.NO_SUM_OVERFLOWS
 
 
 class Evaluation(NamedTuple):
-    """How a closure may be computed, and whether its ⊗ never improves a value."""
+    """A method for computing a closure, and whether ⊗ never improves a value."""
 
     how: How
     never_improves: bool
 
     @property
     def distributes(self) -> bool:
-        """Whether ⊗ distributes, so that better operands give no worse products."""
+        """Whether ⊗ distributes over ⊕, so that better operands never give worse products."""
         return self.how != "rounds"
 
 
@@ -40,7 +40,7 @@ ROUNDS = Evaluation("rounds", False)
 
 
 def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evaluation:
-    """Return the evaluation for a matrix with entries, and starts between `low` and `high`."""
+    """Return the evaluation for a nonempty matrix and starting values from `low` to `high`."""
     least, greatest = a.extent(op.type2) if op.binaryop.reads_y else (low, high)
     domain = _distributes_on(op, "right_distributive")
     if domain is None or not _lie(domain, op.return_type, (low, high, least, greatest)):
@@ -52,7 +52,7 @@ def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evalua
 
 
 def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
-    """Return whether x ⊕ (x ⊗ a) = x for all a in a range, by the laws declared for it."""
+    """Return whether x ⊕ (x ⊗ a) = x for all a from `least` to `greatest`, by the declared laws."""
     if not op.binaryop.reads_y:
         return op.binaryop.name == "first"
     unit = _unit(op)
@@ -63,7 +63,7 @@ def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _unit(op: TypedSemiring) -> Any:
-    """Return the value 1 with 1 ⊗ a = a, if a monoid with the operator ⊗ defines it."""
+    """Return the unit 1 of ⊗ (1 ⊗ a = a), if there is a monoid with the operator ⊗."""
     of_multiply = op.binaryop.op.monoid
     if of_multiply is None or op.return_type not in of_multiply:
         return None
@@ -72,14 +72,13 @@ def _unit(op: TypedSemiring) -> Any:
 
 @lru_cache(maxsize=1024)
 def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
-    """Return the domain on which a semiring is declared to distribute, or None."""
-    alike = op.semiring[
-        op.return_type
-    ]  # a value that is not read, or only passed on, may have any type
+    """Return the domain on which the semiring is declared to be distributive, or None."""
+    # Values that are not read, or only passed on, may have any type.
+    alike = op.semiring[op.return_type]
     declared = laws.law(alike, side)
     if declared is None or declared.domain.agreement != "exact":
         return None
-    # Closures leave out and report values that overflow, so overflow does not matter here.
+    # Closures omit and report values that overflow, so overflow does not matter here.
     unless = {OF_SUMS: laws.EVERYWHERE, OF_PRODUCTS: laws.NONNEGATIVE, laws.NOWHERE: None}
     return unless.get(declared.domain, declared.domain)
 
@@ -90,7 +89,7 @@ def _lie(domain: laws.Domain, dtype: DataType, values: tuple[Any, ...]) -> bool:
 
 @lru_cache(maxsize=256)
 def check_sum(monoid: TypedMonoid) -> None:
-    """Raise an error unless ⊕ picks one of its terms and x = x ⊕ xA has a least solution."""
+    """Raise an error unless x ⊕ y is always x or y, and x = x ⊕ xA has a least solution."""
     if monoid.is_any:
         raise InvalidValue(
             "semiring has the monoid any, under which a closure has no least fixpoint; "
@@ -105,7 +104,7 @@ def check_sum(monoid: TypedMonoid) -> None:
 
 
 def _picks(monoid: TypedMonoid) -> bool:
-    """Return whether x ⊕ y is x or y: as declared, or as tests of a user's monoid show."""
+    """Return whether x ⊕ y is always x or y, by declared laws or by tests of a user's monoid."""
     if laws.declared(monoid):
         return laws.holds(monoid, "selective") and laws.holds(monoid, "idempotent")
     return monoid.is_idempotent and laws.check(monoid, laws=["selective"]).ok

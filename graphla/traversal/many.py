@@ -1,7 +1,7 @@
-"""Breadth-first searches from many starts: the vertices that each reaches, and their levels.
+"""Breadth-first searches from many starts: the vertices that each search reaches, and their levels.
 
-Searches run many at once, one bit each (`multi_source_bfs` of the backends). They read a matrix by
-rows and by columns: the form by columns is made once enough searches run.
+The backends run many searches in one launch or loop, with one bit per search (`multi_source_bfs`).
+They read a matrix in CSR and CSC; the CSC is built only if there are enough searches.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class ManyTuning:
     """Parameters of searches from many starts."""
 
     pull: int = 8
-    """Minimum number of searches for which building the form that pull needs pays off."""
+    """Minimum number of searches for which building the CSC that pulls read saves time."""
     parts: int = 256
-    """Number of parts in which a long column is added up."""
+    """Number of parts into which a long column is divided to sum it."""
     table: int = 1 << 26
-    """Maximum number of levels that `pairs` holds at a time; at least 64 searches run at a time."""
+    """Maximum number of levels that `pairs` computes per batch, which has at least 64 searches."""
 
 
 TUNING = ManyTuning()
@@ -48,7 +48,7 @@ def levels(
 ) -> Array:
     """L(i, v) = the number of edges from start i to v; -1, or 255 in a byte, if v is not reached.
 
-    Returns an array of the device, in which the levels of a vertex are adjacent.
+    Returns an array on the device, in which the levels of each vertex are adjacent.
     """
     wanted = lookup_dtype(dtype).np_type
 
@@ -82,7 +82,7 @@ def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
 
 
 def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
-    """Σ 1 / d(i, v) over the ends v (axis 1) or over the starts i (axis 0), without d = 0."""
+    """Σ 1 / d(i, v) over the ends v (axis 1) or the starts i (axis 0), without terms with d = 0."""
     found = levels(A, starts, dtype="INT32")
 
     def add_up(a: MatrixStore) -> np.ndarray:
@@ -95,7 +95,7 @@ def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) 
 
 
 def _sum_columns(table: Array) -> Array:
-    """Return the sums of a few long columns, in parts, which a GPU adds in parallel."""
+    """Return the sums of a few long columns; a GPU sums the parts of a column in parallel."""
     rows, columns = table.shape
     parts = current(TUNING).parts
     whole = rows // parts * parts
@@ -116,7 +116,7 @@ def _reach(A: Matrix, starts: np.ndarray) -> Reach:
 
 
 def pairs(A: Matrix) -> Matrix:
-    """R(i, j) = true if j is reachable from i; every vertex reaches itself."""
+    """R(i, j) = true if i reaches j; every vertex reaches itself."""
     n = A.nrows
     batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
     columns, counts = [], []
@@ -133,7 +133,10 @@ def pairs(A: Matrix) -> Matrix:
 def as_matrix(
     found: Array, device: str, values: Callable[[Array], Array] | None = None, dtype: Any = "INT32"
 ) -> Matrix:
-    """L(i, v) = found(i, v), or values(found(i, v)), where i reaches v; `found` holds int32."""
+    """Return a Matrix with L(i, v) = values(found(i, v)) where i reaches v.
+
+    `found` holds int32; without `values`, L(i, v) = found(i, v).
+    """
     count, n = found.shape
     if not found.flags.c_contiguous:
         found = found.copy("C")
@@ -150,12 +153,12 @@ def as_matrix(
 
 
 def _columns(flags: Array) -> Array:
-    """Return the column of each element of a table."""
+    """Return an array like `flags` with the column of each element."""
     return np.broadcast_to(np.arange(flags.shape[1], dtype=np.int32, like=flags), flags.shape)
 
 
 def _offsets(counts: Array) -> Array:
-    """Return the offsets of rows with these numbers of entries."""
+    """Return the row offsets (indptr) for rows with these numbers of entries."""
     ends = np.zeros_like(counts, np.int64, shape=counts.size + 1)
     np.cumsum(counts, dtype=np.int64, out=ends[1:])
     return ends.astype(np.int32 if int(ends[-1]) < 2**31 else np.int64)
@@ -169,7 +172,7 @@ def run(
     search: Callable[[MatrixStore, Csr, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:
-    """Run the search on A's patterns under the mask, and record its time and its trace."""
+    """Run a search on the patterns of A under the mask, and record the search's time and trace."""
     a = A._read()
     noun = None if mask is None else as_mask(mask)
     lowered = None if noun is None else lower(noun, a.nrows, a.device)

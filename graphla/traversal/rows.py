@@ -1,7 +1,8 @@
 """The closure of a Matrix: the closure of each of its rows.
 
-If nearer entries are better (see `evaluation`) and each row has one start, the searches of all rows
-run together, and a table turns levels into values. Otherwise rows are closed one after another.
+If each row has one start, and paths with fewer edges give better values (see `evaluation`), the
+searches of all rows run together, and a table maps levels to values. Otherwise the rows are
+processed one after another.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def closure_of_rows(
 
 
 def _is_search(task: Task, starts: Csr) -> bool:
-    """Return whether each row has one start, and in every row nearer entries are better."""
+    """Return whether each row has one start, and fewer edges always give a better value."""
     op, do = task.op, task.do
     has_one = bool((starts.indptr[1:] - starts.indptr[:-1] <= 1).all())
     if not has_one or op.is_positional or not task.a.nvals or not is_iso_valued(task):
@@ -94,7 +95,7 @@ def _is_search(task: Task, starts: Csr) -> bool:
 
 
 def _search_rows(task: Task, starts: Csr) -> Matrix:
-    """Return the values by level: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    """Search from all rows, and map levels to values: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
     op, do, a = task.op, task.do, task.a
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
     start = do.to_host(starts.values[:1])[0]
@@ -124,7 +125,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     found = many.as_matrix(levels, a.device, by_level.__getitem__, op.return_type)
     if rows.size == starts.nrows:
         return found
-    # Rows without a start stay empty.
+    # Rows without a start remain empty.
     ends = found._store.csr.indptr
     whole = np.zeros_like(ends, shape=starts.nrows + 1)
     whole[rows + 1] = np.diff(ends)
@@ -165,7 +166,7 @@ def _close_row(task: Task) -> _Row:
 
 
 def _stack_rows(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixStore:
-    """Return the matrix of these rows, with their values (`which` 1) or parents (2)."""
+    """Return the matrix with these rows, with values if `which` is 1 or parents if it is 2."""
     n = task.x.size
     ends = np.cumsum([0] + [row.indices.size for row in rows])
     narrow = np.int32 if ends[-1] < 2**31 else np.int64

@@ -1,4 +1,4 @@
-"""The laws of operators, monoids and semirings: declare them, query them, and check them."""
+"""Declare, query and check the laws of operators, monoids and semirings."""
 
 from semirings.laws.checking import Finding, Report, check
 from semirings.laws.declared import Law, declared, holds, law

@@ -1,4 +1,4 @@
-"""Check the laws of an operator, a monoid or a semiring: search for the smallest counterexample."""
+"""Check the laws of an operator, monoid or semiring by searching for counterexamples."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from semirings.laws.statement import (
 from semirings.operators import BinaryOp, TypedBinaryOp
 from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
-# The domains on which a law is tried if none is declared, the widest first.
+# The domains on which a law is tested if no domain is declared, from the widest to the narrowest.
 _DOMAINS = {
     "f": (
         EVERYWHERE,
@@ -62,7 +62,7 @@ _DOMAINS = {
 class Finding:
     """The result of checking one law on one dtype.
 
-    It lists the cases in which the law holds, and the smallest operands that violate the law.
+    It states on which domain the law holds, and the smallest operands that violate the law.
     """
 
     thing: str
@@ -75,7 +75,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether the law is not claimed, or holds on some domain."""
+        """Whether the law holds on some domain, or was not required to hold."""
         return not self.claimed or self.domain is not NOWHERE
 
     def __str__(self) -> str:
@@ -96,11 +96,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of `check`, with one finding per law and dtype; `str` gives a page of text.
+    """The result of `check`, with one finding per law and dtype; `str` formats it as text.
 
     Attributes:
         thing: the name of the operator, monoid or semiring.
-        findings: the findings, of broken and of valid laws.
+        findings: the findings, for broken and valid laws.
     """
 
     thing: str
@@ -108,7 +108,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every claimed law holds."""
+        """Whether every required law holds."""
         return all(finding.ok for finding in self.findings)
 
     @property
@@ -151,15 +151,16 @@ def check(
     """Check the laws of an operator, monoid or semiring, and report the smallest counterexamples.
 
     A built-in object must obey its declared laws. Any other monoid must be commutative and
-    associative, with its identity and terminal; a semiring must also distribute. Further laws are
-    tried and reported. The tried values are simple ones, extreme ones and random ones.
+    associative, and its identity and terminal value must obey their laws. In any other semiring,
+    ⊗ must also distribute over ⊕. The remaining laws are tested and reported too. The test values
+    are simple values, extreme values and random values.
 
     Args:
         thing: a binary operator, monoid or semiring, typed or not, or its name.
         dtype: the dtype; by default, all dtypes of `thing`.
-        laws: the names of the laws that must hold, instead of those above.
-        domain: the values on which each law is tried; by default, the widest of the usual domains
-            on which it holds is found.
+        laws: the names of the laws that must hold, instead of the laws described above.
+        domain: the domain on which each law is tested; by default, several domains are tested, and
+            the widest one on which the law holds is reported.
         seed: the seed of the random values.
 
     Returns:
@@ -248,7 +249,7 @@ def _check_typed(
 
 
 def _claims(typed: TypedThing) -> tuple[LawName, ...]:
-    """Return the laws that an object without declared laws must satisfy."""
+    """Return the laws that are required of an object for which no laws are declared."""
     if isinstance(typed, TypedSemiring):
         return ("left_distributive", "right_distributive")
     if isinstance(typed, TypedMonoid):
@@ -259,7 +260,7 @@ def _claims(typed: TypedThing) -> tuple[LawName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Law:
-    """A law of one algebra, and the search for operands that break it."""
+    """A law of one algebra, with methods that search for operands that break it."""
 
     algebra: Algebra
     name: LawName
@@ -268,7 +269,7 @@ class _Law:
     def find(
         self, thing: str, claimed: bool, domains: tuple[Domain, ...], known: tuple[Any, ...] | None
     ) -> Finding:
-        """Find the first domain on which the law holds, and a counterexample outside of it."""
+        """Find the first domain on which the law holds, and a counterexample outside it."""
         smallest, tried = None, 0
         for domain in domains:
             operands, count = self.search(domain)
@@ -289,7 +290,7 @@ class _Law:
         return Finding(thing, self.name, claimed, domain, tried, smallest, sides)
 
     def search(self, domain: Domain) -> tuple[tuple[Any, ...] | None, int]:
-        """Return the smallest operands that break the law, or None, and how many were tried."""
+        """Return the smallest operands that break the law (or None) and the number of tests."""
         arity = STATEMENTS[self.name].arity
         dtype = self.algebra.dtype
         simple = _within(domain, dtype, _simple_values(dtype))
@@ -306,7 +307,7 @@ class _Law:
     def shrink(
         self, operands: tuple[Any, ...], simple: np.ndarray, domain: Domain
     ) -> tuple[Any, ...]:
-        """Replace operands with simpler ones, one at a time, as long as the law stays broken."""
+        """Replace operands one at a time with simpler values that still break the law."""
         while True:
             for place, value in enumerate(operands):
                 simpler = _simpler(value, simple, domain, self.algebra.dtype)
@@ -356,7 +357,7 @@ def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
 def _random(
     rng: np.random.Generator, domain: Domain, simple: np.ndarray, dtype: DataType, arity: int
 ) -> tuple[np.ndarray, ...]:
-    """Return random values of every magnitude in the domain, mixed with simple ones."""
+    """Return random values of every magnitude in the domain, mixed with simple values."""
     size = 2000
     columns = []
     for _ in range(arity):
@@ -385,7 +386,7 @@ def _random_values(
 def _simpler(
     value: Any, simple: np.ndarray, domain: Domain, dtype: DataType
 ) -> Iterator[np.generic]:
-    """Yield simpler values in the domain: simple ones, then parts and roundings of the value."""
+    """Yield simpler values in the domain: simple ones, then fractions and roundings of `value`."""
     t = dtype.np_type.type
     attempts = list(simple)
     number = value.item()
@@ -399,7 +400,7 @@ def _simpler(
 
 
 def _complexity(value: Any) -> tuple[float, ...]:
-    """Return a sort key: integers are the simplest, then short, small and positive numbers."""
+    """Return a sort key that puts integers first, then numbers with few digits, then small ones."""
     number = value.item()
     size = abs(number) if number == number else np.inf
     if not isinstance(number, float):

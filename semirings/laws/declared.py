@@ -1,4 +1,4 @@
-"""The declared laws of the built-in operators, monoids and semirings, as a table of rules."""
+"""Tables of the laws that are declared for the built-in operators, monoids and semirings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One law of one typed object: the domain on which it holds, and a counterexample outside."""
+    """A law of a typed object: the domain on which it holds, and a counterexample outside it."""
 
     name: LawName
     domain: Domain
@@ -61,18 +61,18 @@ class Law:
 
 
 class Rule(NamedTuple):
-    """A row of the tables below; the name `*` means every operator."""
+    """A row of the tables below; the operator name `*` stands for every operator."""
 
     laws: str
     add: str
     multiply: str
-    kinds: str  # b: BOOL, i: signed, u: unsigned, f: floating
+    kinds: str  # the dtypes: b for BOOL, i for signed, u for unsigned, f for floating-point
     domain: Domain
     counterexample: tuple[Any, ...] | None = None
 
 
-# For BOOL the tables list only `any`; other laws on BOOL are found by trying all operands.
-# Symbols in counterexamples: MAX and MIN are the largest and the smallest finite value.
+# For BOOL the tables list only `any`. Other laws on BOOL are found by testing all operands.
+# In a counterexample, MAX and MIN stand for the largest and the smallest finite value.
 MAX, MIN, INF, NAN = "max", "min", math.inf, math.nan
 
 _OPERATORS = (
@@ -103,14 +103,14 @@ _BUILT_IN_MONOIDS = frozenset(
 _DISTRIBUTIVE = "left_distributive right_distributive"
 _ANNIHILATOR = "left_annihilator right_annihilator"
 _SEMIRINGS = (
-    # `any` picks one of the terms, and multiplying before or after the choice is the same.
+    # `any` picks one term, so it makes no difference whether it picks before or after multiplying.
     Rule(_DISTRIBUTIVE, "any", "*", "iuf", EVERYWHERE),
-    # first(x ⊕ y, z) = x ⊕ y; the other side would require x = x ⊕ x.
+    # first(x ⊕ y, z) = x ⊕ y = first(x, z) ⊕ first(y, z). The left law requires x = x ⊕ x instead.
     Rule("right_distributive", "*", "first", "iuf", EVERYWHERE),
     Rule("left_distributive", "*", "second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max band bor", "first second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max times", "pair", "iuf", EVERYWHERE),
-    # Lattices and rings.
+    # The distributive laws of lattices and rings.
     Rule(_DISTRIBUTIVE, "min max", "min max", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "band bor", "band bor", "iu", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "bxor", "band", "iu", EVERYWHERE),
@@ -119,7 +119,7 @@ _SEMIRINGS = (
     Rule(_DISTRIBUTIVE, "plus", "times", "f", ROUNDED, (MAX, MIN, MAX)),
     Rule("right_distributive", "plus", "truediv", "f", POSITIVE_ROUNDED, (1, -2, 0)),
     Rule("left_distributive", "plus", "rtruediv", "f", POSITIVE_ROUNDED, (0, 1, -2)),
-    # min and max over operators that do not decrease when an operand grows.
+    # min and max as ⊕, with operators ⊗ that are monotonic in their operands.
     Rule(_DISTRIBUTIVE, "min max", "plus", "iu", NO_SUM_OVERFLOWS, (MAX, 0, MAX)),
     Rule(_DISTRIBUTIVE, "min", "plus", "f", ABOVE_MINUS_INFINITY, (-INF, INF, -INF)),
     Rule(_DISTRIBUTIVE, "max", "plus", "f", BELOW_INFINITY, (INF, -INF, INF)),
@@ -136,7 +136,7 @@ _SEMIRINGS = (
     Rule("left_distributive", "min max", "rtruediv", "f", POSITIVE_FINITE, (-1, 1, 2)),
     Rule("right_distributive", "min max", "floordiv cdiv", "i", POSITIVE_FINITE, (1, 2, -1)),
     Rule("left_distributive", "min max", "rfloordiv rdiv", "i", POSITIVE_FINITE, (-1, 1, 2)),
-    # The zero of ⊕ as an operand of ⊗.
+    # Rules for the identity of ⊕ as an operand of ⊗.
     Rule("left_annihilator", "*", "first", "iuf", EVERYWHERE),
     Rule("right_annihilator", "*", "second", "iuf", EVERYWHERE),
     Rule(_ANNIHILATOR, "plus", "times", "iu", EVERYWHERE),
@@ -156,7 +156,8 @@ _SEMIRINGS = (
     Rule(_ANNIHILATOR, "times", "lor pair", "iuf", EVERYWHERE),
 )
 
-# For every law that the tables do not claim, one of these operands is a counterexample.
+# Candidate counterexamples by arity. Every law that is missing from the tables fails for at least
+# one of them.
 _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
     1: ((1,), (2,), (0,), (-1,), (MAX,), (NAN,)),
     2: ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3)),
@@ -167,8 +168,8 @@ _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
 def declared(thing: Any, dtype: Any = None) -> tuple[Law, ...]:
     """Return the declared laws of a built-in operator, monoid or semiring at a dtype.
 
-    Laws that do not hold are included, with a counterexample. There are no declared laws for
-    objects that users define, nor if operands and results differ in dtype.
+    Laws that do not hold are included, with a counterexample. Objects defined by users have no
+    declared laws, and neither do operators whose result has another dtype than their operands.
 
     >>> from semirings import laws, semiring
     >>> print(*laws.declared(semiring.min_plus, "INT64"), sep="\\n")
@@ -189,7 +190,7 @@ def holds(thing: Any, name: str, dtype: Any = None, *, on: Domain = EVERYWHERE) 
     """Return whether a law is declared to hold for all operands in the domain `on`.
 
     `distributive` and `annihilator` mean both the left and the right law. A semiring also has the
-    laws of its monoid. After the first call, the answer is a dictionary lookup.
+    laws of its monoid. The first call caches its result in a dictionary.
 
     >>> from semirings import laws, semiring
     >>> laws.holds(semiring.min_plus, "distributive", "FP64")
@@ -257,7 +258,7 @@ def _names(names: str, name: str) -> bool:
 
 
 def _try_all(a: Algebra, name: LawName) -> Law:
-    """Return a law at BOOL, where all operands can be tried."""
+    """Return a law for BOOL after testing all combinations of operands."""
     for operands in product(np.array([False, True]), repeat=STATEMENTS[name].arity):
         if breaks(a, name, operands, EVERYWHERE):
             return Law(name, NOWHERE, operands)
@@ -265,7 +266,7 @@ def _try_all(a: Algebra, name: LawName) -> Law:
 
 
 def _nowhere(a: Algebra, name: LawName) -> Law | None:
-    """Return a law that no table claims, with a counterexample; None if none is known."""
+    """Return a law that fails, with a counterexample; None if no counterexample is known."""
     for symbols in _WITNESSES[STATEMENTS[name].arity]:
         operands = _operands(a.dtype, symbols)
         if operands is not None and breaks(a, name, operands, EVERYWHERE):
@@ -274,7 +275,7 @@ def _nowhere(a: Algebra, name: LawName) -> Law | None:
 
 
 def _operands(dtype: DataType, symbols: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    """Return symbols as NumPy scalars of the dtype; None if one of them is not a value of it."""
+    """Convert symbols to NumPy scalars of the dtype; return None if the dtype cannot hold one."""
     if symbols is None:
         return None
     limits = {MAX: largest(dtype.np_type), MIN: _least(dtype)}

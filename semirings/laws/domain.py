@@ -1,4 +1,4 @@
-"""The domain of a law: a range of operands, perhaps with NaN, and how closely sides must agree."""
+"""The domain of a law: the allowed operands, and how closely both sides of the law must agree."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ Agreement = Literal["exact", "rounding", "choice"]
 class Domain:
     """{x : low <= x <= high, |x| >= gap or x = 0}, with or without NaN: a set of operands.
 
-    The two sides of a law must agree exactly (NaN equals NaN, and -0.0 equals 0.0); or up to the
-    rounding of a few operations; or, for `any`, up to the choice of an operand.
+    `agreement` states how the two sides of a law must agree: exactly (NaN equals NaN, and -0.0
+    equals 0.0), up to the rounding errors of a few operations, or, for `any`, up to the choice of
+    an operand.
     """
 
     name: str
     limits: Callable[[np.dtype[Any]], tuple[float, float]]
     nan: bool = False
     agreement: Agreement = "exact"
-    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # smallest absolute value except 0
+    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # the smallest nonzero absolute value
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:
-        """Return the smallest and the largest operand of a dtype; low > high if there is none."""
+        """Return the smallest and the largest operand of a dtype; if none exists, low > high."""
         low, high = self.limits(dtype.np_type)
         least, greatest = extremes(dtype.np_type)
         low, high = max(low, least), min(high, greatest)
@@ -50,7 +51,7 @@ class Domain:
         return within | (x != x) if self.nan else within
 
     def covers(self, other: Domain, dtype: DataType) -> bool:
-        """Return whether a law that holds on this domain also holds on the other, as closely."""
+        """Return whether a law that holds on this domain must also hold on the other domain."""
         t = dtype.np_type
         if self.agreement not in ("exact", other.agreement) or self.gap(t) > other.gap(t):
             return False

@@ -31,7 +31,7 @@ Sides = tuple[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Algebra:
-    """⟨S, ⊕, ⊗, 0, t⟩: the parts of an operator, a monoid or a semiring that occur in a law."""
+    """⟨S, ⊕, ⊗, 0, t⟩: the dtype, operators, identity and terminal value that a law refers to."""
 
     dtype: DataType
     add: Callable[[Any, Any], Any]
@@ -52,7 +52,7 @@ class Algebra:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One law as a formula and as a function that returns the two sides that must agree."""
+    """A law as a formula, and as a function that returns its two sides, which must agree."""
 
     formula: str
     arity: int
@@ -151,11 +151,11 @@ def _is_closed(op: TypedBinaryOp, dtype: DataType) -> bool:
 
 
 def law_names(typed: TypedThing) -> tuple[LawName, ...]:
-    """Return the laws that can be stated for a typed object; none if it is not closed."""
+    """Return the names of the laws that apply to a typed object, or none if it is not closed."""
     if algebra(typed) is None:
         return ()
     if isinstance(typed, TypedSemiring):
-        # `any` has no meaningful zero.
+        # The annihilator laws are left out because `any` has no meaningful zero.
         return SEMIRING_LAWS[:2] if typed.monoid.is_any else SEMIRING_LAWS
     if isinstance(typed, TypedMonoid):
         terminal: tuple[LawName, ...] = () if typed.terminal is None else ("terminal",)
@@ -166,7 +166,7 @@ def law_names(typed: TypedThing) -> tuple[LawName, ...]:
 def broken(
     a: Algebra, name: LawName, operands: tuple[np.ndarray, ...], agreement: Agreement = "exact"
 ) -> np.ndarray:
-    """Return which operands break the law, given how closely its two sides must agree."""
+    """Return, for each combination of operands, whether it breaks the law, given `agreement`."""
     statement = STATEMENTS[name]
     left, right = statement.sides(a, *operands)
     if agreement == "rounding":
@@ -197,6 +197,6 @@ def _is_one_of(x: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 def breaks(a: Algebra, name: LawName, operands: tuple[Any, ...], domain: Domain) -> bool:
-    """Return whether these operands break the law, as closely as the domain requires."""
+    """Return whether these operands break the law, given the agreement that the domain requires."""
     arrays = tuple(np.asarray([x], a.dtype.np_type) for x in operands)
     return bool(broken(a, name, arrays, domain.agreement)[0])

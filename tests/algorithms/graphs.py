@@ -1,4 +1,4 @@
-"""Small graphs as lists of edges, for graphla, for NetworkX and for the verifiers."""
+"""Draw small graphs as edge lists for graphla, NetworkX and the verifiers."""
 
 from __future__ import annotations
 

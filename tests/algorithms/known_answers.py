@@ -32,12 +32,12 @@ LONG = {"cnr-2000", "road-FLA", "road-NE", "road-porto-osm", "uk-2007-05-100000"
 
 Check = Callable[[gl.Matrix, dict[str, Any]], None]
 CHECKS: dict[Check, str] = {}
-"""Maps each check to the key of the answers that it needs."""
+"""Maps each check to the key of the expected results that it uses."""
 
 
 @cache
 def answers() -> dict[str, dict[str, Any]]:
-    """Return the answers to each graph, or nothing if the data do not exist."""
+    """Return the expected results by graph, or an empty dictionary if the data do not exist."""
     found: dict[str, dict[str, Any]] = {}
     if not DATA.is_dir():
         return found
@@ -57,7 +57,7 @@ def graph(name: str) -> gl.Matrix:
 
 
 def cases(names: tuple[str, ...]) -> list[Any]:
-    """Return a case for each graph and each check that has answers."""
+    """Return a test case for each graph and each check with expected results."""
     return [
         pytest.param(
             name,
@@ -72,7 +72,7 @@ def cases(names: tuple[str, ...]) -> list[Any]:
 
 
 def undirected(A: gl.Matrix) -> gl.Matrix:
-    """Return A with each edge in both directions at the smaller weight, without self-loops."""
+    """Return A with each edge in both directions with the smaller weight, without self-loops."""
     return select.offdiag(binary.min(A | A.T)).new()
 
 
@@ -132,7 +132,7 @@ def levels(A: gl.Matrix, known: dict[str, Any]) -> None:
         level = level.to("cpu").to_dense(-1)
         assert level[vertices].sum() == known[f"bfs_{which}_level_sum"]
         assert level.max() + 1 == known[f"bfs_{which}_levels"]
-        # An edge leads from the parent of each vertex to the vertex, which is one level deeper.
+        # Each vertex has an edge from its parent, and is one level deeper than its parent.
         others = vertices != source
         assert (level[vertices[others]] == level[parent[others]] + 1).all()
         taken = parent[others].astype(np.int64) * n + vertices[others]
@@ -173,7 +173,7 @@ def strong_components(A: gl.Matrix, known: dict[str, Any]) -> None:
 
 
 def part_sizes(labels: gl.Vector) -> np.ndarray:
-    """Return the number of vertices in each part; a part is labeled by its least vertex."""
+    """Return the number of vertices in each part; each part is labeled with its smallest vertex."""
     dense = labels.to("cpu").to_dense()
     parts, least, sizes = np.unique(dense, return_index=True, return_counts=True)
     assert (parts == least).all()

@@ -1,4 +1,4 @@
-"""Tests of the algorithms package: its public names, and a definition for each device loop."""
+"""Test the public names of the algorithms package, and the definitions behind device loops."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_accelerated_algorithm_has_a_definition(file):
 
 
 class Missing:
-    """A request for a loop that no device has."""
+    """A request for a loop that is not implemented on any device."""
 
     def run(self) -> Any:
         return None

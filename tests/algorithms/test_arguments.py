@@ -127,7 +127,7 @@ def test_a_source_vector_of_the_wrong_size_is_refused(algorithm):
 
 
 @from_a_source
-def test_a_mask_that_does_not_fit_is_refused(algorithm):
+def test_a_mask_of_the_wrong_size_or_type_is_refused(algorithm):
     with pytest.raises(gl.exceptions.DimensionMismatch, match="the mask has"):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 2).S)
     with pytest.raises(TypeError, match="mask is that of a Matrix"):

@@ -18,7 +18,7 @@ from graphla.backends.tuning import using
 from graphla.operations.accelerate import batches
 
 SIZE = (20, 60) if DEVICE == "cuda" and not has_card() else (66, 300)
-"""Numbers of vertices and edges; except on a simulated GPU, more than one batch of 64 sources."""
+"""Numbers of vertices and edges; searches from 66 vertices take two batches, from 20 one."""
 CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "average path length": algo.average_path_length,
     "average path length, weighted": lambda A: algo.average_path_length(A, weight=True),
@@ -75,14 +75,14 @@ def dense(found: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_progress_adds_up_and_results_do_not_depend_on_the_batches(
+def test_progress_adds_up_to_the_total_and_results_do_not_depend_on_the_batches(
     name: str, graph: gl.Matrix, bars: list[Bar]
 ) -> None:
     expected = dense(CALLS[name](graph))
     with using(batches.BatchTuning(edges=1, word=16, share=8, most=16)):
         found = dense(CALLS[name](graph))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    bar = bars[-1]  # if the device has no loop, the failed attempt shows the first bar
+    bar = bars[-1]  # the last bar; without a device loop, a failed attempt created the first bar
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
     assert len(bar.counts) > 1 or name == "transitive closure" or graph.nrows <= 64
@@ -90,7 +90,7 @@ def test_progress_adds_up_and_results_do_not_depend_on_the_batches(
 
 @pytest.mark.cpu
 def test_the_last_batch_is_at_least_as_large_as_the_others(graph: gl.Matrix) -> None:
-    # Otherwise the first batch might be compiled but not the last.
+    # If the last batch were smaller, it might run uncompiled although the others are compiled.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
     tuning = batches.BatchTuning(most=21)

@@ -133,7 +133,7 @@ def test_a_level_above_254_is_refused_for_uint8():
 
 
 @given(rooted)
-def test_least_parents_are_the_least_valid_parents(rooted):
+def test_the_option_least_gives_the_smallest_valid_parents(rooted):
     graph, source = rooted
     levels, parents = (w.to_dict() for w in bfs(graph.matrix(), source, parents="least"))
     before = {
@@ -187,7 +187,7 @@ def test_a_recorder_records_each_level(way):
     assert all(event.seconds >= 0 for event in events)
 
 
-def test_bfs_pulls_on_a_directed_graph_after_its_transpose_has_paid_off():
+def test_a_directed_search_pulls_once_its_transpose_is_worth_building():
     rng = np.random.default_rng(3)
     ends = np.unique(rng.integers(0, 2000, (40_000, 2)), axis=0)
     A = gl.Matrix.from_coo(ends[:, 0], ends[:, 1], 1, nrows=2000, ncols=2000)

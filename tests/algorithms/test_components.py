@@ -13,7 +13,7 @@ from graphla.algorithms.components import definition
 
 
 @given(graphs(weights=st.sampled_from([0, 1, -2])))
-def test_a_label_is_the_least_vertex_of_a_component(graph):
+def test_a_label_is_the_smallest_vertex_of_a_component(graph):
     verify_components(graph, connected_components(graph.matrix()).to_dense().tolist())
 
 

@@ -112,7 +112,7 @@ def test_center_and_periphery_are_not_empty_when_sums_are_rounded():
     assert plain(periphery(A, weight=True)) == [0]
 
 
-def test_few_searches_find_the_center_of_a_graph_with_rounded_lengths(monkeypatch):
+def test_the_center_with_rounded_lengths_is_found_without_a_search_from_each_vertex(monkeypatch):
     module, begun = sys.modules["graphla.algorithms.eccentricity"], []
     sssp = module.sssp
     monkeypatch.setattr(module, "sssp", lambda A, v: begun.append(v) or sssp(A, v))
@@ -201,7 +201,7 @@ def test_a_disconnected_graph_is_refused(find):
     assert plain(find(gl.Matrix(int, 1, 1))) in (0, [0])
 
 
-def test_vertices_that_bounds_do_not_settle_are_searched(monkeypatch):
+def test_a_search_determines_each_eccentricity_that_the_bounds_leave_open(monkeypatch):
     n = 40
     monkeypatch.setattr(sys.modules["graphla.algorithms.eccentricity"], "TOGETHER", n // 3)
     around = np.arange(n)

@@ -194,7 +194,7 @@ def ldbc_answer(name: str, missing: str = "") -> dict[int, float]:
 
 
 def ldbc_clustering(A: gl.Matrix) -> np.ndarray:
-    """c(v) = the share of possible edges that exist among the in- and out-neighbors of v."""
+    """c(v) = the fraction of possible edges that exist among the in- and out-neighbors of v."""
     U = pattern(A)
     degree = np.diff(U.to("cpu").to_csr()[0])
     # P⟨U⟩ = U plus.pair Aᵀ: P(v, w) counts the neighbors of v to which w has an edge
@@ -204,7 +204,7 @@ def ldbc_clustering(A: gl.Matrix) -> np.ndarray:
 
 
 def ldbc_pagerank(G: gl.Graph, rounds: int) -> dict[int, float]:
-    """Return the ranks after `rounds` rounds of PageRank, which start with 1/n at each vertex."""
+    """Return the ranks after `rounds` rounds of PageRank, starting from 1/n at each vertex."""
     rank: Any = dict.fromkeys(G.labels, 1 / len(G))
     for _ in range(rounds):
         rank = algo.pagerank(G, max_iter=1, tol=math.inf, nstart=rank, weight=None).to_dict()
@@ -212,7 +212,7 @@ def ldbc_pagerank(G: gl.Graph, rounds: int) -> dict[int, float]:
 
 
 FAR = "9223372036854775807"
-ROUNDS = 5  # rounds of label propagation in its validation graphs
+ROUNDS = 5  # rounds of label propagation on the validation graphs of LDBC
 EXAMPLE_ROUNDS = 2  # rounds of PageRank and of label propagation in the two examples
 both_kinds = pytest.mark.parametrize("kind", ["dir", "undir"])
 

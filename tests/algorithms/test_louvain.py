@@ -90,7 +90,7 @@ NEAR = Fraction(1, 10**9)
 
 
 class Exact:
-    """A graph with exact weights, which computes the gain of a move from the definition of Q."""
+    """A graph that computes the gain of a move exactly, from the definition of modularity Q."""
 
     def __init__(self, graph, resolution):
         self.n, self.resolution = graph.n, Fraction(resolution)
@@ -176,7 +176,7 @@ def test_each_move_has_the_largest_gain_of_modularity(graph, resolution, seed):
 
 
 def verify_labels(labels: gl.Vector, n: int) -> None:
-    """Verify that each label is the least vertex that has it."""
+    """Verify that each label is the smallest vertex with that label."""
     assert labels.dtype == "INT64"
     found = labels.to_dense().tolist()
     assert len(found) == n
@@ -237,7 +237,7 @@ def test_an_isolated_vertex_is_a_community_of_its_own(graph):
 
 
 def two_graphs():
-    """Return a graph with equal weights, and one with self-loops and several weights."""
+    """Return a graph with equal weights, and a graph with self-loops and different weights."""
     A = gl.generators.kronecker(6, symmetric=True, seed=3)
     B = gl.binary.plus(gl.unary.one["FP32"](A) | A.diag().diag()).new()
     return A, gl.binary.plus(B, 0.2).new()

@@ -75,7 +75,7 @@ def test_ranks_in_single_precision_are_close_to_double_precision(graph, alpha):
 
 @settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), alphas, st.booleans())
-def test_the_loops_and_the_definition_agree(graph, alpha, weight):
+def test_device_loops_give_the_same_ranks_as_the_definition(graph, alpha, weight):
     A, n = graph.matrix(), graph.n
     jump = fall = Vector.from_dense(np.full(n, 1 / n))
     share = algebra._share(A, alpha, jump.dtype, weight)
@@ -88,7 +88,7 @@ def test_the_loops_and_the_definition_agree(graph, alpha, weight):
 
 @settings(max_examples=40)
 @given(graphs())
-def test_one_round_is_enough_when_it_starts_from_the_ranks(graph):
+def test_one_round_is_enough_when_pagerank_starts_from_its_own_result(graph):
     rank = pagerank(graph.matrix(), **patient)
     again = pagerank(graph.matrix(), nstart=rank, max_iter=1)
     assert again.isclose(rank, abs_tol=1e-9)

@@ -68,7 +68,7 @@ def test_a_radius_may_be_a_weighted_distance(rooted, radius, center):
 
 @few
 @given(weighted)
-def test_the_smaller_of_two_weights_between_vertices_counts(rooted):
+def test_an_undirected_neighborhood_uses_the_smaller_weight_of_two_opposite_edges(rooted):
     graph, n = rooted
     A = graph.matrix()
     both = gl.binary.min(A | A.T).new()
@@ -102,7 +102,7 @@ def test_a_negative_radius_and_negative_weights_are_refused():
         neighborhood(A, 2)
 
 
-# --- the transitive closure ---------------------------------------------------------------------
+# --- transitive closure -------------------------------------------------------------------------
 
 
 def expected_closure(graph, reflexive):

@@ -180,7 +180,7 @@ def test_a_seed_gives_the_same_result_on_every_device(algorithm):
 
 @settings(max_examples=10)
 @given(with_order(undirected))
-def test_an_isolated_vertex_is_in_the_set_unmatched_and_has_color_zero(ordered):
+def test_an_isolated_vertex_is_in_the_independent_set_and_unmatched_and_has_color_zero(ordered):
     graph, order = ordered
     A = graph.matrix()
     B = A.dup()

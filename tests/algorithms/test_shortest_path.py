@@ -206,7 +206,8 @@ def test_bellman_ford_equals_sssp_if_no_weight_is_negative(rooted):
     assert negative_cycle(A) is None
 
 
-DRIFTING = {  # exact sums around its cycles are about 0, but rounded lengths keep decreasing
+# The exact length of each cycle is about 0, but rounded distances keep decreasing.
+DRIFTING = {
     0: {1: -1.3, 2: -1.1, 4: -1.0, 5: 1.1999999999999997},
     1: {0: 1.4000000000000001, 2: 0.30000000000000004, 6: 1.0},
     2: {0: 1.1, 1: -0.1, 3: 0.19999999999999996, 4: 0.09999999999999998, 5: 2.3, 6: 0.8},
@@ -223,15 +224,16 @@ def test_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # a device that visits the edges in another order finds a cycle
+    else:  # a device that visits the edges in another order may find a negative cycle
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 
 @st.composite
 def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
-    """Draw a directed graph with weights in tenths whose sum around most cycles is 0 or small.
+    """Draw a directed graph; the weights of most of its cycles add up to 0 or nearly 0.
 
-    Each weight is the difference of two heights; some are one tenth larger or smaller.
+    Each weight, in tenths, is the difference between the heights of its vertices; some weights
+    are one tenth larger or smaller.
     """
     n = draw(st.integers(2, 7))
     heights = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))
@@ -331,7 +333,7 @@ def test_all_pairs_path_lengths_equal_repeated_squaring(graph):
     assert all_pairs_lengths(A, weight=True).isequal(definition(A))
 
 
-# --- the number of shortest paths ---------------------------------------------------------------
+# --- path counts --------------------------------------------------------------------------------
 
 
 @given(with_source(graphs()))
@@ -377,7 +379,7 @@ def test_relabeled_vertices_keep_their_path_counts(ordered, weight, data):
 
 
 def ladder(rungs):
-    """Return a graph with 3^rungs shortest paths from vertex 0 to the last, and the last vertex."""
+    """Return a graph with 3^rungs shortest paths from vertex 0 to vertex n - 1, and n - 1."""
     ends, n = [], 4 * rungs + 1
     for k in range(0, n - 1, 4):
         ends += [e for j in (1, 2, 3) for e in ((k, k + j), (k + j, k + 4))]

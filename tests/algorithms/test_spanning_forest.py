@@ -17,7 +17,7 @@ real = graphs(undirected=True, weights=halves, dtype="FP64")
 
 
 def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], float]:
-    """Return the edges (i, j), i < j, that Kruskal chooses in order of weight, then of i and j."""
+    """Return the edges (i, j), i < j, of Kruskal's algorithm, which sorts by weight, i and j."""
     part = list(range(graph.n))
     sign = (-1 if maximum else 1) if weigh else 0
     edges = sorted((sign * w, i, j, w) for i, j, w in graph if i < j)

@@ -11,7 +11,7 @@ from graphla.algorithms.strong_components import definition
 
 
 def least(parts, n: int) -> list[int]:
-    """Return, for each vertex, the least vertex in its part."""
+    """Return, for each vertex, the smallest vertex in its part."""
     label = {v: min(part) for part in parts for v in part}
     return [label[v] for v in range(n)]
 
@@ -51,7 +51,7 @@ def test_relabeling_preserves_the_components(ordered):
 
 
 @pytest.mark.parametrize("find", [strong_components, definition])
-def test_a_cycle_is_one_component_and_a_path_is_one_per_vertex(find):
+def test_a_cycle_is_one_component_and_each_vertex_of_a_path_is_its_own_component(find):
     n = 300
     order = np.random.default_rng(3).permutation(n)
     ring = gl.Matrix.from_coo(order, np.roll(order, -1), True, nrows=n, ncols=n)

@@ -37,7 +37,7 @@ def test_a_complete_graph_has_n_choose_3_triangles(n):
     assert triangle_count(A) == n * (n - 1) * (n - 2) // 6
 
 
-def test_a_directed_graph_is_refused_and_a_one_way_edge_named():
+def test_the_error_about_a_directed_graph_names_a_one_way_edge():
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 0, 0, 2], 1, nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has an edge 2 -> 0 but none 0 -> 2, and must be"):
         triangle_count(A)

@@ -13,7 +13,7 @@ from graphs import Edges
 def verify_bfs(
     graph: Edges, source: Any, levels: Mapping[int, int], parents: Mapping[int, int]
 ) -> None:
-    """Verify levels and parents of a breadth-first search, whichever valid parents were chosen.
+    """Verify levels and parents of a breadth-first search; any valid parents are accepted.
 
     The rules are those of Graph500, extended to several sources:
     - a source has level 0 and is its own parent, and each tree of parents leads to a source
@@ -72,7 +72,7 @@ def verify_pagerank(
 
 
 def verify_components(graph: Edges, labels: list[int]) -> None:
-    """Verify that the vertices with a label form a component, and the label is its least vertex."""
+    """Verify that each label marks one component, and is the smallest vertex in it."""
     neighbors: dict[int, list[int]] = {}
     for u, v in graph.ends:
         neighbors.setdefault(u, []).append(v)

@@ -1,7 +1,7 @@
 """Compile kernel instances with NVRTC, and read how many registers and bytes each one uses.
 
-As a program (`make resources`) this module writes the limits of every kernel to resources.json.
-File names as arguments (`bfs.cu`) restrict it to the kernels of these files.
+Run as a program (`make resources`), this module writes the limits of every kernel to
+resources.json. File names as arguments (`bfs.cu`) restrict it to the kernels of these files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from toolkit import nvrtc as installed
 from graphla.compilers import nvrtc
 
 TOGETHER = 24
-"""Instances per program; reading the headers takes longer than compiling a small kernel."""
+"""Number of instances per program; reading the headers takes longer than compiling a kernel."""
 TABLE = Path(__file__).with_name("resources.json")
 
 
@@ -50,7 +50,7 @@ class Resources:
 
 
 def table() -> dict[str, dict[str, Resources]]:
-    """Return the committed table: the maximum over a kernel's instances, by architecture."""
+    """Return the committed limits: the maxima over each kernel's instances, by architecture."""
     kept = json.loads(TABLE.read_text())
     return {
         kernel: {arch: Resources(**most) for arch, most in by_architecture.items()}
@@ -108,7 +108,7 @@ def _compile(
     except nvrtc.CompilationFailed:
         if len(group) == 1:
             raise
-        for each in group:  # Compile them one by one to find the one that fails.
+        for each in group:  # Compile the instances one by one to find the one that fails.
             yield from _compile(toolkit, [each], options)
         return
     taken = dict(_entries(log))
@@ -144,7 +144,7 @@ def _number(pattern: str, text: str) -> int:
 
 
 def _most(k: int) -> tuple[str, dict[str, Resources]]:
-    """Return, for each architecture, the maximum over the campaign's instances of kernel k."""
+    """Return, for each architecture, the maximum resources that any instance of kernel k uses."""
     toolkit = installed(13)
     assert toolkit is not None, "NVRTC of CUDA 13 is not installed"
     found: dict[str, Resources] = {}

@@ -1,6 +1,6 @@
-"""Set up the `cuda` backend for these tests, on a card or on the simulated card.
+"""Set up the `cuda` backend for these tests, on a GPU or on the simulated GPU.
 
-The marker `gpu` is for tests that only a real card can run.
+The marker `gpu` is for tests that only a real GPU can run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ use_cuda()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without a card and g++, skip all tests except those that only compile."""
+    """Without a GPU and g++, skip all tests except those that only compile."""
     if has_cuda() or os.environ.get("CI"):
         return
     for item in items:

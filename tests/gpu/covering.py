@@ -23,7 +23,7 @@ def covering(
     allows: Callable[[Row], bool] = everything,
     apart: Collection[str] = (),
 ) -> list[Row]:
-    """Return rows accepted by `allows` that together contain every pair of values it accepts.
+    """Return rows accepted by `allows` that together contain all pairs of values it accepts.
 
     Pairs of two factors that are both in `apart` may be missing, but each of their values occurs.
     `allows` must also refuse a partial row if no choice of its missing values is valid. The

@@ -54,7 +54,7 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""If a named semiring has more rows than this, compile only all pairs of values."""
+"""If a named semiring has more rows than this, compile just enough to cover all pairs of values."""
 
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
@@ -79,7 +79,7 @@ SEMIRINGS = (
     ("band_bor", "vxm"),
     ("lxnor_lor", "mxv"),
 )
-"""Semirings with each kind of fold (hardware, compare and swap, plain stores) and of multiply."""
+"""Semirings with each kind of multiply and of ⊕: hardware atomic, compare and swap, plain store."""
 
 NAMED = {
     "plus_times": ("FP32", "FP64", "INT64"),
@@ -98,7 +98,7 @@ NAMED = {
 """Twelve semirings that algorithms use; compiled with every value of every other parameter."""
 
 CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
-"""Semirings with each way in which closure.cuh keeps a vertex, with and without overflow."""
+"""Semirings that cover each format of a vertex in closure.cuh, with and without overflow."""
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
 BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")
@@ -219,7 +219,7 @@ class Kernel:
         return f"{self.file}:{self.name}"
 
     def factors(self) -> dict[str, Any]:
-        """Return the domain of everything that a row selects."""
+        """Return the domains of all factors that a row selects."""
         chosen: dict[str, Any] = dict(self.parameters)
         if self.operators != "nothing":
             chosen = {"operator": OPERATORS[self.operators][0], "dtype": ALL, **chosen}
@@ -246,7 +246,7 @@ class Kernel:
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
 
     def named(self) -> Iterator[Instance]:
-        """Yield each named semiring with every combination in use, cycling over architectures."""
+        """Yield each named semiring with every valid combination, on alternating architectures."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -307,7 +307,7 @@ class Kernel:
         return [*covering(factors, self.allows, apart), *self._sampled_semirings()]
 
     def _sampled_semirings(self) -> list[Row]:
-        """Return rows that contain each named semiring with parameters that occur in use."""
+        """Return rows that combine each named semiring with parameters that graphla requests."""
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return []
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -366,10 +366,10 @@ def _with_kind(row: Row) -> Row:
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
-    """Return whether the product code would request this combination.
+    """Return whether graphla would request this combination.
 
     An operand is passed as unread if and only if the semiring does not read it. Only the monoid
-    `any` stops a row at its first term. All offsets have the same width.
+    `any` may stop after the first term of a row. All offsets have the same width.
     """
     ring = spec[1]
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
@@ -403,7 +403,7 @@ def _lookup(name: str) -> DataType:
 def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
     """Return the template parameters of each kernel, by file and name.
 
-    The value maps a parameter's name to its kind, such as "class" or "bool".
+    Each value maps the parameters' names to their kinds, such as "class" or "bool".
     """
     bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
     pattern = re.compile(
@@ -443,7 +443,7 @@ DOMAINS = {
     r"CLUSTER": (1, 16),  # backends/cuda/searching.py chooses the cluster size
     r"WAY": (0, 1, 2, 3, 4, 5),  # spmspv.cu defines the constants CLAIM to EXPAND
 }
-"""Values of the parameters with a matching name, unless SPECIAL lists the kernel's parameter."""
+"""Values of the parameters whose names match; SPECIAL overrides them for single kernels."""
 
 OPERATORS_OF = {
     "select.cu": dict.fromkeys(("flag_entries", "select_few"), "select"),
@@ -548,7 +548,7 @@ CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm.TUNING),
     **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
-"""The constants that `load` gets for the kernels of a file."""
+"""The constants that are passed to `load` for the kernels of a file."""
 
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(

@@ -11,7 +11,7 @@ from graphla.backends import backend
 from graphla.formats import Csr
 
 Pattern = tuple[Csr, Csr]
-"""The pattern by rows and by columns; the same object if it is symmetric."""
+"""A pattern in CSR and in CSC; both are the same object if the pattern is symmetric."""
 
 cuda = backend("cuda")
 

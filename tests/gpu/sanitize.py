@@ -27,14 +27,14 @@ import records  # noqa: E402
 import tour  # noqa: E402
 
 TOOLS = {"racecheck": 99, "synccheck": 4, "memcheck": 4, "initcheck": 4}
-"""Maximum number of processes per tool, slowest tool first; each runs at least one stage."""
+"""Maximum number of processes per tool, slowest tool first; each process runs some stages."""
 AT_ONCE = max(2, (os.cpu_count() or 2) // 2)
 PATIENCE = 240
 """Time limit of a process in seconds."""
 
 OPTIONS = {
     "racecheck": ("--racecheck-report", "all"),
-    # A launch may try a grid of clusters that the card refuses and then use a smaller one.
+    # A launch may try a grid of clusters that the GPU refuses and then use a smaller one.
     "memcheck": ("--leak-check", "no", "--report-api-errors", "no"),
 }
 UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}
@@ -105,7 +105,7 @@ class Watch:
 
 
 def _named(text: str) -> Counter[str]:
-    """Count the mentions of each of our kernels."""
+    """Count how often the text mentions each of our kernels."""
     return Counter(re.findall(r"graphla::(\w+)<", text))
 
 

@@ -191,7 +191,7 @@ def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Return values, presence, stability and overflow after `limit` products."""
+    """Compute up to `limit` products; return values, presence, convergence and overflow."""
     rows, columns, weights = case.edges
     values, present = case.start
     monoid, multiply = case.op.monoid, case.op.binaryop
@@ -263,21 +263,23 @@ def check_parents(case: Case, values: np.ndarray, present: np.ndarray, parents: 
 
 
 @given(cases(IMPROVING), thresholds)
-def test_improvement_reaches_the_fixed_point(drawn: Any, chosen: Any):
+def test_the_improving_mode_reaches_the_fixed_point(drawn: Any, chosen: Any):
     kind, case = drawn
     with using(chosen):
         check(case, close(case, "improving", parents=kind.parents))
 
 
 @given(cases(NEAR_FAR), thresholds, st.sampled_from((None, 0.5, 3.0, 1e9)))
-def test_near_far_reaches_the_same_fixed_point(drawn: Any, chosen: Any, delta: float | None):
+def test_the_near_far_mode_reaches_the_same_fixed_point(
+    drawn: Any, chosen: Any, delta: float | None
+):
     kind, case = drawn
     with using(chosen):
         check(case, close(case, "near_far", parents=kind.parents, delta=delta))
 
 
 @given(cases(ROUNDS), thresholds, st.sampled_from((0, 1, 2, 3, 10, FOREVER)))
-def test_a_limited_closure_equals_that_number_of_products(drawn: Any, chosen: Any, limit: int):
+def test_a_closure_limited_to_k_rounds_equals_k_products(drawn: Any, chosen: Any, limit: int):
     kind, case = drawn
     with using(chosen):
         check(case, close(case, "rounds", limit=limit, parents=kind.parents), min(limit, 500))
@@ -363,7 +365,7 @@ def test_path_lengths_are_computed_in_32_bits_if_they_fit(monkeypatch: pytest.Mo
         assert (ring.type.name, is_checked) == (name, checked)
 
 
-def test_the_trace_of_a_closure_counts_every_edge():
+def test_the_edge_counts_in_the_trace_of_a_closure_add_up_to_all_edges():
     case = path(200, np.ones(199, np.int32))
     trace = close(case, "near_far", traced=True).trace
     assert sum(level.edges for level in trace) == 199
@@ -376,14 +378,14 @@ def test_the_trace_of_a_closure_counts_every_edge():
 
 
 @pytest.mark.parametrize("tickets", [2**32 - 1, 2**32 - 30])
-def test_closure_tickets_may_wrap_around(tickets: int):
+def test_the_ticket_counter_of_a_closure_may_wrap_around(tickets: int):
     case = path(60, np.ones(59, np.int32))
     tuning = ClosureTuning(block=64, alone_rows=0, held_most=0)
     with using(tuning, persistent.PersistentTuning(tickets=tickets)):
         check(case, close(case, "near_far"))
 
 
-def test_near_far_falls_back_to_improvement_when_the_far_list_is_full(
+def test_near_far_falls_back_to_the_improving_mode_when_the_far_list_is_full(
     monkeypatch: pytest.MonkeyPatch,
 ):
     case = path(20, np.ones(19, np.int32))

@@ -4,7 +4,7 @@ NVRTC compiles instances of each kernel (`instances.py`). Their use of resources
 `resources.json`, which `make resources` writes. `make test` compiles a few instances of each kernel
 for one architecture, and one instance for the oldest or the newest architecture. `make test-full`
 compiles every pair of parameters for all four architectures. The tests need NVRTC, but neither a
-card nor CuPy.
+GPU nor CuPy.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return every operator that supports the dtype, in each kind of struct it is used in."""
+    """Return each operator that supports the dtype, with every kind of struct that contains it."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))

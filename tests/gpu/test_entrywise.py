@@ -114,7 +114,7 @@ def test_a_merge_casts_the_values_to_the_result_dtype(data: Any) -> None:
 
 
 @given(data)
-def test_operands_that_share_their_index_arrays_keep_them(data: Any) -> None:
+def test_operands_with_the_same_index_array_give_a_result_with_this_array(data: Any) -> None:
     (a,) = operands(data.draw)
     op = a_join(data.draw)
     how = data.draw(st.sampled_from(("union", "intersection")))

@@ -103,7 +103,7 @@ def test_a_fault_on_a_real_card_is_reported(debug: bool):
     assert first.startswith("test on cuda:0: the kernel cast_values of apply.cu") == debug
 
 
-# --- missing software or hardware, with each test in a separate process ---------------------------
+# --- tests of missing software or hardware, each in a separate process ----------------------------
 
 
 def run_apart(program: str, **environment: str) -> str:

@@ -1,4 +1,4 @@
-"""The fingerprint of a matrix on a GPU: its hash, its early exit and its use of streams."""
+"""Tests of a matrix's fingerprint on a GPU: the hash, the early exit and the use of streams."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_arrays_used_by_another_stream_outlive_the_search_for_symmetry(pattern_a
             expected = form.indices.get().tolist()
         with second:
             form = A._store.csc
-            found = form.indices + 1  # the first stream does not wait for this yet
+            found = form.indices + 1  # work that the first stream has not waited for
             del form
         with first:
             assert A._store.find_symmetry()

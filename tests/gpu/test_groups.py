@@ -1,4 +1,4 @@
-"""Communities, colors and matchings on the card match the host."""
+"""Communities, colors and matchings on the GPU match the host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from graphla.backends.tuning import using
 
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
 ROWS = ((4, 32, 256, 4096), (1, 2, 4, 8), (0, 1, 1, 64), (0, 0, 8, 8), (4, 4, 4, 4), (0, 0, 0, 0))
-"""The maximum row length of each class."""
+"""Maximum row lengths of the four row classes, for several ways to divide the rows."""
 
 
 @st.composite
@@ -75,8 +75,8 @@ def test_independent_sets_colors_and_matchings_match_the_host(given_, seed):
 
 
 @pytest.mark.parametrize("degree", [31, 32, 33, 255, 257, 4095, 5000])
-def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_least_label(degree):
-    """The least label wins because each label occurs once."""
+def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_smallest_label(degree):
+    """The smallest label wins because each label occurs once."""
     leaves = np.arange(1, degree + 1)
     hub = np.zeros_like(leaves)
     with gl.config.set(device="cuda"):
@@ -105,8 +105,8 @@ def test_a_hub_row_shared_by_many_blocks_gives_the_same_labels_as_the_host(longe
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_the_least_label_wins_when_all_weights_are_zero(rows):
-    """The least label wins even if another label occurs more often."""
+def test_the_smallest_label_wins_when_all_weights_are_zero(rows):
+    """The smallest label wins even if another label occurs more often."""
     i, j = np.array([0, 1, 2, 3, 4, 5, 0, 0]), np.array([9, 9, 9, 8, 8, 8, 8, 7])
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 0.0, nrows=11, ncols=11)
@@ -117,7 +117,7 @@ def test_the_least_label_wins_when_all_weights_are_zero(rows):
 
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
 def test_coloring_is_correct_for_rows_longer_than_a_warp_can_hold(strategy):
-    """The last vertices wait for more neighbors than a warp holds; path vertices wait for two."""
+    """Vertices of one graph wait for more neighbors than a warp can hold; in a path, for two."""
     n = 330
     rng = np.random.default_rng(1)
     dense = np.triu(rng.random((n, n)) < 0.9, 1)

@@ -1,4 +1,4 @@
-"""Write vectors on the device in place, without counting entries, if nothing else uses them."""
+"""Vectors that nothing else uses are written in place on the device, without counting entries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphla import Matrix, Vector, replace
 from graphla.backends import backend
 from graphla.formats import BitmapVector, Counted, FullVector
 from graphla.stores import VectorStore, take_in_place
-from semirings.dtypes import INT64
+from semirings.dtypes import INT64, lookup_dtype
 from semirings.exceptions import DuplicateEntry, IndexOutOfBound
 
 do = backend("cuda")
@@ -117,3 +117,28 @@ def test_index_arrays_on_the_device_select_and_assign_entries():
     w = v.to("cpu")
     w[order[:2]] << 8
     assert w[order].new().to_dict() == {0: 8, 1: 8}
+
+
+@pytest.mark.parametrize("size", [1, 2, 50])
+def test_writing_a_shared_array_of_equal_values_changes_no_other_vector(size):
+    first, other = Vector("INT64", size), Vector("INT64", size)
+    for w in (first, other):
+        w << 5
+    for shown in (first.to_coo(copy=False)[1], first.to_dense(copy=False)):
+        xp.ndarray(1, shown.dtype, memptr=shown.data)[0] = 7  # the simulator refuses shown[0] = 7
+    third = Vector("INT64", size)
+    third << 5
+    third[0] = 8
+    third += 1
+    later = Vector("INT64", size)
+    later << 5
+    assert other.to_dense(copy=True).tolist() == later.to_dense(copy=True).tolist() == [5] * size
+
+
+def test_constants_differ_by_type_and_by_bits():
+    for value, dtype in ((0.0, "FP64"), (-0.0, "FP64"), (0, "INT64"), (False, "BOOL"), (0, "FP32")):
+        w = Vector(dtype, 3)
+        w << value
+        kept = w.to_dense(copy=True)
+        assert kept.dtype == lookup_dtype(dtype).np_type
+        assert np.signbit(kept.astype(float)).tolist() == [np.signbit(float(value))] * 3

@@ -1,4 +1,4 @@
-"""An interrupt (Ctrl-C) during a traversal on a card."""
+"""Test that an interrupt (Ctrl-C) ends a traversal on a GPU."""
 
 from __future__ import annotations
 

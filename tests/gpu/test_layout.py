@@ -29,7 +29,7 @@ FLAGS = st.booleans()
 
 
 def array(x: Any) -> Any:
-    """Copy an array to the device; if all entries share one stored value, so do the copies."""
+    """Copy an array to the device; a value that all entries share is stored once on the device."""
     there = cuda.asarray(x[:1].copy() if is_iso(x) else x)
     return np.broadcast_to(there, x.shape) if is_iso(x) else there
 
@@ -45,7 +45,9 @@ def test_conversions_between_vector_forms_keep_all_entries(data):
     there = moved(v)
     for form in (cuda.to_sparse(there), cuda.to_bitmap(there)):
         is_valid(brought(form))
-        if min(form.values.size, v.values.size) > 1:  # CuPy ignores stride 0 of one element
+        if (
+            min(form.values.size, v.values.size) > 1
+        ):  # CuPy does not preserve stride 0 if there is only one element
             assert is_iso(form.values) == is_iso(v.values)
         assert_same(form, v)
     assert isinstance(cuda.to_bitmap(there), BitmapVector)
@@ -67,7 +69,7 @@ def test_a_transpose_matches_the_cpu(data):
     nrows, ncols = data.draw(SHAPES.filter(lambda shape: shape[1] < 100))
     a = data.draw(matrices(nrows, ncols, DTYPES))
     t = cuda.transpose(moved(a))
-    if a.nvals > 1:  # CuPy ignores stride 0 of one element
+    if a.nvals > 1:  # CuPy does not preserve stride 0 if there is only one element
         assert is_iso(t.values) == is_iso(a.values)
     assert_same(t, cpu.transpose(a))
 

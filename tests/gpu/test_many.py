@@ -126,7 +126,7 @@ def arguments(draw: Any) -> dict[str, Any]:
 
 @contextmanager
 def thresholds(draw: Any) -> Iterator[None]:
-    """Draw tuning constants: short and long rows, both directions, few planes, wrapping tickets."""
+    """Draw settings for row splitting, the direction, the number of planes and ticket overflow."""
     tuning = MultiSearchTuning(
         longest=draw(st.sampled_from((0, 3, 64))),
         part=draw(st.sampled_from((1, 7, 256))),

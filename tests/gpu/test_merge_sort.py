@@ -1,4 +1,4 @@
-"""Merge sort on the card matches Python's stable sort, and ends even for invalid comparisons."""
+"""Merge sort on the GPU matches Python's stable sort, and ends even for invalid comparisons."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
 
 
 def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32) -> Any:
-    """Sort on the card and return the results on the host; without sizes there is one segment."""
+    """Sort on the GPU and return the results on the host; without sizes there is one segment."""
     indptr = None if sizes is None else cupy.asarray(np.r_[0, np.cumsum(sizes)].astype(offset))
     typed = op[values.dtype.name] if isinstance(values.dtype, DataType) else op[values.dtype]
     found, places = sort_by(cupy.asarray(values), indptr, typed)
@@ -152,7 +152,7 @@ def test_sorting_by_an_invalid_comparison_still_returns_a_permutation(small, nam
 
 
 def test_the_tuning_constants_are_consistent():
-    """Run lengths double, threads use different banks, and a thread's row heads fit in one word."""
+    """These values let run lengths double, avoid bank conflicts, and fit row heads in one word."""
     tuning = sort.TUNING
     assert tuning.threads & (tuning.threads - 1) == 0
     assert all(items % 2 and items <= 32 for items in (tuning.items, tuning.wide_items))

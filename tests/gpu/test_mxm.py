@@ -30,7 +30,7 @@ SEMIRINGS = (
     "any_secondi INT64",
     "lor_land BOOL",
 )
-"""Only a few, because the simulator compiles a program for each."""
+"""Few semirings, because the simulator compiles a program for each."""
 
 SIZES = st.sampled_from((0, 1, 3, 8, 40))
 
@@ -93,7 +93,7 @@ def test_a_random_matrix_product_matches_the_cpu(
 @given(
     st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS), st.sampled_from(("dots", "rows"))
 )
-def test_masked_products_match_the_cpu_with_dot_products_and_row_by_row(
+def test_masked_products_by_rows_and_by_dot_products_match_the_cpu(
     data: Any, m: int, k: int, n: int, name: str, way: str
 ) -> None:
     semiring = typed(name)
@@ -169,7 +169,7 @@ def test_long_rows_with_very_many_columns_are_multiplied_correctly(
 
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
-    """Some rows exceed a table, some need a search in lists, and tiles cut others."""
+    """Some rows do not fit in a hash table, some require list searches, and tiles split others."""
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(3)
     a = random_csr(rng, (5, 3000), [2000, 3, 1000, 0, 40], np.float32)
     b = random_csr(rng, (3000, 700), rng.integers(0, 30, 3000), np.float32)
@@ -191,7 +191,7 @@ def test_masked_products_search_long_rows_of_b_for_the_listed_columns(name: str)
     assert_same(to_host(found), wanted)
 
 
-def test_a_product_requests_rows_of_b_when_dots_are_too_slow() -> None:
+def test_a_product_requests_rows_of_b_if_dot_products_would_be_too_slow() -> None:
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(4)
     a = random_csr(rng, (64, 64), [1] * 64, np.float32)
     full = random_csr(rng, (64, 64), [64] * 64, bool)
@@ -217,7 +217,7 @@ def skewed(rng: np.random.Generator, shape: tuple[int, int], count: int, dtype: 
 )
 @pytest.mark.parametrize("shape", [(3000, 2000, 4000), (300, 20000, 3_000_000), (40000, 500, 900)])
 def test_large_products_match_the_cpu(name: str, shape: tuple[int, int, int]) -> None:
-    """The products take every code path, under each kind of mask, with and without columns of B."""
+    """The products take every code path: with each kind of mask, with and without B in CSC."""
     semiring, rng = typed(name), np.random.default_rng(sum(shape))
     m, k, n = shape
     dtype = own(semiring)[0]

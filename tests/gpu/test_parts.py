@@ -1,4 +1,4 @@
-"""Components, cores and spanning forests on the card match the host."""
+"""Components, cores and spanning forests on the GPU match the host."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_a_selection_that_keeps_all_entries_shares_the_arrays_of_its_operand():
 @pytest.mark.parametrize("semiring", [any_secondi, plus_times])
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("allowed", [(), (0, 7, 31, 32, 33, 39), tuple(range(N))])
-def test_a_product_by_one_block_obeys_a_sparse_mask(semiring, complement, allowed):
+def test_a_product_that_one_block_computes_obeys_a_sparse_mask(semiring, complement, allowed):
     A, f = graph(), frontier(1, 2, 3, 4, 5)
     q = gl.Vector.from_coo(np.array(allowed, int), True, size=N)
     assert q._store.has_sparse
@@ -84,9 +84,9 @@ def test_a_product_by_one_block_obeys_a_sparse_mask(semiring, complement, allowe
         assert w.to_dict() == {v: without[v] for v in expected}
 
 
-def test_counts_read_late_and_in_any_order_belong_to_their_own_launch():
+def test_each_count_is_correct_even_if_it_is_read_late_and_out_of_order():
     A = graph()
-    sources = [k % N for k in range(600)]  # more than the number of words allocated at a time
+    sources = [k % N for k in range(600)]  # more than the number of words in one allocation
     found = [any_secondi(frontier(v) @ A).new() for v in sources]
     for v, w in reversed(list(zip(sources, found, strict=True))):
         assert w.nvals == len(reached(A, v)), v

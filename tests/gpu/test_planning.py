@@ -45,7 +45,7 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
-    """Check that `first` is the first of the highest degree class among the first 32 neighbors."""
+    """Check that `first` is the first vertex of the highest degree class in 32 neighbors."""
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()
@@ -128,7 +128,7 @@ def test_a_transposed_plan_shares_everything_except_the_first_neighbors(graph, f
 
 
 @given(st.integers(1, 400), st.integers(0, 40), st.booleans())
-def test_a_full_plan_respects_its_memory_limit_or_stays_light(n, mean, symmetric):
+def test_a_full_plan_is_made_only_within_its_memory_limit(n, mean, symmetric):
     numbers = np.random.default_rng(n)
     out, into = pattern(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
     plan = cuda.plan(out, into, True, None)
@@ -152,7 +152,7 @@ def held(plan: Plan) -> list[Any]:
     return arrays
 
 
-def test_a_full_plan_that_runs_out_of_memory_stays_light(monkeypatch):
+def test_a_full_plan_is_abandoned_if_memory_runs_out(monkeypatch):
     numbers = np.random.default_rng(2)
     some = pattern(300, numbers.integers(0, 300, (6000, 2)), True)
     light = cuda.plan(*some, False, None)
@@ -184,7 +184,7 @@ def test_other_streams_wait_for_the_stream_that_makes_a_plan():
         machine.raise_faults()
 
 
-def test_threads_that_request_a_plan_at_once_share_it():
+def test_threads_that_request_a_plan_at_the_same_time_share_it():
     numbers = np.random.default_rng(4)
     forms: Any = MatrixStore(
         "cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False)

@@ -64,7 +64,7 @@ def levels(a: MatrixStore, rung: type[Any], sources: list[int]) -> list[tuple[li
 
 @st.composite
 def deep(draw: Any) -> Pattern:
-    """Draw a path with a few edges backward and more levels than a byte can store."""
+    """Draw a path with a few backward edges and more levels than a byte can store."""
     n = draw(st.sampled_from((254, 255, 256, 257, 700)))
     ends = np.stack([np.arange(n - 1), np.arange(1, n)], 1)
     back = np.random.default_rng(draw(st.integers(0, 99))).integers(0, n, (5, 2))

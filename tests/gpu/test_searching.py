@@ -48,12 +48,12 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
     {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
-    # a cluster: default, switching back and forth, and with queues so small that levels overflow
+    # use a cluster: the defaults, switches to the grid, and queues that overflow
     IN_CLUSTERS,
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # a single cluster throughout: default, and pull as early as possible
+    # use only one cluster: the defaults, and pull as early as possible
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -89,7 +89,7 @@ def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> B
     return cuda.bfs(Search(out, into, starts, **{**given, **options}))
 
 
-# --- the same search on the host --------------------------------------------------------------
+# --- host search ------------------------------------------------------------------------------
 
 
 def neighbors(graph: Pattern) -> dict[int, list[int]]:
@@ -115,7 +115,7 @@ def levels_on_host(
 def assert_found(
     tree: BfsResult, graph: Pattern, want: dict[int, int], least: bool = False
 ) -> None:
-    """Check the levels, and that each parent (any or the least) is one level closer."""
+    """Check the levels and the parents; `least` requires the smallest valid parents."""
     present = on_host(tree.present)
     assert present.dtype == bool
     assert np.flatnonzero(present).tolist() == sorted(want)
@@ -146,7 +146,7 @@ WANTED = st.sampled_from(
 
 
 def starts_of(data: Any, n: int) -> np.ndarray:
-    """Draw one start vertex, a few, or all vertices."""
+    """Draw one, a few or all vertices as start vertices."""
     numbers = np.random.default_rng(data.draw(st.integers(0, 1 << 16)))
     count = data.draw(st.sampled_from((1, 1, min(3, n), min(70, n), n)))
     return numbers.choice(n, count, replace=False)
@@ -246,7 +246,7 @@ class Refusal(cupy.cuda.driver.CUDADriverError):
 
 @contextmanager
 def a_card_that_takes(blocks: int, error: str) -> Any:
-    """Refuse launches in clusters of more blocks; yield the list of launched grids."""
+    """Refuse clusters of more than `blocks` blocks; yield the list of launched grids."""
     grids: list[tuple[str, int]] = []
     launch = Kernel.__call__
 
@@ -356,7 +356,7 @@ def test_a_byte_stores_levels_up_to_254(length, tier, constants):
 @pytest.mark.parametrize("k", range(len(SETTINGS)))
 @pytest.mark.parametrize("way", range(3))
 def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
-    """Each pair of a setting, a direction and a kind of plan occurs."""
+    """The cases cover all pairs of values of the setting, the direction and the kind of plan."""
     n, constants, direction = 1200, SETTINGS[k], ("auto", "push", "pull")[way]
     tier = ("none", "light", "full")[(way + k) % 3]
     star = pattern(n, np.stack([np.full(n - 1, 700), np.delete(np.arange(n), 700)], 1), True)
@@ -368,7 +368,7 @@ def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
 
 
 def caterpillar(length: int, leaves: int) -> list[tuple[int, int]]:
-    """Return a path with `leaves` additional neighbors per vertex, in random numbering."""
+    """Return a path with `leaves` additional neighbors per vertex, numbered randomly."""
     spine = np.arange(length)
     ends = np.arange(length, length * (1 + leaves))
     pairs = np.concatenate(
@@ -391,6 +391,31 @@ def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide,
     assert_found(tree, graph, want)
     sizes = np.bincount(list(want.values())).tolist()
     assert [level.frontier for level in tree.trace] == sizes[: len(tree.trace)]
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize(("hubs", "tier"), [(3, "none"), (3, "full"), (300, "light")])
+def test_a_pull_reads_long_rows_to_their_ends(hubs, tier, symmetric):
+    """Only the last neighbor of each hub is reached, and the rows of another component have none.
+
+    300 hubs are more than the list of long rows holds.
+    """
+    leaves, n = 500, 1700
+    ends = np.arange(hubs, hubs + leaves)
+    if hubs > 3:
+        ends = ends[-160:]
+    both = np.stack([np.tile(ends, hubs), np.repeat(np.arange(hubs), ends.size)], 1)
+    line = np.stack([np.arange(1000, 1020), np.r_[1001:1020, ends[-1]]], 1)
+    other = np.stack([np.arange(1200, 1600), np.full(400, 1100)], 1)
+    graph = pattern(n, np.concatenate([both, line, other]), symmetric)
+    want = levels_on_host(graph, [1000])
+    outs = np.diff(on_host(graph[0].indptr))
+    for direction in ("pull", "auto"):
+        with settings(SETTINGS[5]):
+            tree = search(graph, [1000], tier, direction=direction, traced=True)
+        assert_found(tree, graph, want)
+        for level, record in enumerate(tree.trace):
+            assert record.edges == sum(int(outs[v]) for v, at in want.items() if at == level)
 
 
 def test_the_grid_expands_long_rows_that_overflow_a_blocks_queue():

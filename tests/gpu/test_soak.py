@@ -24,10 +24,12 @@ SOURCES = 4
 
 @dataclass(frozen=True)
 class Known:
-    """A graph on the card, and the results of the CPU for some of its vertices."""
+    """A graph on the GPU, and the results of the CPU for some of its vertices."""
 
     A: Matrix
-    found: dict[int, tuple[Vector, Vector, Vector]]  # per source: levels, least parents, distances
+    found: dict[
+        int, tuple[Vector, Vector, Vector]
+    ]  # levels, smallest parents and distances of each source
     depth: dict[int, int]
 
     @classmethod
@@ -100,7 +102,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
 
 
 def wrong(found: Vector, wanted: Vector) -> Any:
-    """Return on the card whether two vectors differ, without waiting for the result."""
+    """Return a device value that is true if two vectors differ, without waiting for it."""
     x, y = found._store.bitmap(), wanted._store.bitmap()
     return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
 
@@ -120,7 +122,7 @@ def traverse(graphs: list[Known], count: int) -> None:
 
 
 def in_use() -> int:
-    """Return the bytes of the card's memory that are in use."""
+    """Return the number of bytes of GPU memory in use."""
     gc.collect()
     cupy.cuda.Device().synchronize()
     return cupy.get_default_memory_pool().used_bytes()

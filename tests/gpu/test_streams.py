@@ -1,6 +1,6 @@
 """Random statements on several streams respect the stream order while memory is freed.
 
-The simulated card reports memory that is read before it is written, or freed while it is read.
+The simulated GPU reports memory that is read before it is written, or freed while it is read.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_statements_on_three_streams_match_the_cpu(seed: int):
-    # The simulated card records the users of a whole allocation, not those of single words.
+    # Each counter gets its own allocation (batch=1), as the simulator tracks whole allocations.
     with gl.config.set(device="cpu"):
         expected = statements(seed, 14, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
@@ -171,7 +171,7 @@ def test_a_result_outlives_the_matrix_of_another_stream_whose_memory_it_shares()
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_work_on_one_stream_records_one_stamp_without_an_event():
+def test_work_on_one_stream_needs_no_event():
     A = square()
     A.T.new()
     assert len(A._store.stamps) == 1 and A._store.stamps[0].event is None

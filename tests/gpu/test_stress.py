@@ -1,4 +1,4 @@
-"""Compare large random inputs on a card with the CPU, and count more than 2^32 entries."""
+"""Compare large random inputs on a GPU with the CPU, and count more than 2^32 entries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def graph(request: pytest.FixtureRequest) -> Any:
 
 
 def pair(graph: Any, dtype: str) -> tuple[gl.Matrix, gl.Matrix]:
-    """Return the graph as a matrix on the CPU and on the card."""
+    """Return the graph as a matrix on the CPU and on the GPU."""
     n, rows, columns, values = graph
     kept = values.astype(gl.dtypes.lookup_dtype(dtype).np_type)
     made = []
@@ -39,7 +39,7 @@ def pair(graph: Any, dtype: str) -> tuple[gl.Matrix, gl.Matrix]:
 
 
 def same(x: Any, y: Any) -> None:
-    """Check that two nouns contain exactly the same entries."""
+    """Check that two matrices or vectors contain exactly the same entries."""
     for mine, theirs in zip(x.to_coo(), y.to("cpu").to_coo(), strict=True):
         assert mine.dtype == theirs.dtype
         np.testing.assert_array_equal(mine, theirs)

@@ -1,4 +1,4 @@
-"""The tour of kernels, which the sanitizers run on a card, works and covers every kernel."""
+"""The tour of kernels, which the sanitizers run on a GPU, works and covers every kernel."""
 
 from __future__ import annotations
 

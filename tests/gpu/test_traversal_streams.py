@@ -1,6 +1,6 @@
 """Random traversals on several streams respect the stream order while memory is freed.
 
-The simulated card reports memory that is read before it is written, or freed while it is read.
+The simulated GPU reports memory that is read before it is written, or freed while it is read.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_traversals_on_three_streams_match_the_cpu(seed: int):
-    # The simulated card records the users of a whole allocation, not those of single words.
+    # Each counter gets its own allocation (batch=1), as the simulator tracks whole allocations.
     with gl.config.set(device="cpu", compiled=False):
         expected = traversals(seed, 10, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]

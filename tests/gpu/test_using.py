@@ -1,4 +1,4 @@
-"""Use a GPU: devices, array input and output, and errors, on a card or a simulated one."""
+"""Tests of devices, input and output arrays, and errors, on a real or a simulated GPU."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def square(n: int = 40) -> gl.Matrix:
 # --- devices ------------------------------------------------------------------------------------
 
 
-def test_a_noun_is_created_on_the_current_card_and_reports_it():
+def test_a_new_object_is_on_the_current_card_and_reports_it():
     assert square().device == "cuda:0" and gl.Vector(int, 3).device == "cuda:0"
     assert (square() @ square()).new(dtype=float).device == "cuda:0"
     assert ", on cuda:0" in repr(square())
@@ -88,7 +88,7 @@ def test_moving_to_another_device_keeps_all_entries():
     assert A.to("cuda:0").isequal(A)
 
 
-def test_a_common_value_is_still_stored_once_after_a_move():
+def test_moving_a_matrix_keeps_a_common_value_stored_only_once():
     A = gl.Matrix.from_coo([0, 1], [1, 0], 2.5).to("cpu").to("cuda")
     assert A.to_csr(copy=False)[2].strides == (0,)
 
@@ -104,7 +104,7 @@ def test_an_invalid_device_name_is_refused(device: Any):
         square().to(device)
 
 
-def test_an_absent_card_is_refused_by_name():
+def test_the_error_names_a_card_that_does_not_exist():
     with pytest.raises(DeviceUnavailable, match=r"cuda:99.* is not there"):
         square().to("cuda:99")
 
@@ -171,7 +171,7 @@ def test_each_operation_runs_on_the_card_of_its_operands(two_cards: None):
         assert A.nvals == A.to("cpu").nvals
 
 
-# --- input and output arrays --------------------------------------------------------------------
+# --- tests of input and output arrays -----------------------------------------------------------
 
 
 def test_arrays_on_a_card_stay_there_regardless_of_the_default_device():

@@ -46,7 +46,7 @@ def vectors(draw: Any, size: int) -> Any:
 
 @st.composite
 def masks(draw: Any, size: int, t: Any) -> VectorMask | None:
-    """Draw no mask, or a mask from flags, a list, both, or the presence of t."""
+    """Draw no mask, or a mask stored as flags, as a list or as both; it may share arrays with t."""
     kind, complement = draw(st.sampled_from(("none", "flags", "list", "both", "same"))), draw(FLAGS)
     if kind == "none" or (kind == "same" and isinstance(t, FullVector)):
         return None
@@ -76,7 +76,7 @@ def shared(storage: Any, *others: Any) -> list[Any]:
 
 
 @given(st.data())
-def test_a_vector_written_by_the_rule_matches_the_cpu(data):
+def test_writing_a_vector_matches_the_cpu(data):
     size = data.draw(SIZES)
     c, t = data.draw(vectors(size)), data.draw(vectors(size))
     mask = data.draw(masks(size, t))
@@ -144,7 +144,7 @@ def test_setting_one_element_matches_the_cpu(data):
 
 
 @given(st.data())
-def test_a_matrix_written_by_the_rule_matches_the_cpu(data):
+def test_writing_a_matrix_matches_the_cpu(data):
     nrows, ncols = data.draw(st.sampled_from(((0, 3), (1, 1), (5, 7), (20, 30))))
     c, t, m = (data.draw(matrices(nrows, ncols, DTYPES)) for _ in range(3))
     m = data.draw(st.sampled_from((m, t, c)))

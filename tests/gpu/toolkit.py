@@ -1,7 +1,7 @@
 """Call NVRTC through ctypes, with the same interface as `cupy.cuda.nvrtc`.
 
-With it the tests compile every kernel for every architecture without CuPy and without a card. They
-need only NVRTC's wheel.
+The tests can thus compile every kernel for every architecture with NVRTC's wheel alone, without
+CuPy and without a GPU.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Nvrtc:
     NVRTCError = NVRTCError
 
     def __init__(self, path: Path):
-        for built_in in path.parent.glob("libnvrtc-builtins.so*"):  # NVRTC opens these by name
+        for built_in in path.parent.glob(
+            "libnvrtc-builtins.so*"
+        ):  # preloaded, because NVRTC finds them by name
             ctypes.CDLL(str(built_in))
         self._library = ctypes.CDLL(str(path))
         self._library.nvrtcGetErrorString.restype = ctypes.c_char_p

@@ -25,7 +25,7 @@ from graphla.backends.tuning import using
 
 SIZE, FEW, MANY = 300, 40, 3000
 FEW_BLOCKS = 4
-"""Number of blocks in a grid with many barriers, which are very slow under a tool."""
+"""Number of blocks in a grid with many barriers, which are very slow under a sanitizer."""
 RAN = "ran: "
 """Prefix of the line that lists the kernels that ran."""
 
@@ -86,13 +86,13 @@ def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> It
 
 
 def masks(noun: Any) -> Iterator[Any]:
-    """Yield None, then each kind of mask that the noun can form."""
+    """Yield None, then each kind of mask that can be made from the object."""
     yield from (None, noun.S, ~noun.S, noun.V, ~noun.V)
 
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (  # atomic instructions, compare and swap, and plain stores
+SEMIRINGS = (  # these combine terms by atomic instructions, compare and swap, or plain stores
     *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
     *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )
@@ -185,8 +185,9 @@ def matrix_products_of_large_ones() -> None:
     B = gl.Matrix.from_coo(rows, columns, 2.0, nrows=100, ncols=1 << 24)
     op(A @ B).new()
     gl.semiring.any_pair(A @ B).new()
-    with settings("spgemm", scratch=0):
-        op(matrix() @ matrix(seed=1)).new()
+    for tuning in ({"scratch": 0}, {"few_rows": 0}):
+        with settings("spgemm", **tuning):
+            op(matrix() @ matrix(seed=1)).new()
     mask = matrix("INT8", 2).S
     with settings("spgemm_masked", few=0):
         op(matrix() @ matrix(seed=1)).new(mask=mask)
@@ -267,12 +268,13 @@ def indices() -> None:
         u[4] = 1
         del u[4]
         u.diag()
-    owned = vectors()[1]._store  # written in place even if other objects share its arrays
+    owned = vectors()[1]._store
+    # The backend writes in place without a check for other users.
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
 def writes() -> None:
-    """Run C⟨mask, replace⟩ = accum(C, T) with combinations of its parts."""
+    """Run C⟨mask, replace⟩ = accum(C, T) with several masks and accumulators."""
     targets = vectors()
     turns = itertools.cycle(((None, False), (gl.binary.plus, True), (gl.binary.second, False)))
     for k, T in enumerate((*vectors("INT16"), vectors()[0].apply(gl.unary.one).new())):
@@ -294,7 +296,7 @@ def writes() -> None:
 
 
 def building() -> None:
-    """Build nouns from sorted and unsorted lists, with and without duplicates, and from arrays."""
+    """Build matrices and vectors from lists, sorted or with duplicates, and from arrays."""
     rng = np.random.default_rng(6)
     rows, columns = rng.integers(0, 50, (2, 900))
     values = rng.integers(0, 9, 900).astype(np.float32)
@@ -312,14 +314,14 @@ def building() -> None:
 
 
 def plans() -> None:
-    """Make full plans of a directed and a symmetric matrix, with rows for blocks and for warps."""
+    """Make full plans of a directed and a symmetric matrix, with long and short rows."""
     with settings("plan", long=5):
         matrix(entries=2 * MANY).prepare()
         gl.generators.kronecker(8, symmetric=True, seed=1).prepare()
 
 
 def closures() -> None:
-    """Run closures with one block and several, near-far and in rounds, with and without parents."""
+    """Run closures with one and several blocks, in near-far mode and in rounds."""
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
@@ -330,7 +332,7 @@ def closures() -> None:
 
 
 def other_closures() -> None:
-    """Run closures with 64-bit and 8-bit values, with products other than lengths, and a mask."""
+    """Run closures with 64-bit and 8-bit values, over several semirings, and with a mask."""
     x, real = gl.Vector.from_coo([0, 5], [0, 3], "FP64", size=SIZE), matrix("FP64", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         gl.closure(x, real, "max_times", cutoff=2)
@@ -526,7 +528,7 @@ LOW_RUNGS = {
 
 
 def rungs() -> None:
-    """Run each strategy that the device supports twice, then those with queues that overflow."""
+    """Run each strategy that the device supports twice, then some with queues that overflow."""
     from graphla import ladder
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

@@ -44,7 +44,9 @@ def test_the_command_writes_the_table_to_a_csv_file(tmp_path):
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["strategy"] for row in rows] == TWO
-    assert rows[0]["watts"] == rows[0]["teps_per_watt"] == ""  # a search on the host has no watts
+    assert (
+        rows[0]["watts"] == rows[0]["teps_per_watt"] == ""
+    )  # not measured for a search on the host
     for row in rows:
         assert row["searches"] == "2"
         low, mean, high = (float(row[f"{of}_teps"]) for of in ("min", "harmonic_mean", "max"))
@@ -77,7 +79,7 @@ def test_the_chart_is_named_after_the_graph_by_default(tmp_path, monkeypatch):
 
 
 @pytest.mark.cpu
-def test_a_chart_of_very_different_speeds_is_written(tmp_path):
+def test_a_chart_with_very_different_speeds_can_be_written(tmp_path):
     pytest.importorskip("matplotlib")
     path, told = tmp_path / "far.png", ([3, 3], [3, 3], None, 80, 0.5)
     rows = [
@@ -96,9 +98,8 @@ def test_the_tables_report_searches_that_did_not_finish_within_the_limit():
     found = Comparison("here", 9, 9, False, [0, 1], rows, ["slower", "closure"])
     text = "\n".join(command.lines("g", found, 0))
     assert "slower, closure: no search finished within --limit" in text
-    assert text.index("\nclosure ") < text.index(
-        "\nslow "
-    )  # strategies of the ladder come before others
+    # The strategies of the ladder come first.
+    assert text.index("\nclosure ") < text.index("\nslow ")
     assert [line.split()[1:] for line in text.splitlines() if line.startswith("slower ")] == [
         ["-"] * 7,
         ["-"] * 6,
@@ -148,7 +149,7 @@ def test_invalid_options_are_refused(tmp_path, monkeypatch):
 
 
 @pytest.mark.cpu
-def test_a_wrong_result_of_a_strategy_ends_with_an_error(monkeypatch):
+def test_a_strategy_with_a_wrong_result_ends_the_command_with_an_error(monkeypatch):
     planted(monkeypatch, TooFar)
     done = graphla("ladder", "karate", "--strategies", "sequential,wrong", "--sources", 2)
     assert done.returncode == 1

@@ -72,7 +72,7 @@ def test_watts_are_none_without_an_energy_counter():
 
 
 class Driver:
-    """A replacement for the used part of NVML: a GPU that has consumed 7,500 mJ."""
+    """A stand-in for NVML; it reports that the GPU has consumed 7,500 mJ."""
 
     def __init__(self, handle=0, energy=0):
         self.handle, self.energy, self.asked = handle, energy, None
@@ -127,7 +127,7 @@ def test_a_seed_chooses_the_sources_from_vertices_with_an_edge():
 
 
 def test_sources_that_reach_the_hub_are_preferred():
-    # Each ray is a path of two edges away from the hub, vertex 0, which is on the ring.
+    # Vertex 0 is a hub on the ring. Each ray is a path of two edges that starts at the hub.
     ring, rays = np.arange(40), np.arange(40, 400)
     rows = np.concatenate((ring, np.zeros(180, int), rays[::2]))
     columns = np.concatenate((np.roll(ring, -1), rays[::2], rays[1::2]))
@@ -170,7 +170,7 @@ def test_a_slow_strategy_searches_from_fewer_sources(monkeypatch):
     assert 1 < len(ladder.compare(A, [name], limit=40)[name].seconds) < 32
 
 
-def test_a_strategy_that_finishes_no_search_is_named(monkeypatch):
+def test_the_comparison_names_a_strategy_that_finishes_no_search(monkeypatch):
     class Slow(Sequential):
         def search(self, source):
             self.deadline = -1.0

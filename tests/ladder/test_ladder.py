@@ -1,4 +1,4 @@
-"""Tests of `ladder.bfs` with every rung, on the device of the tests."""
+"""Tests of `ladder.bfs` with every rung, on the device under test."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_rung_that_needs_a_gpu_reports_it():
                 ladder.bfs(A, 0, strategy=name)
 
 
-def test_vertices_of_a_graph_are_labels_in_bfs_and_numbers_after_prepare():
+def test_bfs_accepts_labels_and_a_prepared_graph_accepts_vertex_numbers():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c")])
     ready = ladder.prepare(G, "sequential")
     assert ready.bfs(0).to_dict() == {0: 0, 1: 1, 2: 2}

@@ -1,6 +1,7 @@
-"""Small faults, each a replacement of text that must occur exactly once in its file.
+"""A list of small faults; each replaces a text that must occur exactly once in its file.
 
-`tests` holds the pytest arguments that select the tests covering that text; they run first.
+`tests` holds the pytest arguments that select the tests covering the replaced text. These tests run
+first.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A replacement of `before` by `after` in `file`, or in the one other file that contains it."""
+    """A fault: `after` replaces `before` in `file`, or in the only other file that contains it."""
 
     name: str
     kind: str

@@ -1,10 +1,10 @@
-"""Run the tests on small faults and record which command detects each (docs/testing.md).
+"""Run the tests on small faults, and record which command detects each one (docs/testing.md).
 
     python tests/mutation/run.py judge [WORD...]   # judge the mutants that have no result yet
     python tests/mutation/run.py again [WORD...]   # judge mutants again whose names contain a word
-    python tests/mutation/run.py full [WORD...]    # run the tests of survivors as `make test-full`
+    python tests/mutation/run.py full [WORD...]    # run survivors' tests as in `make test-full`
     python tests/mutation/run.py whole [WORD...]   # run all of `make test` on survivors
-    python tests/mutation/run.py baseline          # drop kills by tests that fail without a fault
+    python tests/mutation/run.py baseline          # discard kills by tests that fail anyway
     python tests/mutation/run.py check             # check that all patches still apply
     python tests/mutation/run.py table             # write the table into docs/testing.md
 
@@ -48,7 +48,7 @@ FLAGS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "--tb=line")
 
 
 def find(mutant: Mutant, root: Path) -> Path:
-    """Return the file whose text the mutant changes; refuse if the text does not occur once."""
+    """Return the file that the mutant changes; raise if the text does not occur exactly once."""
     path = root / mutant.file
     if path.exists() and path.read_text().count(mutant.before) == 1:
         return path
@@ -67,7 +67,7 @@ def find(mutant: Mutant, root: Path) -> Path:
 
 
 def applies(mutant: Mutant) -> bool:
-    """Return whether the text that the mutant changes occurs once in the sources."""
+    """Return whether the text that the mutant replaces occurs exactly once in the sources."""
     try:
         find(mutant, ROOT)
     except LookupError:
@@ -80,7 +80,7 @@ SUFFIXES = {".py", ".cu", ".cuh"}
 
 @contextmanager
 def mutated(mutant: Mutant) -> Iterator[Path]:
-    """Yield a copy of the sources with the fault."""
+    """Yield the folder of a copy of the sources that contains the fault."""
     with tempfile.TemporaryDirectory(prefix="graphla-mutant-") as name:
         root = Path(name)
         ignored = shutil.ignore_patterns("__pycache__")
@@ -94,7 +94,7 @@ def mutated(mutant: Mutant) -> Iterator[Path]:
 
 
 def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
-    """Return the first test that fails in the copy, or None if all pass."""
+    """Return the first test that fails in the copy, or None if all tests pass."""
     on_cuda = words.startswith("cuda:")
     environment = {
         **os.environ,
@@ -129,7 +129,7 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
 
 
 def judge(mutant: Mutant) -> dict[str, str]:
-    """Return whether `make test` kills the mutant by the tests that cover its line."""
+    """Run the covering tests as in `make test`; return whether they kill the mutant."""
     with mutated(mutant) as root:
         profile = "simulated" if mutant.tests.startswith("cuda:") else "ci"
         killer = run_tests(root, mutant.tests, profile, "not full and not gpu")
@@ -137,7 +137,7 @@ def judge(mutant: Mutant) -> dict[str, str]:
 
 
 def judge_full(mutant: Mutant) -> dict[str, str]:
-    """Return whether `make test-full` kills the mutant by the tests that cover its line."""
+    """Run the covering tests as in `make test-full`; return whether they kill the mutant."""
     with mutated(mutant) as root:
         profile = "card" if mutant.tests.startswith("cuda:") else "nightly"
         killer = run_tests(root, mutant.tests, profile, "not gpu")
@@ -147,7 +147,7 @@ def judge_full(mutant: Mutant) -> dict[str, str]:
 
 
 def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
-    """Run all tests of `make test` on the mutant, and return its result with this outcome."""
+    """Run all of `make test` on the mutant; return its result, updated with the outcome."""
     with mutated(mutant) as root:
         killer = run_tests(root, "tests", "ci", "not full and not gpu")
     by_full = {"by test-full": kept["test"]} if kept["killed by"] == FULL else {}
@@ -157,7 +157,7 @@ def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
 
 
 def baseline(results: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Return the results whose tests pass on the sources without a fault."""
+    """Return only the results whose killing test passes on the sources without a fault."""
     killers = sorted({one["test"] for one in results.values() if "::" in one["test"]})
     command = [sys.executable, "-m", "pytest", *FLAGS[1:], "-rf", *killers]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -169,7 +169,7 @@ def baseline(results: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
 
 
 def table(results: dict[str, dict[str, str]]) -> str:
-    """Return the table of all mutants, after a line that sums it up."""
+    """Return the table of all mutants with results, after a line of totals."""
     known = [(mutant, results[mutant.name]) for mutant in MUTANTS if mutant.name in results]
     counts = Counter(result["killed by"] for _, result in known)
     by_test = counts[TEST] + counts[WHOLE]
@@ -191,7 +191,7 @@ def table(results: dict[str, dict[str, str]]) -> str:
 
 
 def kept_results() -> dict[str, dict[str, str]]:
-    """Return the results so far; other processes may add results at the same time."""
+    """Return the saved results; other processes may add results at the same time."""
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 

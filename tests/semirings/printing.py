@@ -35,7 +35,7 @@ class Case:
 
 
 def names(module: ModuleType) -> list[str]:
-    """Return the names of the operators in a module of the catalogue."""
+    """Return the names of the operators in a module of the catalog."""
     return [
         name
         for name in dir(module)
@@ -67,7 +67,7 @@ def _case(module: ModuleType, name: str, op: Any, dtype: DataType) -> Case | Non
 
 
 def operands(case: Case, seed: int, size: int) -> tuple[np.ndarray, ...]:
-    """Return all pairs of edge values, then random values; positions cover the index range."""
+    """Return all pairs of boundary values, then random values; indices cover their whole range."""
     rng = np.random.default_rng(seed)
     valued = {name: dtype for name, dtype in case.parameters.items() if name in _VALUES}
     tables = [edges(dtype) for dtype in valued.values()]
@@ -90,7 +90,7 @@ def _positions(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def edges(dtype: DataType) -> np.ndarray:
-    """Return edge values: 0, 1, the extremes and values near them; for floats also NaN and inf."""
+    """Return boundary values: 0, 1, extremes and values near them; for floats also NaN and inf."""
     t = dtype.np_type
     if dtype is BOOL:
         return np.array([False, True])
@@ -167,7 +167,7 @@ def _cpp_function(case: Case) -> str:
 
 
 class Library:
-    """Operators compiled by g++ and loaded; they record undefined behavior when it occurs."""
+    """A loaded library of operators compiled by g++; it records undefined behavior."""
 
     def __init__(self, chosen: Iterable[Case], folder: Path):
         self.source = cpp_source(chosen)
@@ -256,7 +256,7 @@ def _numba_loop(name: str, group: list[Case]) -> list[str]:
 def differences(
     case: Case, arrays: tuple[np.ndarray, ...], expected: np.ndarray, got: np.ndarray
 ) -> Iterator[str]:
-    """Yield the first three rows where two forms differ by more than the operator's tolerance."""
+    """Yield the first three rows where the results differ by more than the operator's tolerance."""
     wrong = ulps_apart(expected, got) > case.typed.ulps
     if case.typed.name == "lgamma":  # near its zeros, only the absolute error is small
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Tests of the operator catalogue: its contents, look-up by name, registration and errors."""
+"""Tests of the operator catalog: its contents, lookup by name, registration and errors."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_first_and_second_keep_the_dtype_of_their_operand():
             assert binary.second[a, b].return_type == b
 
 
-def test_a_dtype_that_an_operator_lacks_is_refused():
+def test_a_dtype_that_an_operator_does_not_support_is_refused():
     with pytest.raises(DomainMismatch, match=r"band.*FP64"):
         _ = binary.band["FP64"]
     assert "FP64" not in binary.band
@@ -161,7 +161,7 @@ def test_a_dtype_that_an_operator_lacks_is_refused():
         _ = binary.plus["nothing"]
 
 
-def test_typing_by_two_dtypes_does_not_change_typing_by_one():
+def test_requesting_an_operator_for_two_dtypes_leaves_the_operator_for_one_dtype_unchanged():
     assert indexunary.valuegt["INT32", "FP64"].thunk_type == FP64
     assert indexunary.valuegt["INT32"].thunk_type == "INT32"
     assert binary.first["INT32", "FP64"].type2 == FP64
@@ -234,7 +234,7 @@ def test_register_new_adds_a_module_attribute_and_refuses_a_duplicate(
             delattr(listed, name)
 
 
-def test_a_branch_on_a_traced_value_is_refused_with_a_hint_to_where():
+def test_a_branch_on_a_traced_value_is_refused_with_advice_to_use_where():
     def branch(x: Any, y: Any) -> Any:
         return x if x > y else y
 
@@ -435,7 +435,7 @@ def test_result_dtypes_match_python_graphblas_except_for_listed_differences(kind
     assert not wrong, "\n".join(wrong)
 
 
-def test_typing_with_a_thunk_dtype_does_not_change_typing_without_it():
+def test_requesting_an_operator_with_a_thunk_dtype_leaves_the_plain_operator_unchanged():
     other = select.valuege["INT16", "FP64"]
     assert select.valuege["INT16"] is select.valuege["INT16", "INT16"] is not other
 
@@ -506,7 +506,7 @@ def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype
             assert np.array_equal(found, expected), label
 
 
-def test_a_semiring_with_numpy_names_is_the_one_with_common_names():
+def test_numpy_names_and_common_names_give_the_same_semiring_object():
     assert semiring.numpy.add_multiply is semiring.plus_times
     assert semirings.op.numpy.maximum_add is semiring.max_plus
     assert semiring.numpy.bitwise_and_floor_divide.binaryop is binary.floordiv

@@ -1,4 +1,4 @@
-"""Verify that random expressions of exact steps give the same bits in C++, Numba and NumPy."""
+"""Verify that random expressions with exact steps give the same bits in C++, Numba and NumPy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONSTANTS = (0, 1, 2, 3, 100)
 
 
 def grow(rng: random.Random, depth: int) -> Function:
-    """Return a random function of x and y that consists of steps exact in every language."""
+    """Return a random function of x and y whose steps are exact in every language."""
     if depth == 0:
         constant = rng.choice(CONSTANTS)
         return rng.choice([lambda x, y: x, lambda x, y: y, lambda x, y: x * 0 + constant])
@@ -76,7 +76,7 @@ def _real(a: Any) -> Any:
 
 
 def random_cases(dtype: DataType, seed: int, count: int) -> list[Case]:
-    """Return `count` operators of random functions on the dtype."""
+    """Return `count` operators on the dtype that compute random functions."""
     found = []
     for k in range(count):
         rng = random.Random(f"{dtype} {seed} {k}")

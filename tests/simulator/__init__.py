@@ -18,7 +18,7 @@ __all__ = ["SimulatorFault", "install", "machine"]
 
 
 def install() -> None:
-    """Replace the modules `cupy` and `cupyx` by the look-alikes."""
+    """Replace the modules `cupy` and `cupyx` with the look-alikes."""
     from . import cupy, cupyx
 
     theirs = sys.modules.get("cupy")

@@ -37,7 +37,7 @@ def run(function: Function, grid: int, block: int, *args: Any, **options: Any) -
 def each_lane(
     body: str, inputs: list[np.ndarray], out: Any, *, threads: int | None = None, **options: Any
 ) -> np.ndarray:
-    """Run `body` in each thread t of one block and return `out`; a, b and c are inputs[...][t]."""
+    """Run `body` in each thread t of a block; a, b and c are elements t of the inputs."""
     names = "abc"[: len(inputs)]
     types = [c_type(each.dtype) for each in inputs]
     parameters = "".join(

@@ -134,7 +134,7 @@ void change(Context &from, Context &to, bool leaves_for_good = false) {
 #endif
 }
 
-// --- the state of a launch -----------------------------------------------------------------------
+// --- launch state --------------------------------------------------------------------------------
 
 enum State { NEW, READY, AT_BARRIER, AT_CLUSTER, AT_COLLECTIVE, AT_ACTIVEMASK, DONE };
 
@@ -145,7 +145,7 @@ struct Fiber : Thread {
   Block *home;
   unsigned index;  // linear index in the block; x varies fastest
   State state;
-  int kind, argument, width;  // of the barrier or collective that the fiber waits at
+  int kind, argument, width;  // describe the barrier or collective where the fiber waits
   unsigned mask;
   uint64_t value, result;
   const char *file;
@@ -159,7 +159,7 @@ struct SharedArray {
 
 struct Warp {
   unsigned waiting = 0, done = 0;  // masks of lanes that wait at a collective or have ended
-  bool alike = true;               // whether all of them wait at the collective below
+  bool alike = true;               // whether all waiting lanes wait at the same collective
   int kind = 0;
   unsigned mask = 0;
 };
@@ -196,8 +196,8 @@ Launch launch;
 Context scheduler;
 std::vector<char *> free_stacks;
 std::vector<std::unique_ptr<Block>> blocks;
-std::map<uint64_t, Block *> working;  // running blocks by number
-std::vector<char> ended;              // whether each block has ended, by number
+std::map<uint64_t, Block *> working;  // running blocks, keyed by number
+std::vector<char> ended;              // whether each block has ended, indexed by number
 std::vector<Cluster> clusters;
 unsigned cluster_size;  // as declared by the kernel; 0 before that
 std::vector<Fiber *> ready;
@@ -213,11 +213,11 @@ char start_token, end_token;
 // launch, each runs one thread of the kernel as long as there are fewer than `most_fibers`.
 std::vector<Context> kept, spare;
 size_t made;
-constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at a time
+constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at the same time
 #endif
 
-/// While it exists, the thread sanitizer attributes the simulator's own work, such as allocation,
-/// to the scheduler instead of a thread of the kernel.
+/// While an instance exists, the thread sanitizer attributes the simulator's own work, such as
+/// allocation, to the scheduler instead of a thread of the kernel.
 struct NotTheKernel {
 #ifdef SIMULATOR_TSAN
   void *const before = __tsan_get_current_fiber();
@@ -300,7 +300,7 @@ std::string place_of(const Fiber *f) {
   return text;
 }
 
-/// Returns the places where threads wait, each with the number of threads.
+/// Returns the source locations where threads wait, each with its number of threads.
 std::string waiting() {
   std::map<std::string, std::pair<const Fiber *, unsigned>> places;
   for (auto &block : blocks)
@@ -509,7 +509,7 @@ void declare_cluster(const Fiber *f, int size) {
 
 char *take_stack() {
   if (free_stacks.empty()) {
-    constexpr int many = 32;  // each has an inaccessible page below it
+    constexpr int many = 32;  // stacks per mapping; an inaccessible page lies below each stack
     const size_t each = stack_bytes + page;
     char *memory = static_cast<char *>(mmap(nullptr, many * each, PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -532,7 +532,7 @@ char *take_stack() {
 
 void give_back_stack(Fiber *f) {
 #ifdef SIMULATOR_TSAN
-  if (f->context.fiber) {  // the launch ended in a fault
+  if (f->context.fiber) {  // only if the launch ended with a fault
     __tsan_destroy_fiber(f->context.fiber);
     made--;
   }
@@ -602,7 +602,7 @@ bool is_intact(const unsigned char *fence_begin, size_t bytes) {
   return true;
 }
 
-struct SharedBlock {  // used to check the ends; the Block stores the rest
+struct SharedBlock {  // describes a shared array, to detect stores beyond its ends
   size_t bytes, alignment;
   const char *name;
 };
@@ -697,7 +697,7 @@ void resume(Fiber *f) {
     f->context.fiber = spare.back().fiber;
     prepare(f->context, spare.back().bottom, fiber_main);
     spare.pop_back();
-    __tsan_release(&start_token);  // earlier work of the host and the scheduler is visible to it
+    __tsan_release(&start_token);  // the fiber sees all earlier work of the host and the scheduler
 #else
     char *stack = take_stack();
     if (!stack) return;
@@ -709,12 +709,12 @@ void resume(Fiber *f) {
   simulator_current = f;
   change(scheduler, f->context);
   simulator_current = nullptr;
-#ifndef SIMULATOR_TSAN  // there, fibers keep their stacks until the launch ends
+#ifndef SIMULATOR_TSAN  // with TSAN, fibers keep their stacks until the launch ends
   if (f->state == DONE) give_back_stack(f);
 #endif
 }
 
-/// Completes __activemask if no lane of a warp can continue, with the lanes at the same place.
+/// Completes __activemask for lanes at the same source line when no lane of a warp can continue.
 bool answer_activemask() {
   bool any = false;
   for (auto &block : blocks)

@@ -83,7 +83,7 @@ SIMULATOR_INLINE void after_atomic(bool changed) {
 #endif
 
 #ifdef SIMULATOR_TSAN
-constexpr int order = __ATOMIC_ACQ_REL;  // so that __threadfence() before an atomic counts
+constexpr int order = __ATOMIC_ACQ_REL;  // so that __threadfence() before an atomic has an effect
 constexpr int load_order = __ATOMIC_ACQUIRE;
 constexpr int store_order = __ATOMIC_RELEASE;
 #else
@@ -96,7 +96,7 @@ template <int size> struct Word;
 template <> struct Word<4> { typedef uint32_t type; };
 template <> struct Word<8> { typedef uint64_t type; };
 
-// Atomically replaces *at by step(*at) and returns the old value.
+// Atomically replaces *at with step(*at) and returns the old value.
 template <class T, class Step>
 SIMULATOR_INLINE T atomic(T *at, Step step, const char *file, int line) {
   typedef typename Word<sizeof(T)>::type W;
@@ -254,7 +254,7 @@ SIMULATOR_INLINE long long clock64() {
 #endif
 }
 
-// --- atomics: the types that CUDA has, and no others ---------------------------------------------
+// --- atomics of the types that CUDA supports -----------------------------------------------------
 
 #define SIMULATOR_ATOMIC(name, T, expression)                                                    \
   SIMULATOR_INLINE T name(T *at, T value, SIMULATOR_SITE) {                                      \
@@ -289,7 +289,7 @@ SIMULATOR_ATOMIC(atomicExch, float, ((void)old, value))
 #undef SIMULATOR_ATOMICS_OF_INTEGERS
 #undef SIMULATOR_ATOMICS_OF_ORDER
 
-// --- parameters of a kernel ----------------------------------------------------------------------
+// --- kernel parameters ---------------------------------------------------------------------------
 
 namespace simulator {
 
@@ -297,7 +297,7 @@ struct Parameter {  // describes a parameter, so that the look-alike can check a
   int size;         // in bytes
   int pointee;      // size of the target in bytes; 0 if not a pointer, -1 for pointer to void
   int reads_only;   // 1 for a pointer to const
-  int fields;       // number of fields of a struct; they follow it in the list
+  int fields;       // number of fields of a struct; the fields are the next parameters in the list
 };
 
 template <class T> constexpr int size_of = sizeof(T);

@@ -58,7 +58,7 @@ def test_shuffles_read_the_lane_that_cuda_specifies(kind, dtype, seed, argument,
 
 
 @given(mask=words.filter(bool), seed=seeds)
-def test_a_masked_shuffle_reads_among_the_lanes_of_its_mask(mask, seed):
+def test_a_masked_shuffle_reads_from_lanes_inside_its_mask(mask, seed):
     machine.seed = seed
     inside = LANES[lanes(mask)]
     source = np.random.default_rng(seed).choice(inside, 32).astype(np.int32)

@@ -133,7 +133,7 @@ def test_operators_compute_what_numpy_computes():
     assert (-x).tolist() == [-4, -2, -3]
 
 
-def test_a_broadcast_array_has_no_strides():
+def test_a_broadcast_array_has_zero_strides():
     x = cupy.broadcast_to(cupy.asarray(X[:1]), (5,))
     assert x.strides == (0,)
     assert x.tolist() == [3] * 5
@@ -186,7 +186,7 @@ def test_stream_query_returns_a_status_and_does_not_raise():
 
 
 class Filling(IntEnum):
-    """An enumeration with a value that an array could have."""
+    """An enumeration with an integer value."""
 
     ONE = 1
 

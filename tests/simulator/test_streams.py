@@ -37,7 +37,7 @@ def test_a_read_must_wait_for_a_write_on_another_stream():
         assert (x + 1).tolist() == [1, 2, 3, 4]
 
 
-def test_an_event_recorded_before_a_write_does_not_order_it():
+def test_an_event_recorded_before_a_write_does_not_order_that_write():
     first, second = two()
     early = first.record()
     with first:

@@ -62,7 +62,7 @@ def _version() -> str:
 
 @cache
 def digest() -> str:
-    """Return a digest of all that a program's machine code depends on, except its own text."""
+    """Return a digest of the runtime, the compiler and its options."""
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], UNOPTIMIZED, *COMMON)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -83,7 +83,7 @@ def folder() -> Path:
 
 
 def _put(path: Path, content: bytes) -> Path:
-    """Write a file in one step, so that no process sees a part of it."""
+    """Write a file in one step, so that no process sees an incomplete file."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent)
@@ -162,7 +162,7 @@ def file_of(image: bytes) -> Path:
     return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
 
 
-# --- a process under a sanitizer ----------------------------------------------------------------
+# --- sanitizer processes ------------------------------------------------------------------------
 
 
 def environment(mode: str) -> dict[str, str]:

@@ -38,7 +38,7 @@ INTEGERS = ["INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UIN
 FLOATS = ["FP32", "FP64"]
 COMPILED = ["BOOL", "INT8", "FP64", *(["INT64", "UINT16"] if is_full() or has_card() else [])]
 
-# name: (dtypes, weights, start values), such that no cycle keeps improving
+# name: (dtypes, weights, start values); with these weights no cycle keeps improving
 SETTLING: dict[str, tuple[list[str], Any, Any]] = {
     "lor_land": (["BOOL"], truth, truth),
     "land_lor": (["BOOL"], truth, truth),
@@ -91,7 +91,7 @@ def cases(
 
 
 def masks(n: int) -> st.SearchStrategy[set[int] | None]:
-    """Draw the set of vertices that x may be written to; None stands for all."""
+    """Draw the set of vertices at which x may be written; None stands for all."""
     return st.none() | st.sets(st.integers(0, n - 1))
 
 

@@ -12,7 +12,7 @@ from semirings import dtypes
 
 
 class Model:
-    """x after rounds of x = x ⊕ xA, whether x has converged, and the vertices with an overflow."""
+    """The result of rounds of x = x ⊕ xA: x, whether x converged, and which vertices overflowed."""
 
     def __init__(self, values: dict[int, Any], rests: bool, lost: set[int]):
         self.values = values
@@ -28,7 +28,7 @@ def closure(
     mask: Collection[int] | None = None,
     limit: int = 500,
 ) -> Model:
-    """Return the closure under a typed semiring; vertices outside the mask keep their start."""
+    """Return the closure over a semiring; vertices outside the mask keep their start value."""
     cast = op.return_type.np_type.type
     values, lost = {v: cast(value) for v, value in x.items()}, set()
     for _ in range(limit):

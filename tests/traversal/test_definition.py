@@ -24,7 +24,7 @@ def run(case: Case, **options):
 
 
 @given(cases(), st.data())
-def test_the_definition_equals_rounds_over_all_edges(case, data):
+def test_the_definition_agrees_with_rounds_over_all_edges(case, data):
     allowed = data.draw(masks(case.graph.n))
     limit = data.draw(st.none() | st.integers(0, 4))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
@@ -69,7 +69,7 @@ def test_parents_lead_back_to_a_start_and_explain_each_value(case):
         assert case.op.monoid(term, case.op.return_type.np_type.type(values[v])) == values[v]
 
 
-def test_among_equal_terms_of_a_round_the_least_vertex_is_the_parent():
+def test_the_smallest_vertex_with_the_best_term_of_a_round_is_the_parent():
     A = gl.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], 1, nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     _, parents, *_ = definition.closure(x, A, semiring.min_plus["INT64"], parents=True)

@@ -1,4 +1,4 @@
-"""Tests of the arguments that `closure` refuses and of the evaluation that it chooses."""
+"""Tests of the arguments that `closure` refuses and of the evaluation method that it chooses."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_parents_must_be_true_or_false():
     )
 
 
-def test_masks_that_do_not_fit_are_refused():
+def test_masks_of_the_wrong_size_or_type_are_refused():
     wide = gl.Vector(bool, 4)
     refused(DimensionMismatch, "the mask has", x, A, "min_plus", mask=wide.S)
     refused(TypeError, "mask is that of a Matrix", x, A, "min_plus", mask=A.S)
@@ -108,7 +108,7 @@ def test_operands_on_two_devices_are_refused():
         gl.closure(x, A, "min_plus", mask=x.to("cpu").S)
 
 
-# --- choice of evaluation -----------------------------------------------------------------------
+# --- choice of method -----------------------------------------------------------------------
 
 
 def how(name, weights, start=(0, 0), dtype=None):
@@ -145,11 +145,11 @@ NAN, INF = float("nan"), float("inf")
         ("min_truediv", [1.0, 2.0], ("rounds", False)),
     ],
 )
-def test_the_evaluation_is_one_that_the_laws_allow(name, weights, expected):
+def test_the_laws_of_a_semiring_determine_the_evaluation_method(name, weights, expected):
     assert how(name, weights) == expected
 
 
-def test_a_start_outside_the_domain_of_a_law_changes_the_evaluation():
+def test_a_start_outside_the_domain_of_a_law_changes_the_evaluation_method():
     assert how("max_times", [0.5, 1.0], start=(-1.0, 1.0)) == ("rounds", False)
     assert how("min_plus", [0.5, 1.0], start=(-INF, 1.0)) == ("rounds", False)
     assert how("min_truediv", [0.5, 2.0], start=(1.0, 1.0)) == ("improving", False)

@@ -62,13 +62,13 @@ def test_each_row_has_its_own_closure(case, cutoff, data):
 
 
 def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
-    """Draw more starts, with values from the starts of the case."""
+    """Draw start vertices; take their values from the start values of the case."""
     values = st.sampled_from(sorted(set(case.starts.values())) or [0])
     return st.dictionaries(st.integers(0, case.graph.n - 1), values, max_size=3)
 
 
 @given(cases(["min_plus", "lor_land", "max_min", "min_first"], iso=True), cutoffs, st.data())
-def test_closures_of_rows_with_one_start_each_equal_single_closures(case, cutoff, data):
+def test_rows_with_one_start_each_have_the_same_closures_as_separate_vectors(case, cutoff, data):
     n = case.graph.n
     value = next(iter(case.starts.values()), 0)
     sources = data.draw(st.lists(st.none() | st.integers(0, n - 1), max_size=70))
@@ -126,5 +126,5 @@ def test_a_matrix_mask_is_refused(graph, data):
             gl.closure(A, A, semiring.min_plus, mask=A.S)
 
 
-def test_reach_has_a_count_a_total_and_the_farthest_level():
+def test_reach_has_the_fields_count_total_and_farthest():
     assert backends.Reach._fields == ("count", "total", "farthest")

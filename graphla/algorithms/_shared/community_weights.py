@@ -1,7 +1,7 @@
 """Edge weights for community detection: symmetric, and scaled to integers.
 
-Sums of integers below 2^53 are exact in FP64 in any order. So results that depend on such sums are
-the same on every device and with any number of threads.
+Integer sums below 2^53 are exact in FP64, in any order. So results that depend on such sums are the
+same on every device and for any number of threads.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
 
 EXACT = 52
-"""Number of bits of the sum of all weights."""
+"""Number of bits in the sum of all scaled weights."""
 
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
-    """Return the values of A, or ones, in FP64; and whether the result is symmetric."""
-    has_symmetric_pattern = is_symmetric(A)  # so that W inherits it
+    """Return A with its values, or ones, in FP64, and whether the result is symmetric."""
+    has_symmetric_pattern = is_symmetric(A)  # W inherits this property
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
-    if has_symmetric_values(A):  # the values are symmetric as well
+    if has_symmetric_values(A):  # pattern and values are symmetric
         return W, True
     return W, has_symmetric_pattern and (not weight or A.isequal(A.T.new()))
 
@@ -32,7 +32,7 @@ def symmetrize(W: Matrix) -> Matrix:
 
 
 def double_loops(W: Matrix) -> Matrix:
-    """Return W + diag(W): in an undirected graph both ends of a self-loop are at its vertex."""
+    """Return W + diag(W), because a self-loop of an undirected graph counts at both of its ends."""
     loops = W.diag()
     return binary.plus(W | loops.diag()).new() if loops.nvals else W
 
@@ -40,8 +40,8 @@ def double_loops(W: Matrix) -> Matrix:
 def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
     """Return W times a power of 2, truncated to integers, and their sum.
 
-    The sum has 52 bits, so the error of each weight is relative to the sum of all weights. Weights
-    without a finite sum are refused.
+    The sum has 52 bits, so the rounding error of each weight is relative to the sum of all weights.
+    If the sum is not finite, an error is raised.
     """
     total = float(W.reduce_scalar(monoid.plus).get(0))
     if not total < math.inf:

@@ -1,4 +1,4 @@
-"""The decorator `graph_algorithm`: an algorithm of a Matrix can also take a Graph and labels."""
+"""The decorator `graph_algorithm`, which lets a matrix algorithm accept Graphs and labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMED = ("weight", "distance")
 """The parameters that may be the name of an edge attribute."""
 
 GraphLike: TypeAlias = ReadableMatrix | Graph
-"""What an algorithm takes as its graph: a Graph, a Matrix, or an expression that computes one."""
+"""Anything that an algorithm accepts as a graph: a Graph, a Matrix, or a Matrix expression."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,23 +47,23 @@ def graph_algorithm(
 ) -> Callable[[Callable[Concatenate[Matrix, P], T]], Callable[Concatenate[GraphLike, P], T]]:
     """Return a decorator for an algorithm whose first parameter A is a square Matrix.
 
-    The function that users call takes a Matrix, an expression that computes one, or a Graph. The
-    algorithm gets the Matrix, and creates its vectors on the device of A. If A is a Graph, the
-    arguments and results are labels of its vertices:
+    The decorated function takes a Matrix, a Matrix expression, or a Graph. The algorithm receives
+    the Matrix, and creates its vectors on the device of A. If A is a Graph, arguments and results
+    refer to vertices by their labels. The options describe the algorithm:
 
-    - vertices: the parameters that are a vertex, or several vertices;
-    - pairs: the parameters that are a list of pairs of vertices;
+    - vertices: the parameters that hold a vertex or several vertices;
+    - pairs: the parameters that hold a list of pairs of vertices;
     - keyed: the parameters that map vertices to values;
     - gives: the results whose values are vertices: "" for the only or first result, otherwise the
       names of fields of a NamedTuple;
-    - rows: the parameter that lists the vertices to which the rows of the resulting Matrix belong,
-      if they are not all vertices;
-    - undirected: whether the algorithm refuses a directed graph;
+    - rows: the parameter that lists the vertices of the rows of the resulting Matrix, if the rows
+      do not represent all vertices;
+    - undirected: whether the algorithm requires an undirected graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
-      or a tree, or "A" if it always reads them. Then a Graph whose parallel edges were summed is
-      refused.
+      or a tree, or "A" if it always reads them. When it reads them, a Graph whose parallel edges
+      were summed raises an error.
 
-    If a parameter `directed` is missing or None, it is the Graph's own.
+    If the argument `directed` is missing or None, it is taken from the Graph.
     """
     spec = GraphOptions(**options)
 
@@ -91,7 +91,7 @@ def graph_algorithm(
 
 
 def refuse_summed(name: str) -> NoReturn:
-    """Refuse a Graph whose parallel edges were summed; the error names the algorithm."""
+    """Raise the error for a Graph whose parallel edges were summed; it names the algorithm."""
     raise InvalidValue(
         f"A has parallel edges whose weights were summed, but {name} needs the weight of one edge: "
         'Graph.from_networkx(G, multigraph_weight="min") keeps the least ("max" the greatest)'
@@ -106,7 +106,7 @@ def _run_on_matrix(
     others: list[Any],
     options: dict[str, Any],
 ) -> Any:
-    """Call the algorithm with a Matrix, and with lists for sets, generators and GPU arrays."""
+    """Call the algorithm with a Matrix, after converting sets, generators and GPU arrays."""
     A = adjacency(given)
     if spec.undirected:
         symmetric(A)
@@ -170,7 +170,7 @@ def _bind(
     others: list[Any],
     options: dict[str, Any],
 ) -> inspect.BoundArguments:
-    """Bind arguments to parameters; the error, if any, names the algorithm."""
+    """Bind arguments to parameters; a TypeError names the algorithm."""
     try:
         return signature.bind(A, *others, **options)
     except TypeError as error:
@@ -178,7 +178,7 @@ def _bind(
 
 
 def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
-    """Call the algorithm such that it creates its vectors on the device of A."""
+    """Call the algorithm with settings that make it create its vectors on the device of A."""
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)
@@ -189,6 +189,6 @@ def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
 
 
 def _signature_for_users(signature: inspect.Signature) -> inspect.Signature:
-    """Return the signature with a first parameter that may be a Graph."""
+    """Return the signature with `Matrix | Graph` as the annotation of the first parameter."""
     A, *others = signature.parameters.values()
     return signature.replace(parameters=[A.replace(annotation="Matrix | Graph"), *others])

@@ -33,7 +33,7 @@ def seed_number(seed: Any) -> int:
 
 
 def priorities(A: Matrix, seed: int) -> Vector:
-    """Return distinct INT64 numbers above 0 in random order, one per vertex of A."""
+    """Return distinct positive INT64 numbers in random order, one per vertex of A."""
     return Vector._of(perform("priorities", hashed_random.priorities, A._read(), seed))
 
 
@@ -43,9 +43,9 @@ def coins(A: Matrix, first: int) -> Vector:
 
 
 def edge_order(A: Matrix, is_weighted: bool, seed: int) -> Matrix:
-    """Return R(i, j) = the position of edge {i, j}, i < j, by weight, then in random order.
+    """Return the position R(i, j), for i < j, of each edge {i, j} by weight, then in random order.
 
-    The weights count only if `is_weighted`; self-loops have no position.
+    Weights are ignored unless `is_weighted` is set. Self-loops have no position.
     """
     order = perform("edge_order", hashed_random.edge_order, A._read(), is_weighted, seed)
     return Matrix._of(order)

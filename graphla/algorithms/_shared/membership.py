@@ -1,4 +1,4 @@
-"""Labels of vertices as a matrix, and vectors read at labels."""
+"""Convert vertex labels to a matrix, look up values by label, and renumber labels."""
 
 from __future__ import annotations
 
@@ -11,50 +11,51 @@ from semirings import indexunary
 
 
 def selection(labels: Vector, ncols: int | None = None) -> Matrix:
-    """Return S with S(i, labels(i)) = true: uS adds up u by label, and Sv reads v at the labels.
+    """Return S with S(i, labels(i)) = true.
 
-    `labels` is full, with integers below `ncols`, by default below its size.
+    The product uS adds up the values of u with equal labels, and Sv looks up v(labels(i)) for each
+    i. `labels` is full and holds integers below `ncols`, which is its size by default.
     """
     ncols = labels.size if ncols is None else ncols
     return Matrix._of(perform("selection", indexing.selection, labels._read(), ncols))
 
 
 def vertex_numbers(A: Matrix) -> Vector:
-    """Return v(i) = i for each vertex of A, INT64."""
+    """Return the INT64 vector v(i) = i with one element per vertex of A."""
     return indexunary.rowindex(Vector.from_scalar(True, A.nrows)).new()
 
 
 def lookup(labels: Vector, values: Vector) -> Vector:
-    """Return w = Sv, where S(i, labels(i)) = true: w(i) = v(labels(i)). Both vectors are full."""
+    """Return w(i) = v(labels(i)), where both vectors are full."""
     return Vector._of(perform("lookup", indexing.lookup, labels._read(), values._read()))
 
 
 def rank_entries(x: Any) -> Any:
     """Return the position of each entry in ascending order of value; equal values keep their order.
 
-    x is a full Vector or a Matrix; the result has its pattern, and INT64 values.
+    x is a full Vector or a Matrix; the result has the same pattern, and INT64 values.
     """
     return x._of(perform("rank", ordering.rank_entries, x._read()))
 
 
 def random_order(A: Matrix, seed: int) -> Vector:
-    """Return the position, INT64, of each vertex of A in a random order."""
+    """Return the INT64 position of each vertex of A in a random order."""
     return Vector._of(perform("order", hashed_random.random_order, A._read(), seed))
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the position of each value among the sorted distinct values, and the count of these.
+    """Return the rank of each value among the sorted distinct values, and their number.
 
-    x is a full Vector or a Matrix; the result has its pattern, and INT64 values.
+    x is a full Vector or a Matrix; the result has the same pattern, and INT64 values.
     """
     numbers, count = perform("number", ordering.number_values, x._read())
     return x._of(numbers), count
 
 
 def renumber(labels: Vector) -> tuple[Vector, int]:
-    """Renumber the labels that occur as 0, 1, ... in ascending order; return their count as well.
+    """Map the distinct labels to 0, 1, ... in ascending order, and also return their number.
 
-    `labels` is full, with integers below its size.
+    `labels` is full and holds integers below its size.
     """
     numbers, count = perform("number", indexing.renumber, labels._read())
     return Vector._of(numbers), count

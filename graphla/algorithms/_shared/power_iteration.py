@@ -1,4 +1,4 @@
-"""Helpers of iterative algorithms: start vectors, norms, and the error for non-convergence."""
+"""Helpers for iterative algorithms: start vectors, norms, and the convergence error."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidV
 
 
 class ConvergenceError(GraphblasException, RuntimeError):
-    """An iteration that did not converge within its maximum number of rounds."""
+    """Raised if an iteration does not converge within its maximum number of rounds."""
 
 
 def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
-    """Return the error of an iteration that still changed by `change` in its last round."""
+    """Return the error for an iteration that still changed by `change` in its last round."""
     return ConvergenceError(
         f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
         f"than {least:.3g}: the tolerance times the number of vertices"
@@ -34,9 +34,9 @@ def full(value: Any, n: int, dtype: Any = float) -> Vector:
 
 
 def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Return a Vector from a Vector or a mapping, without entries at vertices that it lacks.
+    """Convert a Vector or a mapping to a Vector; missing vertices have no entry.
 
-    With dtype None the dtype of the values is kept.
+    If `dtype` is None, the dtype of the values is kept.
     """
     if isinstance(values, Vector):
         if values.size != n:
@@ -53,7 +53,7 @@ def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
 
 
 def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Return a full Vector from a Vector or a mapping, with 0 at vertices that it lacks."""
+    """Convert a Vector or a mapping to a full Vector; missing vertices get 0."""
     start = full(0, n, dtype)
     # x⟨g⟩ = g
     some = as_vector(name, values, n, dtype)
@@ -62,7 +62,7 @@ def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector
 
 
 def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Return x = g / Σ g as a full vector that adds up to 1, with 0 where g has no entry."""
+    """Return g / Σ g as a full vector, which adds up to 1 and is 0 where g has no entry."""
     some = as_vector(name, values, n)
     total = some.reduce(monoid.plus).get(0)
     if not 0 < total < math.inf or some.select("<", 0).nvals:
@@ -79,7 +79,7 @@ def normalize(x: Vector) -> Vector:
     """Return x / √Σ x², or 0 if x is 0."""
     length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
     if not 0 < length < math.inf:
-        # The squares overflow or underflow, so divide by the largest value first.
+        # The sum of squares overflowed or underflowed, so divide by the largest value first.
         greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
         if 0 < greatest < math.inf:
             return normalize(x.apply(binary.truediv, right=greatest).new())
@@ -87,5 +87,5 @@ def normalize(x: Vector) -> Vector:
 
 
 def distance(x: Vector, y: Vector) -> float:
-    """Return Σ |x - y| of two full vectors."""
+    """Return Σ |x - y| for two full vectors."""
     return norm(binary.minus(x & y).new())

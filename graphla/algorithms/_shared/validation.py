@@ -1,4 +1,4 @@
-"""Checks of the arguments of algorithms. Each refuses a wrong argument in one sentence."""
+"""Checks for the arguments of algorithms. The message of each error is one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValu
 
 
 def adjacency(A: Any) -> Matrix:
-    """Return A, or the Matrix that an expression computes; refuse one that is not square."""
+    """Return A, or the Matrix that an expression computes; raise an error unless it is square."""
     if not isinstance(A, Matrix):
         if not isinstance(A, MatrixExpression):
             raise TypeError(
@@ -40,13 +40,15 @@ def adjacency(A: Any) -> Matrix:
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether `given` is a GPU array or has no positions (a set, a generator)."""
+    """Return whether `given` is a GPU array or cannot be indexed (a set or a generator)."""
+    if given is None or type(given) in (bool, int, float, str):  # the usual arguments, for speed
+        return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
     return has_no_places or is_on_card(given)
 
 
 def as_list(given: Any) -> Any:
-    """Return a list for a collection without positions, a NumPy array for a GPU array."""
+    """Convert a set or generator to a list, and a GPU array to a NumPy array."""
     if not is_loose(given):
         return given
     if not is_on_card(given):
@@ -66,7 +68,7 @@ def vertex(source: Any, n: int, name: str = "source") -> int:
 
 
 def vertices(name: str, given: Any, n: int) -> np.ndarray:
-    """Return `given` as an INT64 array of vertices from 0 to n - 1; all vertices for None."""
+    """Return `given` as an INT64 array of vertices from 0 to n - 1; None means all vertices."""
     if given is None:
         return np.arange(n)
     try:
@@ -84,13 +86,13 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
 
 
 def distinct(name: str, given: Any, n: int) -> np.ndarray:
-    """Return `given` as a sorted INT64 array of distinct vertices; all vertices for None."""
+    """Return `given` as a sorted INT64 array of distinct vertices; None means all vertices."""
     listed = vertices(name, given, n)
     return listed if given is None else np.unique(listed)
 
 
 def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
-    """Return `value` as a dtype; refuse one whose name is not in `names`."""
+    """Return `value` as a dtype; raise an error if its name is not in `names`."""
     try:
         dtype = lookup_dtype(value)
     except (TypeError, ValueError):
@@ -103,7 +105,7 @@ def one_of(name: str, value: Any, names: tuple[str, ...]) -> DataType:
 def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector:
     """Return `source`, one vertex or several, as an array of distinct INT32 vertices.
 
-    A Vector, whose entries are at the sources, is returned itself.
+    A Vector with entries at the sources is returned unchanged.
     """
     if type(source) is int:
         return np.array((vertex(source, A.nrows, name),), np.int32)
@@ -121,7 +123,7 @@ def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector
 
 
 def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
-    """x(s) = value at each source s: return a Vector on the device of A."""
+    """Return a Vector with `value` at each source, on the device of A."""
     with config.set(device=A.device):
         chosen = sources(source, A)
         if isinstance(chosen, Vector):
@@ -132,7 +134,7 @@ def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
 
 
 def count(name: str, value: Any, least: int) -> int:
-    """Return `value` as an int; refuse one below `least`."""
+    """Return `value` as an int; raise an error if it is below `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {value!r} ({type(value).__name__})")
     if value < least:
@@ -141,7 +143,7 @@ def count(name: str, value: Any, least: int) -> int:
 
 
 def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
-    """Return `value` as a float; refuse one that is not from `low` to `high`."""
+    """Return `value` as a float; raise an error if it is not from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, not {value!r} ({type(value).__name__})")
     if not low <= float(value) <= high:
@@ -150,7 +152,7 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
 
 
 def weighs(name: str, weight: Any) -> bool:
-    """Return whether `weight` asks for the values of A, by True or by a name as in NetworkX."""
+    """Return whether to use the values of A: `weight` is True, or a name as in NetworkX."""
     if weight is None or isinstance(weight, (bool, np.bool_)):
         return bool(weight)
     if isinstance(weight, str):
@@ -159,7 +161,7 @@ def weighs(name: str, weight: Any) -> bool:
 
 
 def numbers(A: Matrix) -> None:
-    """Refuse an edge whose weight is NaN."""
+    """Raise an error if a weight is NaN."""
     if not A.nvals or not is_floating(A):
         return
     least = extent(A)[0]
@@ -171,10 +173,10 @@ def numbers(A: Matrix) -> None:
 
 
 def nonnegative(A: Matrix) -> None:
-    """Refuse an edge whose weight is below 0 or NaN."""
+    """Raise an error if a weight is below 0 or NaN."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
         return
-    if extent(A)[0] >= 0:  # False if it is NaN
+    if extent(A)[0] >= 0:  # false if the minimum is NaN
         return
     wrong = select.valuelt(A, 0).new()
     if not wrong.nvals and is_floating(A):
@@ -188,7 +190,7 @@ def nonnegative(A: Matrix) -> None:
 
 
 def positive(A: Matrix) -> None:
-    """Refuse an edge whose weight is not above 0."""
+    """Raise an error if a weight is not above 0."""
     nonnegative(A)
     if not A.nvals or extent(A)[0] > 0:
         return
@@ -200,7 +202,7 @@ def positive(A: Matrix) -> None:
 
 
 def at_most(A: Matrix, most: int) -> None:
-    """Refuse an edge whose weight exceeds `most`."""
+    """Raise an error if a weight exceeds `most`."""
     if not A.nvals or extent(A)[1] <= most:
         return
     wrong = select.valuegt(A, most).new()
@@ -213,13 +215,13 @@ def at_most(A: Matrix, most: int) -> None:
 
 
 def within_unit(A: Matrix) -> None:
-    """Refuse an edge whose weight is not a probability, from 0 to 1."""
+    """Raise an error if a weight is not a probability from 0 to 1."""
     nonnegative(A)
     at_most(A, 1)
 
 
 def symmetric(A: Matrix) -> None:
-    """Refuse an edge i -> j without the edge j -> i."""
+    """Raise an error if there is an edge i -> j without the edge j -> i."""
     if is_symmetric(A):
         return
     i, j = first_entry(A.dup(mask=~A.T.new().S))
@@ -235,6 +237,6 @@ def is_floating(A: Matrix) -> bool:
 
 
 def first_entry(A: Matrix) -> tuple[int, int]:
-    """Return the row and the column of the first entry of A, which has at least one."""
+    """Return the row and the column of the first entry of A, which must not be empty."""
     rows, columns, _ = A.to_coo(values=False)
     return int(rows[0]), int(columns[0])

@@ -13,7 +13,7 @@ from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 NO_PLACE = (np.int64(0), np.int64(0))
-"""Placeholder for the row and the column, for operators that read neither."""
+"""The row and column passed to operators that read neither."""
 
 
 def cast(a: Any, dtype: Any) -> Any:
@@ -23,7 +23,7 @@ def cast(a: Any, dtype: Any) -> Any:
 
 
 def apply(a: Any, op: TypedUnaryOp) -> Any:
-    """Return op(x) for every value x. If op is not positional, `a` may be a bitmap or full."""
+    """Return op(x) for every value x. If op is not positional, `a` may also be a dense vector."""
     x = cast_values(a.values, op.type.np_type)
     if op.is_positional:
         return with_values(a, of_size(op.numpy(x, *places(a)), a.nvals))
@@ -33,9 +33,9 @@ def apply(a: Any, op: TypedUnaryOp) -> Any:
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """Return op(value, x) or op(x, value) for every value x; `side` names the scalar's operand.
+    """Return op(value, x) or op(x, value) for every value x; `side` says which operand is `value`.
 
-    A positional operator receives the position of the entry as the position of the scalar.
+    For a positional operator, both operands have the position of x's entry.
     """
     x_type, y_type = op.type.np_type, op.type2.np_type
     if op.is_positional:
@@ -59,7 +59,7 @@ def apply_index(a: V, op: TypedIndexUnaryOp, thunk: Any) -> V:
 
 
 def at_places(a: Any, op: Any, thunk: Any) -> Array:
-    """Return the values of op(x, i, j, thunk) for all entries."""
+    """Return op(x, i, j, thunk) for all entries."""
     i, j = places(a) if op.is_positional else NO_PLACE
     x = cast_values(a.values, op.type.np_type)
     return op.numpy(x, i, j, scalar(thunk, op.thunk_type.np_type))
@@ -79,7 +79,7 @@ def places(a: Any, which: Array | None = None) -> tuple[Any, Any]:
 
 
 def of_size(values: Any, size: int) -> Array:
-    """Return an array of `size` values, repeating a single value if necessary."""
+    """Return an array of `size` values; a single value is repeated if necessary."""
     if getattr(values, "ndim", 0) == 1 and values.size == size:
         return values
     return repeat_value(np.asarray(values), size)

@@ -1,4 +1,4 @@
-"""The write rule, C⟨mask, replace⟩ = accum(C, T), with NumPy and with Numba.
+"""The write rule, C⟨mask, replace⟩ = accum(C, T), in NumPy and in Numba.
 
 T may have entries that the mask forbids. `graphla.backends.write_rule` lists the cases.
 """
@@ -62,7 +62,7 @@ def write_matrix(
 
 
 def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
-    """Return the entries of C that the write keeps, as `remains` says."""
+    """Return the entries of C that the write does not remove, according to `remains`."""
     if remains == "ANYWHERE" or not c.nvals:
         return c
     if remains == "NOWHERE":
@@ -156,7 +156,7 @@ def _scatter_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a sparse t, whose entries the mask allows.
+    """Write a sparse t. The mask must allow all of its entries.
 
     Compute the new values before the first write, so that a failure leaves C unchanged.
     """
@@ -180,7 +180,7 @@ def _scatter_into(
 def _scatter_and_delete(
     c: DenseVector, places: Array, new: Array, mask: Any, remains: Remains, in_place: bool
 ) -> DenseVector:
-    """Write the values `new` at `places` (positions); delete entries of C that do not remain."""
+    """Write the values `new` at the positions `places`; delete entries of C that do not remain."""
     listed, values = mask.indices, _own_array(c.values, in_place)
     if remains == "OUTSIDE" and listed is not None and not mask.complement:
         if not isinstance(c, FullVector):
@@ -214,7 +214,7 @@ def _copy_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a dense t, one index after another."""
+    """Write a dense t with operations on whole arrays."""
     inside = None if mask is None else flag_allowed(mask)
     t_there = t.present if isinstance(t, BitmapVector) else None
     c_there = c.present if isinstance(c, BitmapVector) else None
@@ -240,10 +240,9 @@ def _copy_into(
 def _accumulate(
     accum: TypedBinaryOp, old: Array, places: Array, t_values: Array, new: Array, both: Any
 ) -> Array:
-    """Return `new` with accum(old, t) at the positions that have an entry in both w and t.
+    """Return `new`, with accum(old, t) where both w and t have an entry.
 
-    `both` flags the entries of t that have a partner in w; `places` holds the indices of these
-    partners.
+    `both` flags the entries of t at whose index w has an entry; `places` holds these indices.
     """
     x = cast_values(old[places], accum.type.np_type)
     y = cast_values(t_values[both], accum.type2.np_type)
@@ -286,8 +285,8 @@ def _write_numba(
 ) -> BitmapVector | None:
     """Write with a compiled loop; return None if no loop handles the case.
 
-    No loop handles a sparse t if w is sparse as well or may lose entries, nor a full t if w is
-    sparse.
+    These cases are not handled: a sparse t if w is sparse too or may lose entries, and a full t if
+    w is sparse.
     """
     if isinstance(t, SparseVector):
         if remains != "ANYWHERE" or isinstance(c, SparseVector):
@@ -298,8 +297,8 @@ def _write_numba(
     if isinstance(c, SparseVector):
         if isinstance(t, FullVector):
             return None
-        # The result has about as many entries as t, which is a bitmap. So w becomes a bitmap as
-        # well.
+        # The result has about as many entries as t, which is a bitmap. So w is converted to a
+        # bitmap too.
         in_place = not is_iso(c.values) and c.values.dtype == dtype
         c = to_bitmap(c)
     if accum is None and mask is None and isinstance(t, BitmapVector):
@@ -310,7 +309,7 @@ def _write_numba(
 def _fill(
     c: BitmapVector, t: BitmapVector, dtype: Any, in_place: bool, threads: int
 ) -> BitmapVector:
-    """Write all entries of t over those of w; w loses no entry."""
+    """Write all entries of t into w, without removing entries of w."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=lookup_dtype(dtype))
     whole = t.size // 8
@@ -376,7 +375,7 @@ def _dtype_of_reads(accum: TypedBinaryOp | None, dtype: Any) -> DataType | None:
 
 
 def _own(c: BitmapVector, dtype: Any, in_place: bool) -> tuple[Array, Array]:
-    """Return the arrays to write into: those of c, or copies."""
+    """Return the arrays to write into: those of `c` itself, or copies."""
     if in_place:
         return c.present, c.values
     return c.present.copy(), c.values.astype(dtype, order="C")

@@ -1,4 +1,4 @@
-"""The CPU: NumPy, SciPy, and compiled loops where they pay."""
+"""The CPU backend: NumPy, SciPy, and compiled loops where they are faster."""
 
 # ruff: noqa: F401
 
@@ -19,6 +19,7 @@ from graphla.backends.cpu.convert import (
     asarray,
     full,
     owns,
+    repeat,
     sort,
     to_bitmap,
     to_host,

@@ -1,4 +1,4 @@
-"""Betweenness: add up dependencies on shortest paths in Numba; threads share the sources."""
+"""Betweenness: a Numba loop adds up dependencies on shortest paths; threads share the sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graphla.formats import Array, is_iso
 from graphla.settings import config
 
 PARTS = 8
-"""Number of parts per thread into which the sources are cut."""
+"""Number of parts per thread into which the list of sources is divided."""
 
 
 def dependencies(request: Dependencies) -> DependenciesResult | None:

@@ -1,9 +1,9 @@
 """Breadth-first search: a compiled loop, or a loop of products in NumPy.
 
-The compiled loop (`loops/bfs`) runs all levels. It returns to this module before each pull, which
-several threads may share, and also after each level if a recorder is active. A search of a large
-matrix runs in another thread, so that Ctrl-C reaches the thread that waits: that thread sets a
-flag, which the loops read at each level and every few thousand edges.
+The compiled loop (`loops/bfs`) runs all levels. It returns to this module before each pull, so that
+several threads can share the pull. While a recorder is active, it also returns after each level. To
+keep Ctrl-C responsive, the search of a large matrix runs in another thread. On Ctrl-C, the waiting
+thread sets a flag, which the loops read at each level and every few thousand edges.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from semirings.semiring import any_secondi, min_secondi
 BYTE_LEVELS = 255
 """The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
 EDGES = 2 * int(loops.ROOM)
-"""Length of a push's list of edges: ROOM targets, then ROOM sources."""
+"""Length of the array of a push's edges: ROOM targets, then ROOM sources."""
 FEW = 64
-"""Up to this many starts are marked one by one."""
+"""Maximum number of starts that are marked one by one."""
 PULLS = 32
-"""Number of parts into which a pull is cut for the threads."""
+"""Number of parts into which a pull is divided among threads."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -48,10 +48,11 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 class BfsTuning:
     """Parameters of a search, measured on two cores (docs/performance/findings.md)."""
 
-    apart: int = 1 << 20  # with as many vertices plus entries, another thread searches
-    wide: int = 1 << 17  # with more unreached vertices, a pull uses a second thread
+    # Number of vertices plus entries from which the search runs in another thread.
+    apart: int = 1 << 20
+    wide: int = 1 << 17  # number of unreached vertices above which a pull uses a second thread
     # Costs in NumPy; the unit is the cost of one entry that a pull reads.
-    stopping: float = 0.6  # factor for the entries of a pull, as rows often end early
+    stopping: float = 0.6  # factor on the cost of a pull, because rows often end early
     pushed: float = 2.0  # cost of one entry that a push reads
 
 
@@ -123,7 +124,7 @@ def choose_direction(
 ) -> Towards:
     """Return the cheaper direction: "push" along `edges` edges, or "pull" to `left` vertices.
 
-    If `wanted` is not "auto", it is returned. Without a CSC the direction is "push".
+    If `wanted` is not "auto", it is the result. Without a CSC matrix the result is "push".
     """
     if into is None or wanted == "push":
         return "push"
@@ -173,7 +174,7 @@ def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsRe
 
 
 class _Search:
-    """The state of a compiled search. The loop runs all levels per call, or one if traced."""
+    """The state of a compiled search. A call of the loop runs all levels, or one if traced."""
 
     def __init__(self, request: Search, threads: int, stop: Array) -> None:
         self.request, self.threads = request, threads
@@ -193,7 +194,7 @@ class _Search:
             levels[starts] = 0
         if has_parents:
             parents[starts] = starts
-        firsts = parents  # a placeholder that is not read
+        firsts = parents  # a placeholder that the loop does not read
         if request.plan is not None:
             firsts = request.plan.first
         elif into is not None:
@@ -214,7 +215,7 @@ class _Search:
             limit=request.limit,
             deepest=BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER,
         )
-        # The dtypes of all other arrays are fixed.
+        # The dtypes of all other arrays are always the same.
         self.types = out.indptr.dtype, pulled.indptr.dtype, levels.dtype
         operands = (self.graph, self.work, self.rule)
         self.loop = load("bfs.search", self.spec, operands, self.types)
@@ -235,7 +236,10 @@ class _Search:
                 self.record(before, state, perf_counter() - begin)
 
     def pull(self) -> int:
-        """Run one pull, by several threads if many vertices are left; return how many it finds."""
+        """Run a pull and return how many vertices it finds.
+
+        If many vertices are left, several threads share the pull.
+        """
         operands, state = (self.graph, self.work, self.rule), self.work.state
         loop = load("bfs.pull_words", self.spec, operands, self.types)
         arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])
@@ -282,7 +286,7 @@ def mark(n: int, vertices: Array) -> Array:
 
 
 def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
-    """Return a bit map of the vertices that a search skips: idle or masked. Bits past n are set."""
+    """Return a bit map of the vertices that a search skips (idle or masked) and of bits past n."""
     words = np.zeros((n + 63) >> 6, _word)
     if plan is not None:
         halves = words.view(np.uint32)

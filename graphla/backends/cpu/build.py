@@ -1,4 +1,4 @@
-"""Build a vector or a matrix from entries in any order; duplicates are combined or refused."""
+"""Build a vector or a matrix from entries in any order; duplicates are combined or are an error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 
 PARTS = 16
-"""Number of parts in which duplicates are combined; the scratch memory of a part is then small."""
+"""Number of parts in which duplicates are combined; more parts take less scratch memory."""
 
 
 def build_vector(
@@ -56,7 +56,7 @@ def build_matrix(
     Without `dup_op`, a position that occurs twice raises an error.
     """
     memory.require_offsets(nrows, "rows", values.size)
-    # Iso values need not be moved. Sorting only the positions beats SciPy's counting sorts.
+    # Iso values need not be moved, and sorting only the positions is faster than SciPy's sorts.
     if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
         return _build_scipy(nrows, ncols, rows, columns, values, dup_op)
     return _build_numpy(nrows, ncols, rows, columns, values, dup_op)
@@ -129,7 +129,8 @@ def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
         return a
     first = flag_run_starts(a.indices)
     starts = a.indptr[:-1]
-    first[starts[starts < size]] = True  # the same column in the next row is not a duplicate
+    # An entry with the same column in the next row is not a duplicate.
+    first[starts[starts < size]] = True
     kept = int(first.sum())
     if kept == size:
         return a

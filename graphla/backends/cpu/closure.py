@@ -36,13 +36,15 @@ from semirings.structures import TypedSemiring
 class ClosureTuning:
     """Parameters of closures, measured on two cores."""
 
-    small: int = 1 << 14  # from this many entries plus vertices on, another thread is used
-    # The first delta, in mean weights, is edges_ahead / mean degree, and at least least_ahead.
+    # Below this number of entries plus vertices, the closure runs in the calling thread.
+    small: int = 1 << 14
+    # The first delta is the mean weight times max(edges_ahead / mean degree, least_ahead).
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
-    relative: float = 0.5  # the first delta for products, as a fraction of the best value
-    check: int = 1024  # entries between two tests of the stop flag and of delta
-    # Delta in NumPy, in mean weights. It is wide because a round takes at least 100 microseconds.
+    # The first delta, as a fraction of the best value, if ⊗ multiplies floats.
+    relative: float = 0.5
+    check: int = 1024  # number of entries between two tests of the stop flag and of delta
+    # Delta in NumPy, in mean weights. It is large because a round takes at least 100 microseconds.
     numpy_ahead: float = 16.0
     # NumPy looks for a cycle of parents after every numpy_cycle_check * nvals products.
     numpy_cycle_check: int = 4
@@ -53,7 +55,7 @@ TUNING = ClosureTuning()
 
 
 def closure(request: Closure) -> ClosureResult:
-    """x = x ⊕ xA, until nothing improves, `enough` is reached, or `limit` products have run."""
+    """x = x ⊕ xA, until x no longer changes, `enough` is reached, or `limit` products have run."""
     out, how = request.out, request.how == "near_far"
     key = ("closure", out.indptr.dtype, out.values.dtype, request.semiring, how)
     if compiles_traversal(out.nvals, out.nrows, key, request.semiring):
@@ -135,7 +137,7 @@ class _Numba:
         return ClosureResult(values, parents, depth, trace, overflowed, settled)
 
     def _settle(self, trace: list[Level]) -> bool:
-        """Run the loop until it ends, look for cycles, and return whether the closure settled."""
+        """Run the loop to its end and look for cycles; return whether the closure converged."""
         state = self.state
         while True:
             begin, before = perf_counter(), int(state[loops.DEPTH])
@@ -147,9 +149,8 @@ class _Numba:
                 state[loops.MADE] = 0
                 self.most *= 2
             elif status == loops.PAUSED and self._is_enough():
-                state[loops.OVERFLOWED] = (
-                    0  # the wanted values are final; other overflows do not matter
-                )
+                # The wanted values are final; overflows elsewhere do not matter.
+                state[loops.OVERFLOWED] = 0
                 return True
             elif status != loops.PAUSED:
                 return status == loops.FINISHED
@@ -162,7 +163,7 @@ class _Numba:
         return self.loop(*self.arguments, request.limit, request.turns, self.most, self.steps)
 
     def _is_enough(self) -> bool:
-        """Return whether the wanted values are no worse than the best of the pending ones."""
+        """Return whether no pending value can improve the wanted values any more."""
         enough = self.request.enough
         if enough is None or self.request.how != "near_far":
             return False
@@ -185,7 +186,7 @@ def _is_final(
 
 
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
-    """Return the first delta: the weight of a few edges; the longer the rows, the fewer edges.
+    """Return the first delta, the weight of a few edges. It is smaller if the rows are long.
 
     On road networks 4 to 8 mean weights are best. The loop adapts delta to the graph.
     """
@@ -214,9 +215,10 @@ def _as_finite(delta: float, semiring: TypedSemiring) -> Any:
 def _closure_numpy(request: Closure) -> ClosureResult:
     """Compute a closure in rounds, each of which multiplies only entries that have changed.
 
-    An entry that has not changed gives a term that x already contains, and ⊕ is idempotent. So a
-    round gives the result of the whole product, whatever ⊗ is. Under `near_far` a round multiplies
-    only the entries within delta of the best one; the order of products does not matter there.
+    An unchanged entry yields only terms that x already contains, and ⊕ is idempotent. So a round
+    returns the same result as the whole product, whatever ⊗ is. With `near_far`, a round multiplies
+    only the entries within delta of the best one; this is correct because the order of products
+    does not matter there.
     """
     out, semiring, tuning = request.out, request.semiring, current(TUNING)
     n, monoid = out.nrows, semiring.monoid
@@ -265,8 +267,9 @@ def _product(
 ) -> tuple[int, Array, Array, Array, bool]:
     """Return the edges, the vertices reached, their values and parents, and an overflow flag.
 
-    A term that overflows is left out. The terms of a vertex are combined in order of their sources.
-    The parent is the first source whose term equals the result, or any source if no term does.
+    Terms that overflow are omitted. The terms of a vertex are combined in the order of their
+    sources. The parent is the first source whose term equals the result, or any source if no term
+    does.
     """
     starts = out.indptr[frontier]
     counts = out.indptr[frontier + 1] - starts
@@ -303,8 +306,8 @@ def _product(
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
     folded = fold_runs(terms, runs, semiring.monoid)
-    # Of several assignments to an element the last one wins. So assign in reverse order: the first
-    # matching source wins.
+    # If an element is assigned several times, the last value remains. So assign in reverse order:
+    # the first matching source remains.
     by = k[runs]
     run = np.cumsum(first) - 1
     fits = _same(terms, folded[run]).nonzero()[0][::-1]
@@ -337,8 +340,8 @@ def _near(values: Array, monoid: Any, delta: float) -> Array:
 def has_cycle(parent: Array) -> bool:
     """Return whether the parents contain a cycle of at least two vertices.
 
-    Pointer jumping: after log2(n) rounds each vertex knows an ancestor at least n steps above it.
-    That ancestor is a root (its own parent) or lies on a cycle.
+    The function uses pointer jumping: after log2(n) rounds each vertex knows an ancestor at least n
+    steps above it. That ancestor is a root (its own parent) or is on a cycle.
     """
     up = parent
     for _ in range(int(parent.size).bit_length()):

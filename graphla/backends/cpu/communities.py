@@ -18,7 +18,7 @@ from graphla.settings import config
 
 
 def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
-    """Return the labels after `rounds` rounds; None without a compiled loop."""
+    """Return the labels after `rounds` rounds, or None without a compiled loop."""
     n, threads = links.nrows, config.threads
     if not compiles(links.nvals, size=n):
         return None
@@ -53,7 +53,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
 
 
 def move_communities(request: CommunityMoves) -> Array:
-    """Return the communities when no move of a single vertex raises the modularity any more."""
+    """Return communities for which no move of a single vertex increases the modularity."""
     links = request.links
     if compiles(links.nvals, size=links.nrows):
         return _move_communities_numba(request)

@@ -43,5 +43,6 @@ def label_by_search(a: Csr, connection: str) -> Array:
     matrix = csr_array((ones, a.indices, a.indptr), shape=(a.nrows, a.ncols))
     count, labels = connected_components(matrix, directed=True, connection=connection)
     least = np.empty(count, np.int64)
-    least[labels[::-1]] = np.arange(a.nrows)[::-1]  # the last write wins
+    # If a label is assigned several times, the last write remains.
+    least[labels[::-1]] = np.arange(a.nrows)[::-1]
     return least[labels]

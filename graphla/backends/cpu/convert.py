@@ -15,7 +15,7 @@ from graphla.compilers.numba import load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso
 
 MERGE_PRICE = 0
-"""Cost of a merge of sparse vectors, in entries, in addition to the entries that it rewrites."""
+"""Fixed cost of merging sparse vectors, in units of the cost of rewriting one entry."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -24,13 +24,18 @@ def asarray(values: Any, dtype: Any = None) -> Array:
 
 
 def to_host(array: Array) -> np.ndarray:
-    """Return the array itself."""
+    """Return the array itself, which is already on the host."""
     return array
 
 
 def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array that repeats one value `size` times."""
     return np.full(size, value, dtype)
+
+
+def repeat(value: Any, size: int) -> Array:
+    """Return `size` copies of a NumPy scalar, as an iso array, which must not be written."""
+    return repeat_value(np.full(1, value, value.dtype), size)
 
 
 def arange(size: int, dtype: Any) -> Array:

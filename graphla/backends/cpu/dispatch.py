@@ -12,8 +12,10 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
-"""From this size on, a compiled loop needs at least size / 16 entries, because the loop's scratch
-memory grows with the size."""
+"""If the size exceeds this, a compiled loop is used only for at least size / 16 entries.
+
+The scratch memory of a loop grows with the size.
+"""
 
 ready: set[tuple] = set()
 """Keys of the loaded traversal loops: the kind of traversal and its dtypes."""
@@ -37,7 +39,8 @@ def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
 def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None = None) -> bool:
     """Return whether a traversal uses a compiled loop.
 
-    If the loop is loaded (its `key` is in `ready`), it beats NumPy even on the smallest matrix.
+    If the loop is loaded (its `key` is in `ready`), it is faster than NumPy for matrices of any
+    size.
     """
     if compiles(entries, op, size):
         return True
@@ -46,7 +49,7 @@ def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None =
 
 @lru_cache(maxsize=4096)
 def has_loop_form(op: TypedOp) -> bool:
-    """Return whether an operator can be printed for Numba; one written in C++ cannot."""
+    """Return whether an operator can be translated for Numba; operators written in C++ cannot."""
     if isinstance(op, TypedBinaryOp):
         return op.source_numba("f") is not None
     if isinstance(op, TypedMonoid):

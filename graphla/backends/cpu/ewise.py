@@ -25,21 +25,23 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""Compiled loops pay off from SIMPLE times `config.compile_threshold` entries on, because NumPy is
-fast at these operations."""
+"""Factor on `config.compile_threshold` for operations that are fast in NumPy."""
 SHORT = 1 << 15
-"""If two vectors have at most this many entries in total, the result arrays have room for all of
-them, because counting the result first would take longer than the loop."""
+"""Maximum total number of entries of two vectors whose result is not counted first.
+
+The arrays for the result have space for all of these entries. Counting would take longer than the
+loop itself.
+"""
 FROM_ZERO = np.zeros(1, np.int32)
-"""Start offsets of the rows of a vector, which is treated as a single row: it begins at 0."""
+"""The array of row starts for a vector, which is treated as a single row that starts at 0."""
 V = TypeVar("V", SparseVector, Csr)
 
 
 def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-    """Return op(x, y) where both have an entry, and the only entry where one has none.
+    """Return op(x, y) where both have an entry, and the single entry where only one has.
 
-    If `left` and `right` are given, they replace the missing operand: an entry that only a has
-    becomes op(x, right), and an entry that only b has becomes op(left, y).
+    If `left` and `right` are given, they replace missing entries: an entry that only a has becomes
+    op(x, right), and an entry that only b has becomes op(left, y).
     """
     if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
         return _union_numba(a, b, op, left, right, config.threads)
@@ -61,7 +63,7 @@ def combine(
     left: Any = None,
     right: Any = None,
 ) -> AnyVector | None:
-    """Return op(v, w) if both are full and op is not positional, otherwise None."""
+    """Return op(v, w) if v and w are full and op is not positional, otherwise None."""
     if op.is_positional or not isinstance(v, FullVector) or not isinstance(w, FullVector):
         return None
     return FullVector(v.size, combine_values(v.values, w.values, op))
@@ -75,7 +77,7 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> Any:
-    """Return the union with values of `dtype`; without op, take y where both have an entry."""
+    """Return the union with values of `dtype`; without op, use b's value where both have one."""
     if _share_places(a, b):
         return with_values(a, _both(a, b, None, None, op, dtype))
     if not b.nvals:
@@ -85,13 +87,13 @@ def merge(
     a_keys, b_keys = _keys_of(a), _keys_of(b)
     flipped = a_keys.size < b_keys.size
     large, small = (b_keys, a_keys) if flipped else (a_keys, b_keys)
-    # For each key of the small side: its position in the large side, or where to insert it.
+    # The position in the large operand where each key of the small one is, or would be inserted.
     spots = large.searchsorted(small)
     found = _found(large, small, spots)
     alone = ~found
     new = alone.nonzero()[0]
-    # Positions in the result of the keys that only the small side has. All other positions hold
-    # the keys of the large side.
+    # Positions in the result of the keys that only the small operand has. All other positions get
+    # the keys of the large operand.
     places = spots[new] + np.arange(new.size)
     is_large = np.ones(large.size + new.size, bool)
     is_large[places] = False
@@ -130,12 +132,12 @@ def _intersection_numpy(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _share_places(a: Any, b: Any) -> bool:
-    """Return whether the entries of both are known to have the same positions."""
+    """Return whether a and b are known to have entries at the same positions."""
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 
 def _keys_of(a: Any) -> Array:
-    """Return one key per entry: an integer that increases with the entry's position."""
+    """Return an integer key for each entry. Keys increase with the position of the entry."""
     return a.indices if isinstance(a, SparseVector) else keys_of(a)
 
 
@@ -146,7 +148,7 @@ def _from_keys(like: Any, keys: Array, values: Array) -> Any:
 
 
 def _found(large: Array, small: Array, spots: Array) -> Array:
-    """Return whether each key of `small` is in `large`.
+    """Return, for each key of `small`, whether `large` contains it.
 
     `spots` holds the position in `large` at which each key is, or would be inserted.
     """
@@ -163,7 +165,7 @@ def _both(
     op: TypedBinaryOp | None,
     dtype: np.dtype[Any],
 ) -> Array:
-    """Return op(x, y) for entries `in_a` of a and `in_b` of b, which have the same positions."""
+    """Combine entries `in_a` of a with entries `in_b` of b; both have the same positions."""
     y = b.values if in_b is None else gather(b.values, in_b)
     if op is None:
         return cast_values(y, dtype)
@@ -176,7 +178,7 @@ def _both(
 
 
 def combine_values(x: Array, y: Array, op: TypedBinaryOp) -> Array:
-    """Return op of each pair of values, iso if both are iso. op must not be positional."""
+    """Return op(x, y) for each pair of values; iso if both are iso. op must not be positional."""
     x, y = cast_values(x, op.type.np_type), cast_values(y, op.type2.np_type)
     if x.size > 1 and is_iso(x) and is_iso(y):
         return repeat_value(op.numpy(x[:1], y[:1]), x.size)
@@ -191,7 +193,7 @@ def _alone(
     fill: Any,
     is_right: bool,
 ) -> Array:
-    """Return the values of entries that only one side has.
+    """Return the values of entries that only one operand has.
 
     They are cast to `dtype`, or combined with the fill value by op.
     """
@@ -236,7 +238,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
         indptr = offsets(sizes - counts)
         room = int(indptr[-1])
     indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
-    lone = op.return_type  # the dtype to which the loop casts an entry that only one side has
+    lone = op.return_type  # the dtype to which the loop casts entries of only one operand
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
     b_values, b_step = values_of(b.values, wanted=lone if op.type2 is lone else None)
     fills = (_fill(left, op.type.np_type), _fill(right, op.type2.np_type))
@@ -250,7 +252,10 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
 
 
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
-    """Return the indptr of each operand, and the parts of the rows; a vector is a row per part."""
+    """Return the indptr of each operand, and the parts into which the rows are divided.
+
+    A vector is divided into one row per part.
+    """
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
     count = parts_for_threads(a.nvals + b.nvals, threads)
@@ -266,7 +271,7 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
 
 
 def _is_short(a: Any, b: Any, parts: Parts) -> bool:
-    """Return whether to allocate room for all entries of both, without counting the result."""
+    """Return whether to allocate space for all entries of both, instead of counting the result."""
     return isinstance(a, SparseVector) and len(parts) == 1 and a.nvals + b.nvals <= SHORT
 
 
@@ -285,7 +290,7 @@ def _fill(value: Any, dtype: Any) -> Array:
 
 
 def _like(a: V, indptr: Array, indices: Array, values: Array, ends: list[int]) -> V:
-    """Return the entries as a vector or a matrix, like `a`; `ends` holds the end of each part."""
+    """Return a vector or matrix like `a` with these entries; `ends` holds the end of each part."""
     if isinstance(a, SparseVector):
         return SparseVector(a.size, indices[: ends[-1]], values[: ends[-1]])
     return Csr(a.nrows, a.ncols, indptr, indices, values)

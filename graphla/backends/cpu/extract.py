@@ -33,7 +33,10 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Return where the entry at i (or (i, j)) is, or would be inserted, and whether it exists."""
+    """Return the position of the entry at i (or (i, j)), and whether it exists.
+
+    If it does not exist, the position is where it would be inserted.
+    """
     begin, end, key = 0, a.nvals, i
     if isinstance(a, Csr):
         begin, end, key = int(a.indptr[i]), int(a.indptr[i + 1]), j
@@ -67,7 +70,7 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
 
 
 def _extract_columns(a: Csr, columns: Array) -> Csr:
-    """C(i, q) = A(i, columns[q]): copy each entry to all q with its column, then sort each row."""
+    """C(i, q) = A(i, columns[q]): copy each entry to all q with its column, then sort the rows."""
     increasing = is_increasing(columns)
     ordered, order = (columns, None) if increasing else sort_order(columns, a.ncols)
     if a.nvals < a.ncols:

@@ -1,4 +1,4 @@
-"""Combine runs of values, and values that are scattered to outputs, with a monoid ("fold" them)."""
+"""Combine ("fold") runs of values, or values with equal outputs, with a monoid."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
 
 SCATTER = 16
-"""With at least size / SCATTER terms, they are scattered into an array of all outputs."""
+"""At least size / SCATTER terms are scattered into an array of all outputs; fewer are sorted."""
 MANY = 4
-"""Like SCATTER, where scattering is cheaper: for `any`, and for equal idempotent terms."""
+"""Used instead of SCATTER where sorting is cheaper: for `any`, and for equal idempotent terms."""
 _quiet = nullcontext()
 
 
@@ -68,7 +68,7 @@ def fold_by_output(
 def fold_parts(
     parts: list[tuple[Array, Array]], size: int, monoid: TypedMonoid
 ) -> SparseVector | BitmapVector:
-    """Fold like `fold_by_output`, for outputs and values that come in several parts."""
+    """Like `fold_by_output`, but the outputs and values come in several parts."""
     terms = sum(outputs.size for outputs, _ in parts)
     if terms * SCATTER < size or not scatters(monoid):
         folded = [to_sparse(fold_by_output(*part, size, monoid)) for part in parts]
@@ -85,7 +85,7 @@ def fold_parts(
 
 
 def scatter(folded: Array, outputs: Array, values: Array, monoid: TypedMonoid) -> None:
-    """Fold each value into its output, in place; for `any`, the last value remains."""
+    """Fold each value into its output, in place. For `any`, the last value is stored."""
     if monoid.is_any:
         folded[outputs] = values
     elif _is_flag(monoid):
@@ -104,7 +104,7 @@ def scatters(monoid: TypedMonoid) -> bool:
 def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     """Return op(op(x0, x1), x2)... of each run of values; runs begin at `starts`.
 
-    Each round folds one more value into all runs that still have one. The number of rounds is the
+    Each round folds one more value of each run that has values left. The number of rounds is the
     length of the longest run, and the total work is linear in the input.
     """
     ends = np.empty_like(starts)
@@ -130,7 +130,7 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
 
 
 def flag_run_starts(keys: Array) -> Array:
-    """Return one flag per key: whether a run of equal keys begins there."""
+    """Return, for each key, whether a run of equal keys begins there."""
     first = np.ones(keys.size, bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     return first
@@ -141,12 +141,12 @@ def _needs_presence_alone(monoid: TypedMonoid, values: Array) -> bool:
 
 
 def _is_flag(monoid: TypedMonoid) -> bool:
-    """Return whether a Boolean monoid has a terminal value (lor, land): one occurrence decides."""
+    """Return whether a Boolean monoid has a terminal value (lor, land), which decides a fold."""
     return monoid.type.np_type.kind == "b" and monoid.terminal is not None
 
 
 def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
-    """Fold adjacent values in pairs until each run is one value; correct for any associative op."""
+    """Fold pairs of adjacent values until each run is one value; op may be any associative op."""
     while True:
         size = values.size
         counts = np.empty_like(starts)
@@ -166,5 +166,5 @@ def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
 
 
 def ignore_overflow(values: Array) -> AbstractContextManager[Any]:
-    """Return a context without overflow warnings. For integers, which never warn, it is empty."""
+    """Return a context manager that suppresses overflow warnings; integers never warn."""
     return np.errstate(all="ignore") if values.dtype.kind == "f" else _quiet

@@ -16,7 +16,7 @@ INT32_END = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class SortTuning:
-    """The threshold from which SciPy sorts entries."""
+    """The number of entries from which SciPy sorts them."""
 
     scipy: int = 1 << 15  # with at least this many entries, importing and calling SciPy pays off
 
@@ -25,7 +25,7 @@ TUNING = SortTuning()
 
 
 def compress(values: Array, flags: Array, count: int) -> Array:
-    """Return the `count` flagged values, iso if the values are."""
+    """Return the values whose flags are set; iso if `values` is. `count` is their number."""
     return values[:count] if is_iso(values) else values.compress(flags)
 
 
@@ -66,8 +66,8 @@ def offsets(counts: Array) -> Array:
 def offsets_of_few(rows: Array, nrows: int) -> Array:
     """Return the indptr of `nrows` rows; `rows` is the sorted row of each entry.
 
-    indptr[r] is the number of entries in rows before r. It equals k for every r after the row of
-    entry k - 1, up to the row of entry k. No temporary array is as long as the indptr.
+    indptr[r] is the number of entries in rows before r. For all r after the row of entry k - 1, up
+    to the row of entry k, this number is k. Temporary arrays are shorter than the indptr.
     """
     bounds = np.empty(rows.size + 2, np.int64)
     bounds[0], bounds[1:-1], bounds[-1] = -1, rows, nrows
@@ -75,7 +75,7 @@ def offsets_of_few(rows: Array, nrows: int) -> Array:
 
 
 def ranges(starts: Array, counts: Array, total: int) -> Array:
-    """Return counts[0] integers that begin with starts[0], then counts[1] from starts[1] on, ..."""
+    """Return counts[k] consecutive integers from starts[k] for each k, as one array."""
     dtype = starts.dtype if total < INT32_END else np.int64
     shifts = starts.astype(dtype, copy=True)
     shifts[1:] -= counts[:-1].cumsum(dtype=dtype)
@@ -85,9 +85,9 @@ def ranges(starts: Array, counts: Array, total: int) -> Array:
 
 
 def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
-    """Return the keys (in 0..end - 1) sorted, and the stable order that sorts them.
+    """Return the sorted keys, which are in 0..end - 1, and the stable order that sorts them.
 
-    Sorting keys and positions packed into 64 bits is several times as fast as an argsort.
+    Sorting keys and positions packed into 64 bits is several times faster than an argsort.
     """
     size = keys.size
     bits = size.bit_length()
@@ -104,7 +104,7 @@ def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
 
 
 def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
-    """Return whether SciPy's counting sorts pay off and keep 32-bit indices."""
+    """Return whether SciPy's counting sorts are faster and can use 32-bit indices."""
     if nvals < current(TUNING).scipy:
         return False
     return max(nrows, ncols) < INT32_END - 1 and nvals < INT32_END - 1

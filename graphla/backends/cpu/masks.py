@@ -1,4 +1,4 @@
-"""Look-ups of indices and entries in a mask."""
+"""Look up indices and entries in a mask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphla.backends.cpu.layout import keys_of
 from graphla.formats import Array, Csr, MatrixMask, VectorMask
 
 LOOKUPS = 8
-"""With at least size / LOOKUPS look-ups, the list of a mask is expanded to one flag per index."""
+"""For at least size / LOOKUPS lookups, a list of indices is expanded to one flag per index."""
 
 
 def presence(mask: VectorMask) -> Array:
@@ -29,7 +29,7 @@ def flag_allowed(mask: VectorMask) -> Array:
 
 
 def look_up_indices(mask: VectorMask, indices: Array) -> Array:
-    """Return one flag for each of `indices`: whether the mask allows it."""
+    """Return, for each of `indices`, whether the mask allows it."""
     listed = mask.indices
     if mask.present is None and mask.is_sorted and indices.size * LOOKUPS < mask.size:
         inside = _is_among(listed, indices)
@@ -39,7 +39,7 @@ def look_up_indices(mask: VectorMask, indices: Array) -> Array:
 
 
 def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
-    """Return one flag for each entry of a: whether the mask allows it."""
+    """Return, for each entry of a, whether the mask allows it."""
     pattern = mask.pattern
     if pattern.indices is a.indices and pattern.indptr is a.indptr:
         return np.full(a.nvals, not mask.complement)
@@ -50,7 +50,7 @@ def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
 
 
 def _is_among(listed: Any, keys: Array) -> Array:
-    """Return one flag per key: whether the increasing list contains the key."""
+    """Return, for each key, whether the increasing list contains it."""
     if not listed.size:
         return np.zeros(keys.size, bool)
     return listed[listed.searchsorted(keys).clip(max=listed.size - 1)] == keys

@@ -1,4 +1,4 @@
-"""Data for the choice between pull and push: costs of products, and lengths of rows."""
+"""Estimates for the choice between pull and push: costs of products, and lengths of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def nonempty_rows(a: Csr) -> int:
-    """Return the number of rows, as an upper bound of the number of nonempty rows.
+    """Return the number of rows, as an upper bound on the number of nonempty rows.
 
     An exact count would cost as much as a product.
     """
@@ -35,8 +35,8 @@ def nonempty_rows(a: Csr) -> int:
 
 
 def longest_row(a: Csr) -> int:
-    """Return the number of entries, as an upper bound of the length of the longest row.
+    """Return the number of entries, as an upper bound on the length of the longest row.
 
-    The CPU needs no better bound, because it counts the edges of u at almost no cost.
+    The CPU backend needs no better bound, because it can count the edges of u at almost no cost.
     """
     return a.nvals

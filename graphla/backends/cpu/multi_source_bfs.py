@@ -45,17 +45,17 @@ class MultiSearchTuning:
     """Parameters of searches from many starts, measured on two cores."""
 
     together: int = 64  # maximum number of searches per word
-    # Minimum number of searches per word: two words of 32 searches on two threads take 75 % of the
-    # time of one word of 64, and 150 % of its work.
+    # Minimum number of searches per word. Two threads with 32 searches each take 75 % of the time
+    # of one thread with 64 searches, although they do 150 % of its work.
     least: int = 16
-    deep: int = 64  # if the first search has more levels, each search runs alone
+    deep: int = 64  # number of levels of the first search above which each search runs alone
 
 
 TUNING = MultiSearchTuning()
 
 
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
-    """Return the levels of a search from each start, or only how far each search reaches."""
+    """Return the levels of a search from each start, or only the totals of each search."""
     out = request.out
     columns = out if request.into is None else request.into
     key = ("many", out.indptr.dtype, columns.indptr.dtype, request.levels)
@@ -101,7 +101,7 @@ def _reach_of(tree: BfsResult) -> tuple[int, int, int]:
 
 
 def _fill_unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
-    """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt."""
+    """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt it."""
     table = np.empty((rows, columns), levels)
     step = max(1, current(operands.TUNING).grain // max(columns, 1))
     for first in range(0, rows, step):
@@ -118,7 +118,7 @@ class _Searches:
         self.is_deep = request.starts.size > 0 and self._depth() > current(TUNING).deep
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
-        """Return the (k, n) levels, perhaps as a transposed view."""
+        """Return the (k, n) array of levels, possibly as a transposed view."""
         n, k = self.request.out.nrows, self.request.starts.size
         if not self.is_deep:
             table = _fill_unreached(n, k, dtype)
@@ -134,7 +134,7 @@ class _Searches:
         return table
 
     def reach(self) -> Reach:
-        """Return how far each search reaches."""
+        """Return the totals of each search."""
         found = np.zeros((3, self.request.starts.size), np.int64)
         if not self.is_deep:
             found[0] = 1
@@ -157,13 +157,13 @@ class _Searches:
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
     def _run_alone(self, row: Callable[[int], None]) -> None:
-        """Call row(k) for each start, in all threads."""
+        """Call row(k) for each start k, using all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
         apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)
 
     def _run_together(self, levels: Array | None, reach: Array | None) -> None:
-        """Write the table of levels, or the reach, with loops that run up to 64 searches each."""
+        """Compute the table of levels or the totals, with loops that run up to 64 searches each."""
         request, tuning, threads = self.request, current(TUNING), config.threads
         out = request.out
         into = out if request.into is None else request.into

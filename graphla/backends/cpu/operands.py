@@ -21,9 +21,9 @@ from semirings.dtypes import DataType
 class PartsTuning:
     """Parameters for cutting loops into parts."""
 
-    parallel: int = 1 << 15  # a loop over more entries than this uses another thread
+    parallel: int = 1 << 15  # number of entries above which a loop uses another thread
     parts: int = 8  # parts per thread, if the work of each part is unknown
-    grain: int = 1 << 22  # maximum entries of a part (at least one row); Ctrl-C acts between parts
+    grain: int = 1 << 22  # maximum entries per part (or one row); Ctrl-C takes effect between parts
 
 
 TUNING = PartsTuning()
@@ -31,7 +31,7 @@ TUNING = PartsTuning()
 Parts = list[tuple[int, int]]
 
 UNREAD = np.zeros(1, np.bool_)
-"""A placeholder for an array that a loop does not read."""
+"""Stands for an array that a loop does not read."""
 UNREAD.flags.writeable = False
 
 
@@ -40,9 +40,9 @@ def values_of(
 ) -> tuple[Array, int]:
     """Return values and their step for a loop; iso values become one element with step 0.
 
-    Values that the loop does not read become UNREAD. Floating-point values that the loop takes as
-    integers (`wanted`) are cast here, because compiled code converts values that do not fit
-    differently than NumPy does.
+    For values that the loop does not read, return UNREAD. Floating-point values that the loop reads
+    as integers (`wanted`) are cast here: if a value does not fit the integer type, compiled code
+    would convert it differently than NumPy.
     """
     if not is_read:
         return UNREAD, 0
@@ -88,7 +88,7 @@ def threads_worth(work: int, threads: int) -> int:
 
 
 def even_parts(size: int, work: int, threads: int) -> Parts:
-    """Cut the range 0..size evenly; return one part if there is little work."""
+    """Cut the range 0..size into equal parts, or into a single part if there is little work."""
     parts = count_parts(work, threads)
     cuts = [size * part // parts for part in range(parts + 1)]
     return between(cuts)
@@ -119,5 +119,5 @@ def cut(weights: Array, count: int) -> Parts:
 
 
 def between(cuts: list[int]) -> Parts:
-    """Return the stretches from each cut to the next, without empty ones."""
+    """Return the ranges between successive cuts, without empty ones."""
     return [(start, stop) for start, stop in pairwise(cuts) if start < stop]

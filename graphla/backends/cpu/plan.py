@@ -1,4 +1,4 @@
-"""Plans: which vertices have no edges, and which neighbor of a vertex a pull tries first."""
+"""Plans: the vertices without edges, and the neighbor of each vertex that a pull tries first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from graphla.settings import config
 class PlanTuning:
     """Parameters of plans, measured on two cores."""
 
-    # Seconds per entry to make a full plan (16 ms on R-MAT 18), which halves the time of a search.
+    # Seconds per entry for building a full plan (16 ms on R-MAT 18), which halves the time of a
+    # search.
     hub_price: float = 2e-9
 
 
@@ -30,10 +31,10 @@ TUNING = PlanTuning()
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-    """Return a light or a full plan of a matrix by rows and by columns.
+    """Return a light or a full plan of a matrix in CSR and CSC.
 
-    A full plan holds, for each vertex, its neighbor with the most edges. Most searches reach such a
-    neighbor early, so a pull seldom reads another one. NumPy makes light plans only.
+    A full plan holds the neighbor with the most edges of each vertex. Most searches reach such a
+    neighbor early, so a pull seldom reads another one. With NumPy only light plans are made.
     """
     if not compiles(out.nvals, size=out.nrows):
         return _plan_numpy(out, into) if before is None else before
@@ -41,12 +42,12 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return the approximate seconds that a full plan takes, or infinity if NumPy runs."""
+    """Return the estimated seconds for a full plan, or infinity without a compiled loop."""
     return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
 
 
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the plan of the transpose; `out` and `into` are the forms of the transpose."""
+    """Return the plan of the transpose; `out` and `into` are its CSR and CSC."""
     if out is into:
         return plan
     if compiles(out.nvals, size=out.nrows):
@@ -75,7 +76,7 @@ def _plan_numba(out: Csr, into: Csr, full: bool) -> Plan:
 
 
 def _plan_of(out: Csr, into: Csr, first: np.ndarray, begin: float) -> Plan:
-    """Return the plan with these first neighbors; the search for them started at `begin`."""
+    """Return the plan with these first neighbors, whose computation started at time `begin`."""
     idle = first < 0
     if into is not out:
         idle &= out.indptr[1:] == out.indptr[:-1]

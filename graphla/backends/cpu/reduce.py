@@ -17,12 +17,14 @@ from graphla.settings import config
 from semirings.structures import TypedMonoid
 
 STRETCH = 1 << 14
-"""Number of consecutive values that `_reduce_numba` combines into one. It is constant, so the
-result does not depend on the number of threads."""
+"""Number of consecutive values that `_reduce_numba` combines first.
+
+It is constant, so that the result does not depend on the number of threads.
+"""
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
-    """w(i) = ⊕ over j of A(i, j), for the rows that have an entry."""
+    """w(i) = ⊕ over j of A(i, j); rows without entries have no result."""
     if monoid.ufunc is None and compiles(a.nvals, monoid):
         return _reduce_rows_numba(a, monoid, config.threads)
     return _reduce_rows_numpy(a, monoid)

@@ -13,7 +13,7 @@ V = TypeVar("V", SparseVector, Csr)
 
 
 def select(a: V, op: TypedSelectOp, thunk: Any) -> V:
-    """Return the entries where op(x, i, j, thunk) holds."""
+    """Return the entries for which op(x, i, j, thunk) is true."""
     return keep(a, of_size(at_places(a, op, thunk), a.nvals))
 
 

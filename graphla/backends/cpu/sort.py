@@ -1,6 +1,6 @@
-"""Stable sorts of all values together or of each segment separately; NaN comes last.
+"""Stable sorts of all values together or of each segment separately; NaN is sorted last.
 
-NumPy sorts by `<` and `>`. Any other comparison uses our own merge sort.
+The comparisons `<` and `>` use NumPy's sort. Any other comparison uses our own merge sort.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def _keys(values: Array, sign: int) -> Array:
 def _stable_order(keys: Array) -> Array:
     """Return the permutation that sorts integers; equal keys keep their order.
 
-    Sorts of 64-bit words are the fastest. If a key and its position fit in one word, one such sort
-    is enough. Otherwise an unstable sort orders the keys, and a second sort of the words (rank,
-    position) puts equal keys into their previous order.
+    Sorting 64-bit words is fastest. If a key and its position together fit in one word, one such
+    sort is enough. Otherwise an unstable sort orders the keys and ranks them. Then a second sort of
+    words (rank, position) restores the original order of equal keys.
     """
     least, most = int(keys.min()), int(keys.max())
     if (most - least).bit_length() + keys.size.bit_length() < 64:
@@ -106,9 +106,9 @@ def _merge_sort_numpy(
 ) -> tuple[Array, Array]:
     """Return the values in the order of op, and the previous position of each value.
 
-    This is a merge sort: it merges pairs of runs of 1, 2, 4, ... elements. A binary search finds,
-    for each element of the left run, how many elements of the right run precede it, which gives its
-    position. The elements of the right run fill the remaining positions in order. So no two
+    This is a merge sort: it merges pairs of runs of 1, 2, 4, ... elements. For each element of the
+    left run, a binary search finds how many elements of the right run precede it, which determines
+    its position. The elements of the right run fill the remaining positions in order. So no two
     elements get the same position, even if op is not an order.
     """
     size = values.size
@@ -126,8 +126,8 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # If op is an order, the counts never decrease along a run. Taking the running maximum
-        # ensures this for any other op.
+        # If op is an order, the counts never decrease along a run. For any other op, the running
+        # maximum ensures this.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True
@@ -144,7 +144,7 @@ def _merge_sort_numpy(
 def _count_before(
     values: Array, x: Array, right: Array, limit: Array, width: int, op: TypedBinaryOp
 ) -> Array:
-    """Return, for each x, how many values of its sorted range right..limit precede x."""
+    """Return, for each x, how many values precede it in its own sorted range right..limit."""
     low, high = right.copy(), limit
     for _ in range(width.bit_length()):
         middle = (low + high) >> 1
@@ -156,13 +156,13 @@ def _count_before(
 
 
 def _before(x: Array, y: Array, op: TypedBinaryOp) -> Any:
-    """Whether x precedes y; NaN follows all other values."""
+    """Return whether x precedes y; NaN follows all other values."""
     goes = op.numpy(x, y)
     return goes if x.dtype.kind != "f" else (x == x) & ((y != y) | goes)
 
 
 def _segment_of_each(indptr: Array) -> Array:
-    """Return the number of the segment of each value."""
+    """Return the number of the segment that contains each value."""
     return np.arange(indptr.size - 1, dtype=np.int32).repeat(np.diff(indptr))
 
 

@@ -1,7 +1,8 @@
 """Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
-With NumPy, a product expands all terms, sorts them, and sums them, one chunk of rows at a time. If
-the mask allows few positions, it computes the dot product of a row and a column for each of them.
+With NumPy, a product expands all terms, sorts them, and sums them, one chunk of rows after another.
+If the mask allows few positions, it computes the dot product of a row and a column for each of
+them.
 
 With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
 or under a complemented mask, a first pass finds the pattern of the result, and a second pass
@@ -44,15 +45,15 @@ _index = np.dtype(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class SpgemmTuning:
-    """When a masked product uses dot products, and how rows are cut into chunks and parts."""
+    """Limits for using dot products under a mask, and for cutting rows into chunks and parts."""
 
-    dot: int = 4  # one term of a dot product costs as much as this many expanded terms
+    dot: int = 4  # number of expanded terms that cost as much as one term of a dot product
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
-    few: int = 1 << 18  # sorting this many terms or fewer takes negligible time
-    room: int = 1 << 20  # maximum columns of a part's pattern, in addition to those of its last row
+    few: int = 1 << 18  # number of terms up to which sorting takes negligible time
+    room: int = 1 << 20  # maximum number of columns in a part's pattern, not counting its last row
     products: int = 4  # number of products that cost as much as one column of the pattern
     places: int = 1 << 12  # a result with at most this many positions is computed in one pass
-    small: int = 1 << 20  # such a product has at most this many terms, as one thread adds them
+    small: int = 1 << 20  # maximum number of terms of such a product, because one thread adds them
 
 
 TUNING = SpgemmTuning()
@@ -61,7 +62,7 @@ TUNING = SpgemmTuning()
 def mxm(
     a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
 ) -> Csr | None:
-    """C⟨mask⟩ = A ⊕.⊗ B. Return None if B is not stored by rows."""
+    """C⟨mask⟩ = A ⊕.⊗ B. Return None if the rows of B are not stored."""
     if b is None:
         return None
     if compiles(a.nvals + b.nvals, semiring, size=b.ncols):
@@ -76,7 +77,7 @@ def _mxm_numpy(
     mask: MatrixMask | None,
     bt: Csr | None,
 ) -> Csr:
-    """C(i, j) = ⊕ over k of mult(A(i, k), B(k, j)), where the mask allows it."""
+    """C(i, j) = ⊕ over k of mult(A(i, k), B(k, j)) at positions that the mask allows."""
     if mask is not None and mask.pattern.nvals == 0:
         mask = None if mask.complement else mask
     terms = _terms_of_entries(a, b, mask)
@@ -115,7 +116,7 @@ def _rows_times(
     entries: slice,
     span: tuple[int, int],
 ) -> SparseVector:
-    """Return some rows of the product, as a vector indexed by (row - first) * ncols + column."""
+    """Return some rows of the product as a vector, with index (row - first) * ncols + column."""
     start, stop = span
     size = (stop - start) * b.ncols
     a_columns = a.indices[entries]
@@ -130,7 +131,7 @@ def _rows_times(
         keys, places, j = keys.compress(kept), places.compress(kept), j.compress(kept)
 
     def along(array: Array) -> Array:
-        """Repeat the element of each entry of A, once per term of the entry."""
+        """Return one element per term: the element of the entry of A that the term uses."""
         repeated = array[entries].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -167,7 +168,7 @@ def _look_up(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
 
 
 def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
-    """Return the number of terms of each entry of A: 0 in a row where the mask allows nothing."""
+    """Return the number of terms of each entry of A; 0 if the mask allows nothing in its row."""
     degrees = b.indptr[1:] - b.indptr[:-1]
     terms = degrees[a.indices]
     if mask is not None and not mask.complement:
@@ -179,10 +180,10 @@ def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
 
 
 def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
-    """Return the number of rows in a chunk, such that they have at most `board` positions in total.
+    """Return the number of rows in a chunk.
 
-    If the rows have few terms, a chunk has more rows. Otherwise a wide matrix would be cut into
-    chunks of very few rows.
+    A chunk has at most `board` positions, or more if its rows have few terms. Otherwise a wide
+    matrix would be cut into chunks of very few rows.
     """
     tuning, total = current(TUNING), int(terms.sum())
     return max(1, tuning.board // max(ncols, 1), nrows * tuning.few // max(total, 1))
@@ -237,7 +238,7 @@ def _fold_dots(
     present: Array,
     values: Array,
 ) -> None:
-    """Sum the terms of each owner, which are consecutive, into the owner's entry of the pattern."""
+    """Sum the terms of each entry of the pattern; the terms of one entry are consecutive."""
     if not owner.size:
         return
     (i, j), (in_a, in_b) = ij, at
@@ -277,14 +278,14 @@ def _mxm_numba(
 
 
 def _is_small(a: Csr, b: Csr) -> bool:
-    """Return whether a product without a mask has few positions, and also few terms for certain."""
+    """Return whether an unmasked product certainly has few positions and few terms."""
     tuning = current(TUNING)
     most = min(a.nvals * b.ncols, a.nrows * b.nvals)
     return a.nrows * b.ncols <= tuning.places and most <= tuning.small
 
 
 def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
-    """C = A ⊕.⊗ B, computed by one loop, whose arrays have room for every position of C."""
+    """C = A ⊕.⊗ B, computed by one loop whose arrays have an element for every position of C."""
     op, room = semiring.binaryop, a.nrows * b.ncols
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
@@ -298,7 +299,7 @@ def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
 
 
 def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
-    """Return, for each row of C, the number of products A(i, k) B(k, j) that it sums."""
+    """Return, for each row of C, the number of its terms A(i, k) B(k, j)."""
     products = np.empty(a.nrows, np.int64)
     arrays = (a.indptr, a.indices, b_indptr, products)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)
@@ -340,7 +341,7 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
 def _saxpy(
     a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """Return the product at a pattern, along the rows of B."""
+    """Return the product at the positions of a pattern, computed by rows of B."""
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
@@ -364,7 +365,7 @@ def _saxpy(
 def _dot(
     a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """Return the product at a pattern, along the rows of B's transpose."""
+    """Return the product at the positions of a pattern, computed by dot products."""
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(bt.values, op.reads_y, wanted=op.type2)

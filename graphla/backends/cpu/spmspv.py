@@ -29,12 +29,12 @@ _flag = np.dtype(np.bool_)
 
 @dataclass(frozen=True, slots=True)
 class SpmspvTuning:
-    """Conditions for a push to return a bitmap, and to be split among threads."""
+    """Limits for returning a bitmap from a push, and for dividing a push among threads."""
 
     lookups: int = 16  # with at least size / lookups terms, a mask is expanded to flags
     sparse: float = 4  # a compiled push over more than size / sparse edges returns a bitmap
     parallel: int = 1 << 17  # with at least this many edges a push is split among threads
-    small: int = 1 << 11  # with at most this many outputs, one loop pushes into a bitmap
+    small: int = 1 << 11  # number of outputs up to which one loop pushes into a bitmap
 
 
 TUNING = SpmspvTuning()
@@ -85,7 +85,7 @@ def _scatter_terms(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return the output and the term of each edge from these entries of u to an allowed output."""
+    """Return the output and the term of each edge from these entries of u to allowed outputs."""
     places = ranges(starts, counts, int(np.add.reduce(counts, dtype=np.int64)))
     outputs = columns.indices[places]
     kept = None
@@ -98,7 +98,7 @@ def _scatter_terms(
         outputs, places = outputs.compress(kept), places.compress(kept)
 
     def along(array: Array) -> Array:
-        """Repeat the element of each entry of u, once per term of the entry."""
+        """Return one element per term: the element of the entry of u that the term uses."""
         repeated = array[part].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -151,7 +151,7 @@ def _push_numba(
 def _push_small(
     size: int, spec: tuple, entries: tuple, steps: tuple, dtype: Any, tuning: SpmspvTuning
 ) -> SparseVector | BitmapVector:
-    """Push with one loop; its arrays have room for every output."""
+    """Push with one loop, whose arrays have an element for every output."""
     indices, present = np.empty(size, np.int32), np.empty(size, np.bool_)
     values = np.empty(size, dtype)
     arrays = (*entries, indices, present, values)
@@ -174,7 +174,7 @@ def _push_sparse(
 ) -> SparseVector | int:
     """Push into scratch memory, and return a copy of the result.
 
-    If u has more than size / `tuning.sparse` edges, return their number instead.
+    If u has more than size / `tuning.sparse` edges, return the number of edges instead.
     """
     size = columns.ncols
     marks = scratch.take_bits(size, dtype)

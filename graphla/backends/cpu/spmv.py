@@ -58,9 +58,9 @@ result is computed."""
 
 @dataclass(frozen=True, slots=True)
 class SpmvTuning:
-    """Parameters of a pull with NumPy that needs only one term of each row."""
+    """Parameters for pulling in NumPy if one term of each row is enough."""
 
-    few: int = 256  # with fewer rows left, one round reads all their neighbors
+    few: int = 256  # number of remaining rows below which one round reads all their neighbors
     wider: int = 4  # each round reads this many times as many neighbors as the round before
 
 
@@ -104,7 +104,7 @@ def _pull_numpy(
 def _dense_if_many(
     size: int, indices: Array, values: Array, is_sorted: bool
 ) -> SparseVector | BitmapVector:
-    """Return the entries as a bitmap if there are many, otherwise as a sparse vector."""
+    """Return a bitmap if there are many entries, otherwise a sparse vector."""
     v = SparseVector(size, indices, values, is_sorted)
     return to_bitmap(v) if indices.size * MANY >= size > current(TUNING).few else v
 
@@ -112,7 +112,7 @@ def _dense_if_many(
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
     """Return the allowed outputs in order, and the start and the number of entries of each row.
 
-    Outputs with an empty row may be left out.
+    Outputs with an empty row may be omitted.
     """
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
@@ -147,7 +147,7 @@ def _gather_all(
     """Return the outputs that have a term, and for each output the sum of all terms of its row."""
     total = int(counts.sum())
     run_starts = counts.cumsum() - counts
-    if total == rows.nvals:  # all rows, in order
+    if total == rows.nvals:  # the entries of all rows are already in order
         places, k = None, rows.indices
     else:
         places = ranges(starts, counts, total)
@@ -176,8 +176,8 @@ def _gather_first(
 ) -> tuple[Array, Array]:
     """Return one term for each row that has a term.
 
-    Each round reads more neighbors of a row than the round before, because in a breadth-first
-    search most vertices find a parent among their first few neighbors.
+    Each round reads more neighbors per row than the previous one. Early rounds read few, because in
+    a breadth-first search most vertices find a parent among their first few neighbors.
     """
     found, places, width = [], [], 1
     tuning, chunk = current(TUNING), chunk_size()
@@ -198,9 +198,9 @@ def _gather_first(
 def _first_hits(
     rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
 ) -> tuple[Array, Array]:
-    """Search the next `width` entries of each row for one in whose column u has an entry.
+    """Search the next `width` entries of each row for a column at which u has an entry.
 
-    Return the first such entry of each row that has one, and one flag per row: whether it has one.
+    Return the first such entry of each row that has one, and, for each row, whether it has one.
     """
     if isinstance(u, FullVector):
         return starts, np.ones(starts.size, bool)
@@ -217,7 +217,7 @@ def _first_hits(
 
 
 def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
-    """Whether one term determines its output: all terms equal the terminal of the monoid."""
+    """Return whether one term determines its output, because all terms equal the terminal value."""
     terminal = semiring.monoid.terminal
     if terminal is None:
         return False
@@ -295,7 +295,7 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
-    """Return the value of all terms, if they are equal and idempotent under ⊕; otherwise None."""
+    """Return the common value of all terms if it is idempotent under ⊕, otherwise None."""
     if not may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
@@ -304,14 +304,14 @@ def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Arr
 
 @lru_cache(maxsize=4096)
 def may_be_constant(semiring: TypedSemiring) -> bool:
-    """Whether iso-valued operands make all terms, and therefore all results, equal."""
+    """Return whether iso operands imply that all results are equal."""
     monoid = semiring.monoid
     is_idempotent = monoid.is_any or monoid.is_idempotent
     return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional
 
 
 def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
-    """Return the entries of `result`, all with the given value."""
+    """Return the entries of `result`, with all values replaced by the given value."""
     if isinstance(result, SparseVector):
         values = np.broadcast_to(value, (result.nvals,))
         return SparseVector(result.size, result.indices, values, result.is_sorted)
@@ -325,7 +325,7 @@ def operands(
 ) -> tuple[Array, int, Array, int]:
     """Return the values of both operands as arrays for compiled loops, each with its step.
 
-    The step is 0 if one element stands for all values, or if the values are not read.
+    The step is 0 if all values are equal or are not read; the array then has one element.
     """
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)

@@ -32,7 +32,7 @@ def _find_symmetry_numba(a: Csr, threads: int) -> Symmetry:
     cursor, stop = np.empty(n, a.indptr.dtype), np.zeros(1, np.int64)
     arrays = (a.indptr, a.indices, bits, cursor, stop)
     loop = load("symmetry.compare", (numba_ops.nothing,), arrays)
-    # Every part walks all rows after its first, so there is one part for each thread.
+    # Each part reads all rows after its first one, so use only one part per thread.
     count = threads_worth(a.nvals, threads)
     shares = [a.nvals * part // count for part in range(1, count)]
     cuts = [0, *np.searchsorted(a.indptr, np.array(shares, a.indptr.dtype)).tolist(), n]

@@ -1,4 +1,4 @@
-"""Compute the terms of a product, mult(A(i, k), B(k, j)). Unread operands are skipped."""
+"""Compute the terms of a product, mult(A(i, k), B(k, j)), reading only the operands needed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _whole = [slice(None)]
 
 @dataclass(frozen=True, slots=True)
 class TermsTuning:
-    """Maximum number of terms of a product that are computed at a time."""
+    """The maximum number of terms of a product that one step computes."""
 
-    chunk: int = 1 << 18  # about 8 MB of temporaries, which fit a cache
+    chunk: int = 1 << 18  # 8 MB of temporary arrays, which fit in a cache
 
 
 TUNING = TermsTuning()
@@ -42,9 +42,9 @@ def multiply(
 ) -> Array:
     """Return the `size` terms mult(x, y) as the monoid's type; iso if all must be equal.
 
-    x and y are pairs: an operand's values, and a function that returns the value of each term. i, k
-    and j are functions that return the row, the inner index and the column of each term. Only what
-    the operator reads is computed.
+    x and y are pairs of an operand's values and a function that returns the operand's value in each
+    term. i, k and j are functions that return the row, the inner index and the column of each term.
+    Only what the operator reads is computed.
     """
     op = semiring.binaryop
     dtype = semiring.monoid.type.np_type
@@ -96,7 +96,7 @@ def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
 
 
 def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
-    """Return operand x or y of op: one value per term, a common value, or a zero if not read."""
+    """Return operand x or y of op: one value per term, one common value, or 0 if it is not read."""
     values, of_terms = operand
     dtype = (op.type if name == "x" else op.type2).np_type
     if name not in _uses(op):
@@ -106,7 +106,7 @@ def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def _uses(op: TypedBinaryOp) -> frozenset[str]:
-    """Return which of x, y, ix, jx, iy, jy the operator reads."""
+    """Return which of its arguments x, y, ix, jx, iy and jy the operator reads."""
     return frozenset(op.expression.uses())
 
 
@@ -129,7 +129,7 @@ def multiply_side(
     k: Callable[[], Array],
     outputs: Callable[[], Array],
 ) -> Array:
-    """Return the terms mult(a, u) of A u, where A is o by k, or mult(u, a) of u A (k by o)."""
+    """Return the terms mult(a, u) of A u, with A(o, k), or mult(u, a) of u A, with A(k, o)."""
     if side == "mxv":
         return multiply(semiring, size, a, u, outputs, k, _zero)
     return multiply(semiring, size, u, a, _zero, k, outputs)
@@ -140,12 +140,12 @@ def _zero() -> Any:
 
 
 def chunk_size() -> int:
-    """Return the number of terms that are computed at a time."""
+    """Return the number of terms that one step computes."""
     return current(TUNING).chunk
 
 
 def chunks(counts: Array, limit: int | None = None) -> list[slice]:
-    """Return slices of rows; each has about a chunk of terms and at most `limit` rows."""
+    """Return slices of rows; each has about `chunk_size` terms and at most `limit` rows."""
     few = limit is None or counts.size <= limit
     if few and counts.size < 2:
         return _whole
@@ -168,7 +168,7 @@ def concatenate(arrays: list[Array], dtype: Any) -> Array:
 
 
 def concatenate_values(parts: list[Array], size: int) -> Array:
-    """Concatenate the parts. If all are iso, so is the result: a product has one constant term."""
+    """Concatenate the parts. If all are iso, the result is too: a product has one constant term."""
     filled = [part for part in parts if part.size] or parts[:1]
     if len(filled) > 1 and all(is_iso(part) for part in filled):
         return repeat_value(filled[0][:1], size)

@@ -1,4 +1,5 @@
-"""Kernels for GPUs. Each family of operations has its kernels in a file next to its launch code."""
+"""Kernels for GPUs. For each family of operations, the file with the kernels is next to the file
+with the launch code."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-// Operations on one entry at a time: casts, and `apply` with or without a scalar and a position.
+// Element-wise operations: casts, and `apply` with or without a scalar and a position.
 //
-// z[k] = Op::call(x[k], i, j, thunk), where (i, j) is the position of entry k. Each thread strides
-// over the entries.
+// z[k] = Op::call(x[k], i, j, thunk), where (i, j) is the position of entry k. The kernels are
+// grid-stride loops over the entries.
 #include "rows.cuh"
 
 namespace graphla {
@@ -32,7 +32,7 @@ __global__ void cast_values(const From *values, To *z, i64 count) {
   map_tiles(x, z, count, [](From value) { return convert<To>(value); });
 }
 
-/// Computes z[k] = Op::call(x[k], thunk), for functions of the value alone.
+/// Computes z[k] = Op::call(x[k], thunk), for functions that use only the value.
 template <class Op, class Stored, int KEPT>
 __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typename Op::Z *z,
                            i64 count) {

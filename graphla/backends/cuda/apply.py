@@ -1,4 +1,4 @@
-"""Operations on one entry at a time: casts and the kinds of apply. Kernels: apply.cu.
+"""Element-wise operations: casts and the variants of apply. Kernels: apply.cu.
 
 Waits: none.
 """
@@ -21,14 +21,14 @@ NO_THUNK = np.bool_(False)
 
 
 def cast(a: Any, dtype: Any) -> Any:
-    """Return the storage with values cast to a dtype. A cast to integers saturates; NaN becomes
-    0."""
+    """Return a copy of the storage with its values cast to a dtype. Casts to integers saturate, and
+    map NaN to 0."""
     values = cast_values(a.values, np.dtype(dtype))
     return a if values is a.values else with_values(a, values)
 
 
 def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the values cast to a dtype; an iso-valued array stays iso-valued."""
+    """Return the values cast to a dtype. An iso-valued array remains iso-valued."""
     if values.dtype == dtype:
         return values
     x, stored, kept = read(values)
@@ -41,7 +41,7 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def apply(a: Any, op: TypedUnaryOp) -> Any:
-    """Return the storage with op(x) for every value x."""
+    """Return a copy of the storage in which op(x) replaces every value x."""
     how = _map_entries if op.is_positional else _map_values
     return how(a, (cuda_ops.mapping, op), op.reads_x, op.return_type.np_type, NO_THUNK)
 
@@ -56,7 +56,8 @@ def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
 
 
 def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:
-    """Return the storage with op(x, i, j, thunk) for every entry; j is 0 in a vector."""
+    """Return a copy of the storage in which op(x, i, j, thunk) replaces every value x. In a vector,
+    j is 0."""
     how = _map_entries if op.is_positional else _map_values
     value = scalar(thunk, op.thunk_type.np_type)
     return how(a, (cuda_ops.mapping, op), op.reads_x, op.return_type.np_type, value)
@@ -65,7 +66,8 @@ def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:
 def _map_values(
     a: Any, spec: tuple[Any, ...], reads: bool, dtype: np.dtype[Any], thunk: Any
 ) -> Any:
-    """Apply `Op::call` to every value. The result is iso if the values are iso or are not read."""
+    """Apply `Op::call` to every value. The result is iso-valued if the values are equal or not
+    read."""
     x, stored, kept = read(a.values, reads)
     repeats = kept in (ISO, UNREAD) and a.values.size > 0
     count = 1 if repeats else a.values.size

@@ -1,15 +1,15 @@
-// The write rule into a dense vector, C<mask, replace> = accum(C, T), and look-ups in masks.
+// The write rule for a dense vector, C<mask, replace> = accum(C, T), and mask look-ups.
 //
 // C is stored as `present` (null if every index has an entry) and `values`. A sparse T is written
 // entry by entry (scatter_entries: the work is proportional to the number of entries of T). A dense
 // T is written index by index (write_indices). No two threads write the same index, so the threads
 // share only the counts, which are sums of integers. The kernel stores the new number of entries in
-// `counter`, so that the host need not wait for it.
+// `counter`, so the host does not have to wait for it.
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Returns whether the mask contains index i, before any complement.
+/// Returns whether the mask contains index i. The complement flag is not applied.
 template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;
   if constexpr (MASK == MASK_FLAGS) return flags[i];
@@ -17,9 +17,9 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
   return k < listed && list[k] == i;
 }
 
-/// Adds the sum of `mine` over the block to *counter. One block per launch also adds the count
-/// before the launch, which is *before, or `known` if `before` is null. Every thread of the block
-/// must call this.
+/// Adds the sum of `mine` over the block to *counter. So that *counter ends up as the new total,
+/// one thread of the grid also adds the old total: *before, or `known` if `before` is null. Every
+/// thread of the block must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   SHARED(i64, scratch, WARP);
   if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
@@ -30,7 +30,7 @@ DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
 template <class T> struct Listed {
   const i32 *places;
   const T *values;
-  i64 step;  // distance from one value to the next; 0 if all are equal
+  i64 step;  // stride between values; 0 if all values are equal
   i64 count;
 };
 
@@ -58,7 +58,7 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T>
   if (present != nullptr) add_count(counter, added, before, known);
 }
 
-/// Writes the only entry of a sparse vector. A single thread does this.
+/// Writes the only entry of a sparse vector. Only one thread of the grid does any work.
 template <class Op, class Stored>
 __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   if (thread_in_grid() != 0) return;
@@ -66,7 +66,8 @@ __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   values[0] = value;
 }
 
-/// Sets C(i) = value if `there` is true, otherwise deletes the entry. A single thread does this.
+/// Sets C(i) = value if `there` is true; otherwise deletes C(i). Only one thread of the grid does
+/// any work.
 template <class Op, class Stored>
 __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there,
                             i64 *counter, const i64 *before, i64 known) {
@@ -77,7 +78,7 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
   present[i] = there;
 }
 
-// --- index by index: eight flags to a word ------------------------------------------------------
+// --- dense T: flags are processed eight at a time -----------------------------------------------
 
 constexpr u64 EIGHT = 0x0101010101010101;
 
@@ -105,20 +106,20 @@ DEVICE void store_flags(bool *flags, i64 i, i64 size, u64 word) {
 /// A dense vector. `present` is null if it has an entry at every index.
 template <class Stored> struct Dense {
   const Stored *values;
-  i64 step;  // distance from one value to the next; 0 if all are equal
+  i64 step;  // stride between values; 0 if all values are equal
   const bool *present;
 };
 
-/// Where the old entries of C remain: everywhere, where the mask allows writing, or where the mask
-/// forbids it.
+/// Which old entries of C are kept: all of them, those that the mask allows to be written, or those
+/// that it does not.
 enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 
-/// Applies the whole write rule. `stays` is a value of `Stays`. `present` is null if every index of
-/// the result has an entry.
+/// Applies the write rule to every index. `stays` is a value of `Stays`. `present` is null if every
+/// index of the result has an entry.
 ///
 /// A warp processes 256 indices at a time. It first reads eight flags per lane. Then it processes
-/// 32 values at a time, and skips these if none of them is written. If the update is in place
-/// (values = c_values), only written values are touched.
+/// 32 values at a time, and skips a group of 32 if none of its values is written. If the update is
+/// in place (values = c_values), only written values are touched.
 template <class Op, class C, class T>
 __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement,
                               int stays, typename Op::Z *values, bool *present, i64 size,
@@ -158,8 +159,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
   if (present != nullptr) add_count(counter, counted, nullptr, 0);
 }
 
-/// Sets to[i] = from[i] && (flags[i] != complement). If `from` is null, from[i] counts as true.
-/// Counts the flags that are set.
+/// Sets to[i] = from[i] && (flags[i] != complement), and counts the flags that are set. A null
+/// `from` stands for an array of true.
 template <class Op>
 __global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to,
                                i64 size, i64 *counter) {
@@ -175,7 +176,7 @@ __global__ void restrict_flags(const bool *from, const bool *flags, bool complem
 
 // --- masks --------------------------------------------------------------------------------------
 
-/// Sets present[list[k]] = false for all k. Counts the entries that remain.
+/// Sets present[list[k]] = false for all k, and counts the remaining entries.
 template <class Op>
 __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *counter,
                               const i64 *before, i64 known) {

@@ -42,7 +42,7 @@ from semirings.operators import TypedBinaryOp
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
 STAYS = {name: np.int32(n) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
-"""`Remains` of the write rule, in the form that the kernel takes."""
+"""The kernel's constant for each value of `Remains`, which says where old entries of C are kept."""
 
 ZERO = np.int64(0)
 
@@ -61,7 +61,8 @@ def write_vector(
 ) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t), with numpy dtype `dtype`; in w's own arrays if `in_place`.
 
-    If w is dense, this takes one launch and no wait; two launches if a sparse t deletes entries.
+    If w is dense, this needs one kernel launch, or two if t is sparse and entries are deleted. The
+    host does not wait.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):
@@ -117,7 +118,8 @@ def _without_entries(c: Any) -> Any:
 
 
 def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
-    """Return the sparse union of C and T, combined with accum; without accum T's entries win."""
+    """Return the sparse union of C and T. Where both have an entry, combine them with accum;
+    without accum, take T's entry."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -126,7 +128,8 @@ def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) ->
 
 
 def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
-    """Return one flag for each entry of v: whether the mask allows it, compared with `want`."""
+    """Return one flag per entry of v: whether the mask allows it, or forbids it if `want` is
+    False."""
     flags = xp.empty(v.nvals, bool)
     if v.nvals:
         kind, *lookup = _as_arguments(mask)
@@ -137,7 +140,8 @@ def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
 
 
 def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
-    """Return one flag for each entry of a: whether the mask allows it, compared with `want`."""
+    """Return one flag per entry of a: whether the mask allows it, or forbids it if `want` is
+    False."""
     pattern, complement = mask.pattern, mask.complement == want
     if (pattern.indices is a.indices and pattern.indptr is a.indptr) or not pattern.nvals:
         return xp.full(a.nvals, complement == (not pattern.nvals))
@@ -154,11 +158,12 @@ def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
     return flags
 
 
-# --- masks over vectors -------------------------------------------------------------------------
+# --- vector masks --------------------------------------------------------------------------------
 
 
 def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, np.int64]:
-    """Return the parts of a mask that a kernel reads: kind, flags, list, and length of the list."""
+    """Return a mask as kernel arguments: its kind, its flags, its list, and the length of the
+    list."""
     if mask.present is None and mask.is_sorted:
         listed: Any = mask.indices
         return MASK_LIST, NULL, listed, size(listed.size)
@@ -194,7 +199,7 @@ def _intersect_flags(
 
 
 def _is_empty(v: AnyVector) -> bool:
-    """Return whether the host knows, without a wait, that v has no entry."""
+    """Return whether the host already knows that v has no entries."""
     if isinstance(v, BitmapVector):
         return known(v.count) == 0
     return not v.nvals
@@ -212,7 +217,8 @@ def one_entry(length: int, i: int, value: Any) -> SparseVector:
 
 
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
-    """Set v(i) = value in v's own arrays; None deletes the entry. One launch, no wait."""
+    """Set v(i) = value in v's own arrays; None deletes the entry. This takes one kernel launch, and
+    the host does not wait."""
     there = value is not None
     stored = value if there else v.values.dtype.type(0)
     present, sums, count = NULL, (NULL, NULL, ZERO), None
@@ -234,7 +240,7 @@ def _scatter_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a sparse t: delete the entries of C that do not remain, then write those of t."""
+    """Write a sparse t: delete the entries of C that are not kept, then write the entries of t."""
     loses = remains != "ANYWHERE"
     if not t.nvals and not loses:
         return cast(c, dtype)
@@ -271,9 +277,11 @@ def _scatter_into(
 def _remove_flags(
     c: DenseVector, mask: VectorMask, replace: bool, in_place: bool
 ) -> tuple[Array, Any, Array | None]:
-    """Return C's flags without the entries that the mask allows, or forbids under `replace`.
+    """Return C's presence flags, cleared at all indices that the mask allows.
 
-    Also return the number of entries that remain, and its counter if the device counts it.
+    With `replace`, they are cleared at the indices that the mask forbids instead. Also return the
+    number of remaining entries, and the device array that holds this number if the device counts
+    it.
     """
     total, listed = counter(), mask.indices
     own = c.present if in_place and isinstance(c, BitmapVector) else None
@@ -301,7 +309,7 @@ def _write_indices(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a dense t, one index after another."""
+    """Write a dense t by visiting every index."""
     is_full = isinstance(t, FullVector) and mask is None
     is_full = is_full or (isinstance(c, FullVector) and remains == "ANYWHERE")
     there = c.present if isinstance(c, BitmapVector) else NULL
@@ -332,7 +340,7 @@ def _dense(v: DenseVector) -> Any:
 
 
 def _words(indices: int) -> int:
-    """Return a grid with one thread for every eight indices."""
+    """Return the number of blocks for one thread per eight indices."""
     return blocks(-(-indices // 8))
 
 
@@ -341,17 +349,18 @@ def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[An
 
 
 def _before(count: Any) -> tuple[Any, np.int64]:
-    """Return a count in the form that kernels take: its address on the device, or the number."""
+    """Return a count as two kernel arguments: its device address if it has one, and its value if
+    not."""
     array = count.array if isinstance(count, Counted) else None
     return (NULL, np.int64(int(count))) if array is None else (array, ZERO)
 
 
 def _step(values: Array) -> int:
-    """Return the step from one value to the next; it is 0 if all values are equal."""
+    """Return the stride between stored values: 0 for an iso-valued array, otherwise 1."""
     return 0 if is_iso(values) else 1
 
 
 def _own(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return a copy of the values with one value per index."""
+    """Return a copy of the values that stores one value per index, even if all values are equal."""
     new = cast_values(values, dtype)
     return new.copy() if new is values or is_iso(new) else new

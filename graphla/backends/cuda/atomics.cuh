@@ -6,9 +6,9 @@
 
 namespace graphla {
 
-/// Op::RACE: how an update of one element by several threads is made safe.
+/// Op::RACE: how to make concurrent updates of one element safe.
 enum Race {
-  RACE_BY_CAS = 0,  // any operator: compare and swap in a loop
+  RACE_BY_CAS = 0,  // any operator: a compare-and-swap loop
   RACE_ADD = 1,
   RACE_MIN = 2,
   RACE_MAX = 3,
@@ -19,8 +19,8 @@ enum Race {
   RACE_ANY = 8,   // plain stores; the element keeps one of the values
 };
 
-/// Atomically replaces *at by step(*at), for T of any size. Types smaller than 32 bits are replaced
-/// within their 32-bit word.
+/// Atomically replaces *at with step(*at), for T of any size. Types smaller than 32 bits are
+/// replaced within their 32-bit word.
 template <class T, class Step> DEVICE void atomic_replace(T *at, Step step) {
   if constexpr (sizeof(T) == 8) {
     u64 *word = (u64 *)at;

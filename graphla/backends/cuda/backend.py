@@ -1,4 +1,4 @@
-"""The backend for GPUs: its own kernels, and the sorts and scans of CuPy."""
+"""The GPU backend. It uses its own kernels, and CuPy for sorts and scans."""
 
 # ruff: noqa: F401
 
@@ -19,6 +19,7 @@ from graphla.backends.cuda.convert import (
     asarray,
     full,
     owns,
+    repeat,
     sort,
     to_bitmap,
     to_host,

@@ -1,7 +1,7 @@
-// Betweenness: the dependencies of vertices (or edges) on the shortest paths from given sources
-// (U. Brandes, 2001). The kernel adds them up over all sources, in one launch.
+// Betweenness by the algorithm of U. Brandes (2001). One launch computes the dependencies of the
+// given sources on every vertex (or edge), and sums them over the sources.
 //
-// Each source takes two passes over the vertices that it reaches:
+// The search from each source makes two passes over the vertices that it reaches:
 //   forward   sigma(w) = sum of sigma(v) over edges v -> w to the next level. This is the number of
 //             shortest paths from the source to w.
 //   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. This
@@ -12,15 +12,16 @@
 // lies on a shortest path if its length is the difference of the distances of its ends. A vertex is
 // then added to the next level once all such edges into it have been counted.
 //
-// A team of blocks takes one source at a time. A team is one block if there are many sources, and
-// the whole grid if there is one source. When a vertex is reached, it is queued in parts of at most
-// PART edges, so the queue holds one level after another. A warp takes up to 32 parts at once. Its
-// lanes share the edges of these parts evenly, regardless of the rows that the edges belong to.
+// A team of blocks processes one source at a time. A team is one block if there are many sources,
+// and the whole grid if there is one source. When a vertex is reached, its row is queued in parts
+// of at most PART edges, so the queue contains the levels in order. A warp takes up to 32 parts at
+// once. Its lanes share the edges of these parts evenly, regardless of the rows that the edges
+// belong to.
 //
-// The first block of a team walks small levels alone. It then needs no team barrier between levels,
-// and it keeps the length of the queue in shared memory. The whole team takes over again at the
+// The first block of a team processes small levels alone. These levels need no team barrier, and
+// the block keeps the length of the queue in shared memory. The whole team takes over again at the
 // first level with too many parts or edges. In the backward pass, each level is processed as in the
-// forward pass: a block that walked a level alone also sums it alone.
+// forward pass: if one block processed a level alone, it also sums that level alone.
 //
 // Race: several threads may see that the level of a vertex is unset. Each of them then tries a
 // compare-and-swap, and the one that succeeds queues the vertex.
@@ -33,10 +34,10 @@ namespace graphla {
 constexpr int TEAM_BLOCK = BetweennessTuning::block;
 constexpr int PART = BetweennessTuning::part;  // maximum number of edges in a part
 constexpr int TEAM_WORDS = BetweennessTuning::team_words;
-constexpr int AHEAD = 4;  // edges that a lane loads at once
+constexpr int AHEAD = 4;  // number of edges that a lane loads at once
 
-/// The words of a team in device memory, all zero at first. The words from TEAM_BEGIN on pass the
-/// state from the first block, after levels that it walked alone, to the whole team.
+/// The words of a team in device memory, initially zero. After the first block has processed levels
+/// alone, it passes its state to the whole team in the words from TEAM_BEGIN on.
 enum TeamWord {
   TEAM_TICKETS = 0,
   TEAM_SOURCE = 1,
@@ -47,7 +48,7 @@ enum TeamWord {
   TEAM_LEVEL = 6
 };
 
-/// Flag in the stored end of a level: the first block walked this level alone.
+/// Flag in the stored end of a level: the first block processed this level alone.
 constexpr u64 IS_ALONE = u64(1) << 63;
 
 /// Whether dependencies are summed for vertices only, or for edges as well.
@@ -60,16 +61,16 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// Which edges lie on shortest paths. BY_LEVELS: all edges to the next level. BY_LENGTHS: the edges
-/// whose length is the difference between the distances of their two ends.
+/// How to tell which edges lie on shortest paths. BY_LEVELS: all edges to the next level do.
+/// BY_LENGTHS: an edge does if its length is the difference between the distances of its two ends.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
-/// The graph by rows. Vertices from `vertices` on have no edges.
+/// The graph in CSR form. Vertices numbered `vertices` or higher have no edges.
 template <class Offset> struct Network {
   i64 vertices;
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // lengths of edges: one for all (a stride of 0), or one per edge
+  const double *lengths;  // edge lengths: a single one with stride 0, or one per edge
   i64 stride;
   const double *distances;  // distances from the source; NaN for vertices that it does not reach
 };
@@ -83,25 +84,24 @@ struct Sources {
 
 /// The device memory of all teams. In each array, the sections of the teams follow one another.
 struct Memory {
-  u32 team_size;   // number of blocks of a team
-  i64 room;        // number of parts that a queue holds
-  u64 *words;      // TEAM_WORDS, zero at first
-  i32 *levels;     // level of each vertex, -1 at first
-  double *sigmas;  // number of paths to each vertex, zero at first
-  double *shares;  // share of each vertex, zero at first
+  u32 team_size;   // number of blocks per team
+  i64 room;        // capacity of each queue, in parts
+  u64 *words;      // TEAM_WORDS words per team, initially zero
+  i32 *levels;     // level of each vertex, initially -1
+  double *sigmas;  // number of shortest paths to each vertex, initially zero
+  double *shares;  // share(v) of each vertex v, initially zero
   u64 *queues;
-  u64 *level_ends;  // vertices + 2
+  u64 *level_ends;  // vertices + 2 elements per team
 };
 
 /// The first block of a team starts to work alone at a level with at most `few_parts` parts. It
-/// continues as long as each level either has at most `few_parts` parts, or has at most
-/// `alone_parts` parts and at most `alone_edges` edges. Both limits on parts are at most
-/// TEAM_BLOCK.
+/// continues through levels that have at most `few_parts` parts, or at most `alone_parts` parts and
+/// `alone_edges` edges. `few_parts` and `alone_parts` must not exceed TEAM_BLOCK.
 struct Limits {
   u32 few_parts, alone_parts, alone_edges;
 };
 
-/// The sums to which the kernel adds.
+/// The output arrays. The kernel adds to the values that they contain.
 struct Sums {
   double *totals;    // per vertex
   double *of_edges;  // per entry of the matrix
@@ -109,10 +109,10 @@ struct Sums {
   i64 *counts;   // per source: the number of vertices that it reaches
 };
 
-/// Further words of `control`: the next source, and whether a team has been asked to stop.
+/// Indices in `control`: the next source, and a flag that is set once the kernel is asked to stop.
 enum BrandesControl { NEXT_SOURCE = 1, IS_STOPPED = 2 };
 
-/// The blocks that share a source.
+/// The blocks that process a source together.
 struct Team {
   u64 *word;
   u32 number, blocks, rank, due;
@@ -133,36 +133,36 @@ struct Team {
     }
     __syncthreads();
   }
-  static constexpr int EAGER =
-      64;  // short polling interval; longer waits are only for a block that works alone
+  static constexpr int EAGER = 64;  // number of polls at a short interval; only waits for a block
+                                    // that works alone last longer
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
   DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
   DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
   DEVICE u64 threads() const { return u64(blocks) * TEAM_BLOCK; }
 };
 
-/// The graph, and the team's data about the shortest paths from its source.
+/// The graph, and the team's data about the shortest paths from the current source.
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // lengths of edges: one for all (a stride of 0), or one per edge
+  const double *lengths;  // edge lengths: a single one with stride 0, or one per edge
   i64 stride;
   const double *distances;  // distances from the source; NaN for vertices that it does not reach
-  i32 *levels;  // -1 if not reached; with lengths, -1 minus the number of edges still to be counted
+  i32 *levels;  // -1 if not reached; if edges have lengths, -1 minus the number of edges not yet
+                // counted
   double *sigma,
-      *share;     // zero if not reached; until its level is finished, share is the sum without 1 /
-                  // sigma
+      *share;     // zero if not reached; the term 1 / sigma is added when the level is finished
   u64 *queue;     // part << 32 | vertex
   u32 *queued;    // number of parts in the queue
-  u32 *edges;     // shared: total degree of the vertices queued in this level, if it is small
-  bool is_small;  // whether one block of a larger team walks this level alone
+  u32 *edges;     // in shared memory: total degree of the vertices queued in a small level
+  bool is_small;  // whether one block of a larger team processes this level alone
 };
 
-/// The part of a row that one lane has taken.
+/// The part of a row that a lane processes.
 template <class Offset> struct Taken {
   u32 v;
-  Offset begin;  // index of the part's first edge, minus the number of edges of earlier lanes
-  u32 end;       // number of edges of this lane and of earlier lanes
+  Offset begin;  // added to the number of an edge in the batch, this gives its index in the graph
+  u32 end;       // number of edges of this lane and all earlier lanes
   bool is_there;
   double distance;
 };
@@ -193,17 +193,17 @@ DEVICE Taken<Offset> take(const Paths<Offset> &paths, u64 first, int count) {
   return mine;
 }
 
-/// Returns how many parts a warp takes at once. It is 32 only if there are 32 parts for every warp.
+/// Returns how many parts a warp takes at once: an even share of all parts, but at most 32.
 DEVICE int batch_of(u64 parts, u32 warps) {
   const u64 each = (parts + warps - 1) / warps;
   return int(least(each, u64(WARP)));
 }
 
-/// Queues vertex w[k] of this lane for each bit k set in `is_new` (newly reached vertices). Every
-/// lane must call this.
+/// Queues the newly reached vertices of this lane: each w[k] for which bit k of `is_new` is set.
+/// Every lane must call this.
 template <int K, class Offset>
 DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
-  constexpr u32 MOST = 1u << 17;  // bounds each term, so that the sum over a level fits in 32 bits
+  constexpr u32 MOST = 1u << 17;  // limits each term so that the sum over a level fits in 32 bits
   if (!__any_sync(ALL_LANES, is_new != 0)) return;
   u32 parts[K], mine = 0;
 #pragma unroll
@@ -229,8 +229,8 @@ DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
   }
 }
 
-/// Walks the edges of the parts begin..end - 1 of the queue, whose vertices have level `level`:
-/// counts the paths, and queues the vertices that are reached.
+/// Follows the edges in parts begin..end - 1 of the queue, whose vertices have level `level`.
+/// Counts the paths, and queues the vertices that are newly reached.
 template <int TOLD, class Offset>
 DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end,
                         i32 level) {
@@ -323,7 +323,7 @@ DEVICE double sum_in_row(double x, int row) {
   return x;
 }
 
-/// Walks the edges of the parts begin..end - 1 again, in the backward pass, and sums the shares.
+/// Follows the edges in parts begin..end - 1 again, in the backward pass, and sums the shares.
 template <int TOLD, int SUMMED, class Offset>
 DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
                        const Sums &sums) {
@@ -361,7 +361,7 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
-        const u32 last = least(mine.end, to);  // the end of this lane's row among these edges
+        const u32 last = least(mine.end, to);  // end of this lane's part among these edges
         const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
         if (start < to && mine.end > from && mine.end > start) sum += found;
       }
@@ -382,27 +382,26 @@ DEVICE void finish_vertex(const Paths<Offset> &paths, i32 v, double sigma, i32 s
   if (sums.reached) atomicAdd((u64 *)&sums.reached[v], u64(1));
 }
 
-/// Finishes the vertices of a level, whose sums are complete: adds each sum to the totals, and sets
-/// the share that the vertex passes on.
+/// Calls `finish_vertex` for every vertex of a level. The sums of the level must be complete.
 template <class Offset>
 DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 source,
                    const Sums &sums) {
   for (u64 k = begin + team.thread(); k < end; k += team.threads()) {
     const u64 item = paths.queue[k];
-    if (item >> 32) continue;  // not the first part
+    if (item >> 32) continue;  // visit each vertex once, at its first part
     const i32 v = i32(u32(item));
     finish_vertex(paths, v, paths.sigma[v], source, sums);
   }
 }
 
-/// A small level that the first block of a larger team walks alone. Each thread first lists one
-/// part, then takes single edges. There are few dependent memory accesses, because no warp walks
-/// many edges one after another.
+/// A small level that the first block of a larger team processes alone. Each thread first lists one
+/// part. Then the threads take single edges, so that no warp follows many edges in sequence and
+/// chains of dependent memory accesses stay short.
 template <class Offset> struct SmallLevel {
   // Arrays in shared memory with one element per part:
   u32 *vertex;
-  u32 *end;       // total number of edges in the parts up to and including this one
-  Offset *begin;  // offset of the part's first edge, minus the number of edges of the parts before
+  u32 *end;       // number of edges in all parts up to and including this one
+  Offset *begin;  // added to the number of an edge in the level, this gives its index in the graph
   double *sigma;  // number of paths to the part's vertex
   u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
@@ -456,7 +455,7 @@ template <class Offset> struct SmallLevel {
     const u32 edges = list(paths, first, is_last ? 0 : count);
     for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
       const u32 edge = base + u32(lane());
-      int row = int(count);  // for a lane without an edge
+      int row = int(count);  // a lane without an edge has no row
       double share = 0;
       if (edge < edges) {
         row = int(upper_bound<u32, u32>(end, 0, count, edge));
@@ -464,7 +463,7 @@ template <class Offset> struct SmallLevel {
         const i32 w = paths.out[place];
         const i32 at = paths.levels[w];
         const double its_share =
-            paths.share[w];  // loaded before `at` is known, to overlap both loads
+            paths.share[w];  // loaded unconditionally so that it overlaps the load of `at`
         if (at == level + 1) share = its_share;
         if (SUMMED == OF_EDGES && share > 0) atomicAdd(&sums.of_edges[place], sigma[row] * share);
       }
@@ -481,13 +480,13 @@ template <class Offset> struct SmallLevel {
   }
 };
 
-/// Resets the state of all vertices that a team has reached, and adds their number to `count`.
+/// Resets the state of all vertices that the team reached, and adds their number to `count`.
 template <class Offset>
 DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *count) {
   u32 vertices = 0;
   for (u64 k = team.thread(); k < end; k += team.threads()) {
     const u64 item = paths.queue[k];
-    if (item >> 32) continue;  // not the first part
+    if (item >> 32) continue;  // visit each vertex once, at its first part
     const i32 v = i32(u32(item));
     paths.levels[v] = -1;
     paths.sigma[v] = paths.share[v] = 0;
@@ -497,7 +496,7 @@ DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *c
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// The two passes of a team, which takes one source after another.
+/// The forward and backward passes of a team, which processes one source after another.
 template <class Offset, int TOLD, int SUMMED> struct Course {
   const Network<Offset> &network;
   const SmallLevel<Offset> &small;
@@ -507,13 +506,13 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   Team &team;
   Paths<Offset> &paths;
   u32 *queued;  // number of parts in the team's queue
-  u32 *alone;   // shared, while one block works alone: the number of parts in the queue, and the
-                // numbers of edges in even and in odd levels
+  u32 *alone;   // in shared memory, used while one block works alone: the number of parts in the
+                // queue, then the number of edges in an even and in an odd level
   u64 *stops;   // the end of each level in the queue; the first end is 0
 
   i32 source = 0;
-  i32 depth = 0;           // number of levels so far
-  u64 begin = 0, end = 0;  // the parts of the level in the queue
+  i32 depth = 0;           // number of levels processed so far
+  u64 begin = 0, end = 0;  // the level is parts begin..end - 1 of the queue
 
   /// Returns whether this is the first thread of the team.
   DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
@@ -532,7 +531,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     return load_relaxed(&team.word[TEAM_SOURCE]);
   }
 
-  /// Queues the source. With lengths, first counts the edges on shortest paths into each vertex.
+  /// Queues the source. If edges have lengths, first counts the edges on shortest paths into each
+  /// vertex.
   DEVICE void start() {
     if constexpr (TOLD == BY_LENGTHS) {
       await_edges(paths, team, network.vertices);
@@ -559,7 +559,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- forward -----------------------------------------------------------------------------------
 
-  /// Counts the paths to the next level. Returns whether the same blocks also process that level.
+  /// Counts the paths to the next level. Returns whether the same blocks should process that level
+  /// too.
   DEVICE bool take_level(bool is_alone) {
     if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];
@@ -570,14 +571,14 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     team.meet();
     begin = end;
     end = load_relaxed(paths.queued);
-    // If one block walked the level alone, `team` is that block. The other blocks may still read
-    // the words of the whole team.
+    // If one block processed the level alone, `team` is that block. The other blocks of the team
+    // may still be reading the words of the whole team.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
     if (paths.is_small && threadIdx.x == 0) alone[2 - (depth & 1)] = 0;
     ++depth;
-    team.meet();  // all threads have read the counts before any thread adds to them
+    team.meet();  // no thread may add to the counts before all threads have read them
     return begin < end && (team_size == 1 || is_few == is_alone);
   }
 
@@ -613,7 +614,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- backward ----------------------------------------------------------------------------------
 
-  /// Sums the shares of a level, which consists of the queue's parts from..to - 1.
+  /// Sums the shares of a level. The level is parts from..to - 1 of the queue.
   DEVICE void sum_level(i32 level, u64 from, u64 to) {
     const bool is_last = level == depth - 1;
     if (TOLD == BY_LEVELS && paths.is_small) {
@@ -634,7 +635,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
       u64 to = load_relaxed(&stops[level + 1]);
       const u64 is_alone = to & IS_ALONE;
       if (is_alone) team.blocks = 1, paths.is_small = team_size > 1;
-      // The ends of levels are loaded one iteration before they are needed.
+      // The ends of levels are loaded one iteration early to hide the latency.
       u64 before = load_relaxed(&stops[level]);
       while (level >= 0 && (to & IS_ALONE) == is_alone && (!is_alone || team.rank == 0)) {
         const u64 earlier = level ? load_relaxed(&stops[level - 1]) : 0;
@@ -652,8 +653,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   }
 };
 
-/// Runs the searches from all sources. With lengths there is a single source, whose distances are
-/// given.
+/// Runs the searches from all sources. If edges have lengths, there is a single source, and the
+/// distances from it are given.
 template <class Op, class Offset, int TOLD, int SUMMED>
 __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     brandes(Launch launch, Network<Offset> network, Sources sources, Memory memory, Limits limits,
@@ -693,7 +694,7 @@ __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     course.source = sources.renumbered ? sources.renumbered[given] : given;
     if (course.source >= vertices) {  // the source has no edges
       if (course.leads()) sums.counts[turn] = 1;
-      team.meet();  // all threads have read the turn
+      team.meet();  // no thread may take the next source before all have read this one
       continue;
     }
     course.start();

@@ -1,6 +1,6 @@
-"""Dependencies on shortest paths, in one launch: each team of blocks takes one source at a time.
+"""Dependencies on shortest paths. One launch processes all sources, one per team at a time.
 
-If edges have lengths, each source takes one launch, with all blocks in one team.
+If edges have lengths, there is one launch per source, with all blocks in one team.
 
 Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. Waits: for each launch.
 """
@@ -26,18 +26,18 @@ from semirings.semiring import min_plus
 
 @dataclass(frozen=True, slots=True)
 class BetweennessTuning:
-    """Measured on an H200; the first three are constants of the kernel."""
+    """Tuning parameters, measured on an H200. The first three are compiled into the kernel."""
 
     block: int = 512  # threads
-    part: int = 256  # maximum number of edges in a part of a row
+    part: int = 256  # a longer row is divided into parts of at most this many edges
     team_words: int = 16  # number of control words per team
-    edges: int = 1 << 13  # number of edges in the graph for each block of a team
+    edges: int = 1 << 13  # a team has one block for every this many edges in the graph
     # The first block of a team starts to work alone at a level with at most few_parts parts. It
-    # continues while each level has at most alone_parts parts and alone_edges edges.
+    # continues through levels with at most alone_parts parts and alone_edges edges.
     few_parts: int = 16
     alone_parts: int = 400
     alone_edges: int = 4096
-    most_bytes: int = 8 << 30  # maximum memory for teams; with less, half as many teams run
+    most_bytes: int = 8 << 30  # memory limit for all teams; halved if the memory runs out
 
 
 TUNING = BetweennessTuning()
@@ -45,13 +45,13 @@ NETWORK, SOURCES, MEMORY, LIMITS, SUMS = (
     Struct("betweenness.cu", name) for name in ("Network", "Sources", "Memory", "Limits", "Sums")
 )
 Summed, Told = (enumeration("betweenness.cu", name) for name in ("Summed", "Told"))
-Structs = tuple[Packed, Packed, Packed]  # Network, Sources, Sums
+Structs = tuple[Packed, Packed, Packed]  # instances of Network, Sources and Sums
 ENDLESS = 1 << 62
-"""A limit on rounds that no closure reaches."""
+"""A limit on the number of rounds that is too large for any closure to reach."""
 
 
 def dependencies(request: Dependencies) -> DependenciesResult:
-    """Return the dependencies of vertices, and of edges, on shortest paths from the sources."""
+    """Return the dependencies of the sources on the vertices, and optionally on the edges."""
     out, sources, plan = request.out, request.sources, request.plan
     is_weighted, of_edges, reach = request.is_weighted, request.of_edges, request.reach
     n = out.nrows
@@ -95,7 +95,7 @@ def dependencies(request: Dependencies) -> DependenciesResult:
 
 
 def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Structs) -> None:
-    """Add to the sums the dependencies on the shortest paths from `count` sources."""
+    """Launch the kernel, which adds the dependencies of `count` sources to the sums."""
     tuning, (network, sources, sums) = current(TUNING), structs
     room = vertices + graph.nvals // tuning.part + 1
     each = 28 * vertices + 8 * room
@@ -131,7 +131,7 @@ def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Stru
 
 
 def _distances(a: Csr, source: Array) -> Array:
-    """Return the distances from the source; vertices that it does not reach have NaN."""
+    """Return the distances from the source. For vertices that it does not reach, they are NaN."""
     x = SparseVector(a.nrows, source, xp.zeros(1, np.float64))
     semiring = min_plus["FP64"]
     request = Closure(a, x, semiring, "near_far", mask=None, limit=ENDLESS, turns=ENDLESS)
@@ -140,7 +140,7 @@ def _distances(a: Csr, source: Array) -> Array:
 
 
 def _memory(teams: int, blocks: int, vertices: int, room: int) -> Packed:
-    """Return memory for the data that all teams store about shortest paths."""
+    """Allocate the working memory of all teams."""
     sigmas, shares = xp.zeros((2, teams * vertices), np.float64)
     return MEMORY(
         team_size=blocks,

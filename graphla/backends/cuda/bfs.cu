@@ -1,12 +1,12 @@
 // Breadth-first search: the whole traversal in one launch. The kernel computes the level of each
-// vertex, its parent, and which vertices are reached, from one start or several.
+// vertex, its parent, and which vertices are reached. There may be one start or several.
 //
 // The grid processes one level after another, with a barrier of all blocks between two levels.
 // After each barrier all blocks read the same counts, so they make the same choice for the next
 // level:
-// - alone: block 0, or one cluster of blocks, walks levels without the grid as long as they are
+// - alone: block 0, or one cluster of blocks, processes levels without the grid as long as they are
 //   small (`walk_alone`, `walk_in_cluster`);
-// - push: all warps share the edges out of the frontier evenly (`push_level`);
+// - push: the edges out of the frontier are divided evenly among all warps (`push_level`);
 // - pull: each vertex that is not reached looks for a reached neighbor (`pull_level`).
 //
 // A pull leaves its frontier in the bit maps. If the next level is a push, `queue_frontier` first
@@ -23,43 +23,43 @@
 
 namespace graphla {
 
-/// The state that all blocks know between two levels. Each block has a copy in shared memory, and
-/// only thread 0 of the block writes it. All copies are equal.
+/// The state between two levels. Each block has a copy in shared memory, which only thread 0 of the
+/// block writes. All copies are equal.
 struct Progress {
   u32 level;      // level of the frontier
   u32 is_queued;  // whether the frontier is in the queue
-  u32 way;        // how the next level runs: `Way`
+  u32 way;        // how to process the next level, a value of `Way`
   u32 has_idle;   // whether some starts have no edges
   u32 records;    // number of levels recorded
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
-  u32 must_push;  // whether a level is half done and the rest of its frontier is in the queue
-  u32 first, last;              // the frontier: entries first..last - 1 of the queue
-  u32 units_first, units_last;  // the frontier's units in the queue
-  u64 count, edges;             // vertices of the frontier, and edges out of them
+  u32 must_push;  // whether a level is unfinished, with the rest of its frontier in the queue
+  u32 first, last;              // the frontier is entries first..last - 1 of the queue
+  u32 units_first, units_last;  // the range of the frontier's edges in the queue, in units
+  u64 count, edges;             // number of vertices in the frontier, and of edges out of them
   u64 reached;                  // number of vertices reached
-  u64 left, into_left;          // vertices not yet reached, and edges into them
-  u64 all;                      // number of edges of the graph
-  u64 open, hits;               // a sample of the unreached vertices: see Search::sample
-  u64 base;                     // the sums over all queued entries; packed like QUEUED
+  u64 left, into_left;          // number of vertices not yet reached, and of edges into them
+  u64 all;                      // number of edges in the graph
+  u64 open, hits;  // size of a sample of unreached vertices, and its hits: see Search::sample
+  u64 base;        // numbers of all vertices and units queued so far, packed like QUEUED
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
 };
 
 /// The shared memory of a block.
 template <class Slot> struct BlockMemory {
-  unsigned char *bytes;  // dynamic: lists and queues, then a bit map
+  unsigned char *bytes;  // dynamic shared memory: lists and queues, followed by a bit map
   Progress *progress;
   AloneMemory alone;  // used by block 0 when it works alone, or by each block of a cluster
   u32 *sent;          // used by each block of a cluster
-  u32 *scratch;       // WARP + 1, for a block scan
+  u32 *scratch;       // WARP + 1 words for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
-  u64 *seen;          // the sums of all blocks: BFS_CONTROL words
+  u64 *seen;          // the sums over all blocks, BFS_CONTROL words
   u64 *place;         // position of the block's vertices in the queue
-  i32 *far;           // long rows of a pull
+  i32 *far;           // in a pull: vertices whose rows the whole block reads
   u32 *far_count, *buffered;
 };
 
-/// A search. The state is the same in every block.
+/// The course of a search. Every block has the same copy of this state.
 template <class S, class Level, int CLUSTER> struct Course {
   typedef typename S::Offset Offset;
   typedef typename S::Slot Slot;
@@ -80,7 +80,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   u32 *map, *other_map;
   u32 set = 0;              // the set of sums in use
   bool is_marked = false;   // whether every unreached vertex has the byte UNREACHED
-  bool is_stopped = false;  // whether the host wants the kernel to stop
+  bool is_stopped = false;  // whether the host has asked the kernel to stop
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   DEVICE i64 words() const { return (graph.n + WARP - 1) / WARP; }
@@ -162,8 +162,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// Reaches a single start. Its bit is set by the thread that cleared the word of the map that
-  /// holds the bit.
+  /// Marks a single start as reached. This is done by the thread that cleared the word with the
+  /// start's bit, so no barrier is needed.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -195,8 +195,9 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
     search.settle(v, 0);
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
-    // The edges into v are subtracted from `into_left` once: with the mask, with the frontier, or
-    // here.
+    // The edges into v must be subtracted from `into_left` exactly once. The mask subtracts them if
+    // v is hidden, and the frontier subtracts them if the graph is undirected. If both do, one
+    // subtraction is undone here; if neither does, they are subtracted here.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
@@ -206,7 +207,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- sums of a level --------------------------------------------------------------------------
+  // --- the sums over a level --------------------------------------------------------------------
 
   /// Adds the sums of each thread to the sums of the level. All threads of the block must call
   /// this, before a barrier of the grid.
@@ -237,8 +238,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 
   /// Copies the sums to `seen` in each block, after a barrier of the grid. Other blocks may already
-  /// be adding to the next set. No block reads the set after that one any longer, so block 0 clears
-  /// it.
+  /// be adding to the next set. The set after that one is no longer read by any block, so block 0
+  /// clears it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -251,9 +252,9 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- bookkeeping: thread 0 of each block, after a barrier --------------------------------------
+  // --- bookkeeping by thread 0 of each block, after a barrier -----------------------------------
 
-  /// Makes the entries that were queued since the last call the frontier.
+  /// Sets the frontier to the entries that were queued since the last call.
   DEVICE void take_queue() {
     Progress &p = progress();
     const u64 all = p.base += seen(QUEUED);
@@ -299,7 +300,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- levels by all blocks ----------------------------------------------------------------------
+  // --- levels that all blocks process together --------------------------------------------------
 
   DEVICE void pull_level() {
     const Progress &p = progress();
@@ -377,14 +378,14 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Returns the description of the levels that one block or one cluster is about to walk.
+  /// Returns what one block or one cluster must know to process small levels.
   DEVICE Span small_levels() const {
     const Progress &p = progress();
     return {p.first,     p.last,    p.level,      u32(limits.grid_edges),
             query.limit, p.records, is_one_byte()};
   }
 
-  // --- small levels: one cluster -----------------------------------------------------------------
+  // --- small levels that one cluster processes --------------------------------------------------
 
   DEVICE void walk_in_cluster() {
     if (blockIdx.x < CLUSTER) {
@@ -431,7 +432,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.records += u32(seen(ALONE_RECORDS));
   }
 
-  // --- small levels: block 0 ---------------------------------------------------------------------
+  // --- small levels that block 0 processes ------------------------------------------------------
 
   DEVICE void walk_alone() {
     if (blockIdx.x == 0) {
@@ -489,8 +490,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.reached += found, p.left -= least(p.left, found);
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
-    if (long_rows) {  // the long rows are the frontier; vertices found from them are added to those
-                      // already found
+    if (long_rows) {  // the long rows are now the frontier, and the vertices that they lead to join
+                      // the vertices already found
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));
@@ -527,7 +528,7 @@ template <class S, class Level, int CLUSTER> struct Course {
       }
     }
   }
-  /// Reports the results to the host. The last block to arrive does this.
+  /// Reports the results to the host. Only the last block to arrive does so.
   DEVICE void tell(const Launch &launch) {
     if (!is_last_block(grid) || threadIdx.x != 0) return;
     const Progress &p = progress();
@@ -542,7 +543,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 };
 
-/// CLUSTER is the number of blocks that walk small levels together; 1 means block 0 alone.
+/// CLUSTER is the number of blocks that process small levels together; 1 means block 0 alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
 __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
     search_breadth_first(Launch launch, Graph<Offset> graph, Query query,
@@ -565,8 +566,8 @@ __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
   SHARED(i32, far, PULL_FAR);
   SHARED(u32, counters, 2);
   if constexpr (CLUSTER > 1)
-    cluster_meet<CLUSTER>();  // from here on, the shared memory of every block is accessible: see
-                              // `in_block`
+    cluster_meet<CLUSTER>();  // from here on, blocks may access each other's shared memory (see
+                              // `in_block`)
 
   const BlockMemory<typename S::Slot> memory{
       bytes,        progress,    {counts, alone, long_list, ends},

@@ -1,6 +1,8 @@
-// Breadth-first search in one launch: the parameters of the kernels, and the step by push.
+// Breadth-first search in one launch: the parameters of the kernels, and the push step.
 //
-// Vertices are numbered as in the graph that the search walks: by the user, or by a relabeled plan.
+// Vertex numbers are those of the graph that the search walks: the user's numbers, or the new
+// numbers of a relabeled plan.
+//
 // Invariants between two levels:
 // - Bit v of the map is set if v's level is at most `level`.
 // - Each vertex of the frontier (a vertex whose level is `level`) is represented in one of two
@@ -19,42 +21,41 @@ namespace graphla {
 
 /// Constants that the host also reads.
 enum BfsShape {
-  BFS_THREADS = 1024,  // threads of a block
+  BFS_THREADS = 1024,  // threads per block
   ALONE_SHORT =
-      8,  // longest row, in entries, that one thread of block 0 follows when it works alone
-  ALONE_LONG = 512,       // maximum number of longer rows per level that block 0 follows alone
+      8,  // when block 0 works alone, one thread follows a row with at most this many entries
+  ALONE_LONG = 512,       // maximum number of longer rows in a level that block 0 processes alone
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
-constexpr u32 DEEP = 254;  // levels from this one on do not fit in a byte and are stored in `deep`
+constexpr u32 DEEP = 254;  // levels from 254 on do not fit in a byte and are stored in `deep`
 constexpr u32 UNREACHED = 255;
 
-enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller asks for
-enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level runs, as stored in records
-enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit its type
+enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller requests
+enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level is processed
+enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit in its type
 
-/// The sums of a level, in `control` from BFS_SUMS on. Three sets of sums are used round-robin:
-/// blocks add to the current set, may still read the previous set, and clear the next set.
+/// Index in `control` of the sums of a level. Three sets of sums are used round-robin: blocks add
+/// to the current set, may still read the previous set, and clear the next set.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  QUEUED = 1,        // upper half: number of queued vertices; lower half: units of edges out of
-                     // these vertices
-  FOUND = 2,         // vertices found by pulls; FOUND to INTO_LEFT have the order of SumsOf
+  QUEUED = 1,        // high half: queued vertices; low half: their out-edges, in units
+  FOUND = 2,         // vertices found by pulls; FOUND to INTO_LEFT are the five sums in `totals`
   OUT_OF_FOUND = 3,  // edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
   LEFT = 5,          // vertices that pulls have not found
   INTO_LEFT = 6,     // edges into the vertices that pulls have not found
-  IDLE_STARTS = 7,   // starts that no edge touches
+  IDLE_STARTS = 7,   // number of starts without edges
   SAMPLED = 8,       // unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
-  ALONE_LEVEL = 10,  // from here on: the state that block 0 passes on after levels alone
+  ALONE_LEVEL = 10,  // from here on: the state that block 0 passes to the grid after working alone
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
   ALONE_LONG_ROWS = 14,   // number of long rows of an unfinished level
-  ALONE_LONG_UNITS = 15,  // units of the queue up to the end of the long rows
-  ALONE_FRONTIER = 16,    // vertices of the unfinished level
-  ALONE_EDGES = 17,       // edges of the unfinished level
+  ALONE_LONG_UNITS = 15,  // number of units in the queue up to the end of the long rows
+  ALONE_FRONTIER = 16,    // number of vertices in the unfinished level
+  ALONE_EDGES = 17,       // number of edges out of these vertices
   BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
@@ -65,11 +66,11 @@ template <class Slot> struct SumsOf {
   Slot out, into, into_left;
 };
 
-/// Returns an estimate of how many neighbors a pull reads: one per vertex that is left, and more
-/// for each vertex whose first neighbor is not reached. `part` is the fraction of all edges that
-/// lead to reached vertices. In a sample of `open` vertices, `hits` have a reached first neighbor.
-/// If hits / open is below `part`, the remaining vertices are connected to each other and far away,
-/// and most rows are read to their ends.
+/// Returns an estimate of how many neighbors a pull reads: one per unreached vertex, and more for
+/// each unreached vertex whose first neighbor is not reached. `part` is the fraction of all edges
+/// that lead to reached vertices. In a sample of `open` vertices, `hits` have a reached first
+/// neighbor. If hits / open is below `part`, the remaining vertices are connected to each other and
+/// far away, and most rows are read to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
   const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
@@ -116,11 +117,11 @@ template <> struct unsigned_of<i64> {
 /// The graph that a search walks, in its own numbering.
 template <class Offset> struct Graph {
   i64 n;                     // vertices
-  i64 active;                // vertices 0..active - 1 have edges
-  i64 several;               // vertices from this one on have at most one neighbor
-  const Offset *out_indptr;  // rows of out-edges of each vertex
+  i64 active;                // only vertices 0..active - 1 have edges
+  i64 several;               // vertices with this number or a higher one have at most one neighbor
+  const Offset *out_indptr;  // the out-edges in CSR form
   const i32 *out_indices;
-  const Offset *in_indptr;  // rows of in-edges of each vertex; null if the search must not pull
+  const Offset *in_indptr;  // the in-edges in CSR form; null if the search must not pull
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
   const u32 *idle;        // bits of the vertices without edges, or null
@@ -129,7 +130,7 @@ template <class Offset> struct Graph {
   const i32 *old;  // maps the graph's vertex numbers to the user's; null if both are the same
 };
 
-/// What the caller asks for, in the user's numbering.
+/// The caller's request, in the user's numbering.
 struct Query {
   const i32 *starts;  // null if there is one start
   i64 starts_count;
@@ -142,19 +143,19 @@ struct Query {
 
 /// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;  // null if the caller does not want them
-  i32 *parents;   // null if the caller does not want them
-  bool *present;  // n
-  const Offset
-      *least_ptr;  // rows from which the smallest parents are chosen; null if any parent will do
+  Level *levels;            // null if they are not requested
+  i32 *parents;             // null if they are not requested
+  bool *present;            // n
+  const Offset *least_ptr;  // rows from which the smallest parents are chosen; null if the caller
+                            // accepts any parent
   const i32 *least_of;
-  bool by_columns;  // whether the rows of `least_ptr` hold the edges into each vertex
+  bool by_columns;  // whether the rows of `least_ptr` contain the edges into each vertex
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
 template <class Offset> struct State {
   typedef typename unsigned_of<Offset>::type Slot;
-  u32 *map, *other_map;  // bits of the reached vertices
+  u32 *map, *other_map;  // bits of the reached vertices; two maps because a pull writes a new one
   u32 *masked;           // bits of the vertices that must never be reached
   Slot *queue_begin;     // the queue: see Search
   u32 *queue_slot;
@@ -168,13 +169,13 @@ template <class Offset> struct State {
 
 /// Limits of a search. Most of them apply to small levels.
 struct Limits {
-  i64 alone_edges;   // maximum number of edges of a level that one block or cluster takes over
-  i64 grid_edges;    // maximum number of edges in a level that the block or cluster does not return
-                     // to the grid
-  i32 alone_room;    // vertices that the queue of one block holds
-  i32 pool;          // words of dynamic shared memory for lists and queues
-  i32 shared_words;  // words after the pool for the map of one block
-  i32 unit;          // a unit of the queue is 2^unit edges if offsets have 64 bits
+  i64 alone_edges;   // maximum number of edges in a level that one block or cluster takes over
+  i64 grid_edges;    // the block or cluster returns to the grid after a level with more edges than
+                     // this
+  i32 alone_room;    // capacity of one block's queue, in vertices
+  i32 pool;          // number of words of dynamic shared memory for lists and queues
+  i32 shared_words;  // number of words after the pool, which hold the map of one block
+  i32 unit;          // if offsets have 64 bits, the queue counts edges in units of 2^unit
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 
@@ -191,16 +192,16 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
   const u32 *fixed;  // bits of vertices that must never be reached, or null
-  bool is_masked;    // whether vertices in `fixed` can be neighbors
+  bool is_masked;    // whether edges may lead to vertices in `fixed`
   bool is_directed;
   i32 unit;
 
   // the queue
-  Slot *queue_begin;  // per entry: the start of its row, minus the slot of its first edge
+  Slot *queue_begin;  // per entry: added to the slot of an edge, this gives its index in the graph
   u32 *queue_slot;    // per entry: the slot of its first edge, in units
   i32 *queue_vertex;
   u32 *queue_degree;  // degree of each entry; only if PADDED
-  i32 *spill;         // vertices for which the queue of one block has no room
+  i32 *spill;         // vertices that do not fit in the queue of one block
   u32 spill_room;
 
   // results
@@ -209,7 +210,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   Level *levels;
   i32 *parents;
   u64 *control;  // the sums of this level
-  u64 base;      // QUEUED before this level
+  u64 base;      // total of QUEUED over all levels before this one
 
   // in shared memory: vertices that the block has found but not yet queued
   i32 *buffer;
@@ -254,8 +255,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
   DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// Returns this warp's number. Warps of the same block have distant numbers, so that even a
-  /// little work is spread over all blocks.
+  /// Returns the number of this warp. Warps of the same block have distant numbers, so that even a
+  /// small amount of work is spread over all blocks.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
   DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
 
@@ -268,7 +269,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if constexpr (PADDED) queue_degree[at] = degree;
   }
 
-  /// Queues the vertex v of each lane that has one. The whole warp must call this.
+  /// Queues the vertex v of each lane whose `has` is true. The whole warp must call this.
   DEVICE void enqueue(bool has, i32 v) const {
     const u32 all = __ballot_sync(ALL_LANES, has);
     if (!all) return;
@@ -285,8 +286,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Appends v[k] of each lane whose `won` has bit k to the block's buffer or, if the buffer is
-  /// full, to the queue. The whole warp must call this.
+  /// Appends each v[k] for which bit k of `won` is set to the block's buffer or, if that is full,
+  /// to the queue. The whole warp must call this.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll
@@ -313,7 +314,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
-    constexpr u32 R = 4;  // vertices that a thread loads at once
+    constexpr u32 R = 4;  // number of vertices that a thread loads at once
 #pragma unroll 1
     for (u32 round = 0; round < count; round += R * BFS_THREADS) {
       const u32 all = least(count - round, R * BFS_THREADS);
@@ -350,7 +351,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (threadIdx.x == 0) *buffered = 0;
   }
 
-  // --- push: all blocks -------------------------------------------------------------------------
+  // --- a push by all blocks ---------------------------------------------------------------------
 
   /// Follows this lane's edges from from[k] to v[k], for each k whose bit in `valid` is set. Marks
   /// the unreached vertices as reached, and buffers them for the queue. The whole warp must call

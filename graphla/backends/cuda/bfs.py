@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 from weakref import ref
 
@@ -45,36 +45,37 @@ INT32 = np.dtype(np.int32)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
-"""The index in `Relabeled.ends` of the class of degrees from 128 to 255."""
+"""The index in `Relabeled.ends` of the degree class 128 to 255."""
 
 
 @dataclass(frozen=True)
 class BfsTuning:
-    """Limits of searches, measured on an H200 (docs/performance/findings.md).
+    """Tuning parameters of searches, measured on an H200 (docs/performance/findings.md).
 
-    A word has 4 bytes. Lists and the map of one block are in the shared memory of the block.
+    A word has 4 bytes. Each block keeps its lists and its map in shared memory.
     """
 
-    room: int = 4096  # capacity of one block's queue, in vertices; at most half of least_pool
-    pool: int = 16384  # words for lists
-    least_pool: int = 8704  # words that the lists of a pull need
-    deep_pool: int = 32768  # words for lists if the blocks of a cluster send vertices to each other
-    static: int = 6656  # maximum number of bytes of shared memory that the kernel declares
+    room: int = 4096  # capacity of one block's queue, in vertices; least_pool must hold two queues
+    pool: int = 16384  # number of words for lists
+    least_pool: int = 8704  # number of words that the lists of a pull need
+    deep_pool: int = 32768  # number of words for lists when a cluster processes small levels
+    static: int = 6656  # upper bound on the bytes of static shared memory in the kernel
     small_map: int = 12288  # maximum number of words in a map that one block keeps in shared memory
-    few_edges: int = 8  # up to this many edges per vertex, larger maps are kept as well
-    cluster: int = 16  # number of blocks that walk small levels together; 1: one block alone
+    few_edges: int = 8  # with at most this many edges per vertex, large maps are kept there too
+    cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that one block takes over
     cluster_edges: int = 16384  # maximum number of edges in a level that a cluster takes over
-    grid_edges: int = 24576  # a level with more edges goes back to the grid
+    grid_edges: int = 24576  # after a level with more edges, the grid takes over again
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
-    unit: int = 4  # in graphs with 64-bit offsets, queues count in units of 2^unit edges
-    # One cluster searches a whole graph if all maps of the vertices fit in its shared memory.
+    unit: int = 4  # in graphs with 64-bit offsets, queues count edges in units of 2^unit
+    # If all vertex maps fit in the shared memory of each block, one cluster searches the whole
+    # graph.
     small_edges: int = 3 << 20  # maximum number of entries in a graph that one cluster searches
-    small_room: int = 16384  # words for lists
+    small_room: int = 16384  # number of words for lists
     least_small_room: int = 4096  # minimum number of words for lists
-    small_static: int = 12800  # maximum number of bytes of shared memory that the kernel declares
+    small_static: int = 12800  # upper bound on the bytes of static shared memory in the kernel
     small_push_cost: float = 0.3
-    small_threads: int = 512  # threads of a block if the maps are small; otherwise THREADS
+    small_threads: int = 512  # threads per block if the maps are small; otherwise THREADS
     few_words: int = 1024  # maximum number of words in a small map
 
 
@@ -82,7 +83,7 @@ TUNING = BfsTuning()
 
 
 def bfs(request: Search) -> BfsResult:
-    """Return levels and parents of one breadth-first search that starts at all starts at once."""
+    """Return the levels and parents of one breadth-first search from all starts together."""
     n, dtype, parents = request.out.nrows, request.levels, request.parents
     has_levels = dtype is not None or parents == "least"
     levels = xp.ndarray(n, dtype or INT32) if has_levels else None
@@ -166,7 +167,7 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """The data shared by all searches of one matrix with one plan and the same kinds of results."""
+    """The data shared by all searches that have the same matrix, plan, and kinds of results."""
 
     kernel: Kernel
     cluster: int
@@ -177,16 +178,17 @@ class _Prepared:
     graph: Packed
     limits: Packed
     least: tuple[Any, Any, bool]  # the rows from which the smallest parents are chosen
-    ends: dict[str, tuple[int, int]]  # begin and end of each array of the state, in bytes
+    offsets: dict[str, int | None]  # byte offset of each array of the state; None: no array
+    state_bytes: int
 
     def state(self) -> tuple[Any, tuple[Packed, ...]]:
-        """Return the memory of a call, and the addresses of its arrays; null for an array of 0
-        bytes."""
-        if not self.ends:
+        """Allocate the memory for one search. Return it with the addresses of its arrays, which are
+        null for empty arrays."""
+        if not self.offsets:
             return None, ()
-        memory = xp.cuda.alloc(max(end for _, end in self.ends.values()))
+        memory = xp.cuda.alloc(self.state_bytes)
         base = memory.ptr
-        arrays = {k: base + a if b > a else None for k, (a, b) in self.ends.items()}
+        arrays = {k: None if at is None else base + at for k, at in self.offsets.items()}
         return memory, (STATE(**arrays),)
 
 
@@ -212,7 +214,7 @@ def _make(request: Search, tuning: BfsTuning, is_refusing: bool) -> _Prepared:
 
 
 class _Preparation:
-    """Chooses the kernel of a search, its shape and its limits."""
+    """Chooses the kernel for a search, its launch shape and its limits."""
 
     def __init__(self, request: Search, tuning: BfsTuning, is_refusing: bool) -> None:
         self.request, self.tuning = request, tuning
@@ -225,7 +227,8 @@ class _Preparation:
         self.has_clusters = card().has_clusters and has_blocks and not is_refusing
 
     def prepare(self) -> _Prepared:
-        """Use one cluster for a small graph, otherwise as many blocks as the card can hold."""
+        """Use one cluster for a small graph, otherwise as many blocks as the card can run at
+        once."""
         cluster = 1 if self.relabeled is not None else self.cluster()
         return (self.small() if cluster == 1 else None) or self.large(cluster)
 
@@ -257,10 +260,11 @@ class _Preparation:
             "least": (*least, into is not None),
         }
 
-    # --- a small graph: one cluster -----------------------------------------------------------
+    # --- a small graph, searched by one cluster --------------------------------------------------
 
     def small(self) -> _Prepared | None:
-        """Return a search by one cluster, or None if the maps do not fit in its shared memory."""
+        """Return the data for a search by one cluster, or None if the maps do not fit in shared
+        memory."""
         tuning, n = self.tuning, self.request.out.nrows
         room, shared = self.small_shape()
         if not room:
@@ -280,13 +284,14 @@ class _Preparation:
             blocks=tuning.cluster,
             shared=shared,
             limits=SMALL_LIMITS(hubs=hubs, room=room, push_cost=tuning.small_push_cost),
-            ends={},
+            offsets={},
+            state_bytes=0,
             **self.graph(),
         )
 
     def small_shape(self) -> tuple[int, int]:
-        """Return the words for lists and the bytes of shared memory per block; (0, 0) if too
-        few."""
+        """Return the number of words for lists and the bytes of shared memory per block, or (0, 0)
+        if one cluster cannot hold the graph."""
         tuning, out = self.tuning, self.request.out
         if out.nvals > tuning.small_edges or not self.has_clusters:
             return 0, 0
@@ -298,12 +303,13 @@ class _Preparation:
         room = min(tuning.small_room, (most - maps) // 4)
         return (room, maps + 4 * room) if room >= tuning.least_small_room else (0, 0)
 
-    # --- other graphs: all blocks -------------------------------------------------------------
+    # --- other graphs, searched by all blocks ----------------------------------------------------
 
     def cluster(self) -> int:
-        """Return the number of blocks that walk small levels together.
+        """Return the number of blocks that process small levels together.
 
-        This is a cluster if the graph may be deep and each block can hold its part of the map.
+        They form a cluster if the graph may be deep and each block can hold its part of the map.
+        Otherwise block 0 works alone, and the number is 1.
         """
         out, tuning = self.request.out, self.tuning
         words = -(-out.nrows // (32 * tuning.cluster)) + tuning.least_pool
@@ -327,6 +333,7 @@ class _Preparation:
             unit=tuning.unit,
             push_cost=tuning.push_cost,
         )
+        offsets, state_bytes = self.state()
         return _Prepared(
             kernel=kernel,
             cluster=cluster,
@@ -335,15 +342,17 @@ class _Preparation:
             blocks=persistent.grid(kernel, THREADS, shared, each=1, cluster=cluster),
             shared=shared,
             limits=limits,
-            ends=self.state(),
+            offsets=offsets,
+            state_bytes=state_bytes,
             **self.graph(),
         )
 
     def pool(self, cluster: int) -> tuple[int, int]:
-        """Return the words of shared memory for lists, and for the map of one block.
+        """Return the numbers of words in shared memory for lists and for the map of one block.
 
-        The map is kept there if it is small, or if the graph has few edges, because then one block
-        walks most levels. Shared memory reduces the size of the cache.
+        The map is kept there if it is small. It is also kept there if the graph has few edges,
+        because one block then processes most levels. More shared memory would leave less for the L1
+        cache.
         """
         out, tuning = self.request.out, self.tuning
         words, most = -(-out.nrows // (32 * cluster)), self.most // 4
@@ -354,8 +363,11 @@ class _Preparation:
         pool = tuning.pool if cluster == 1 else tuning.deep_pool
         return max(tuning.least_pool, min(pool, most - words)), words
 
-    def state(self) -> dict[str, tuple[int, int]]:
-        """Return the begin and end, in bytes, of each array of the kernel's `State`."""
+    def state(self) -> tuple[dict[str, int | None], int]:
+        """Return the byte offset of each array of the kernel's `State`, and the total size.
+
+        The offset of an array that the search does not need is None.
+        """
         request, n = self.request, self.request.out.nrows
         is_wide = request.out.indptr.dtype.itemsize == 8
         is_renamed = self.relabeled is not None
@@ -374,15 +386,16 @@ class _Preparation:
             "deep": 4 * n * (has_levels and self.level.itemsize > 1),
             "parents": 4 * n * (is_renamed and self.has_parents),
         }
-        begins = accumulate((-(-size // 256) * 256 for size in sizes.values()), initial=0)
-        return {
-            name: (begin, begin + size)
-            for (name, size), begin in zip(sizes.items(), begins, strict=False)
-        }
+        offsets: dict[str, int | None] = {}
+        total = 0
+        for name, size in sizes.items():
+            offsets[name] = total if size else None
+            total += -(-size // 256) * 256
+        return offsets, total
 
 
 def _trace(records: Array, count: int) -> list[Level]:
-    """Return one level per record; its time ends when the next record begins."""
+    """Convert records to levels. The time of a level ends when the next record begins."""
     rows = records[:count].tolist()
     return [
         Level(WAYS[way], frontier, edges, (after[3] - begin) * 1e-9)

@@ -1,11 +1,11 @@
-// Small levels of a breadth-first search, walked by one block without grid barriers. The queue is
-// in shared memory, and so is the map of reached vertices if it fits.
+// Small levels of a breadth-first search, processed by one block without grid barriers. The queue
+// is in shared memory, and so is the map of reached vertices if it fits.
 //
 // A level is a chain of dependent loads: a vertex from the queue, the bounds of its row, the row,
-// and the map. The rest of the cost of a level is instruction fetches, which occur again at every
-// level. So the code of a level is short, and code for rare cases is kept in separate functions.
-// One thread follows a short row to its end. Longer rows wait in a list. The block follows them
-// together or, if there are many of them, leaves them to the grid.
+// and the map. The remaining cost of a level is instruction fetches, which are repeated at every
+// level. So the code of a level is short, and rare cases are in separate functions. One thread
+// follows a short row to its end. Longer rows wait in a list. The block follows them together or,
+// if there are many of them, leaves them to the grid.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
@@ -19,17 +19,18 @@ constexpr u32 ALONE_LONG_EDGES = 2048;  // maximum number of edges in longer row
 /// round-robin.
 struct AloneCounts {
   u32 count;        // vertices found
-  u32 edges, into;  // edges of the level in progress
+  u32 edges, into;  // number of edges in the current level, and of edges into its vertices
   u32 long_rows, long_edges;
 };
 
-/// The state that block 0 passes to the grid after the levels that it walked alone.
+/// The state that block 0 passes to the grid after it has processed levels alone.
 struct AloneState {
   u32 count, level, turn;
-  u32 stops;            // the iteration after which to stop, set when the host asks for it
-  u32 long_rows;        // number of long rows of an unfinished level; the grid follows them
-  u64 frontier, edges;  // vertices and edges of the unfinished level
-  u64 reached, into;    // vertices found; edges into found vertices that are not in the last queue
+  u32 stops;      // the iteration after which to stop; set when the host asks the kernel to stop
+  u32 long_rows;  // number of long rows of an unfinished level; the grid follows them
+  u64 frontier, edges;  // number of vertices and edges in the unfinished level
+  u64 reached, into;    // number of vertices found, and of edges into them; edges into vertices in
+                        // the last queue are not counted
 };
 
 /// The shared memory that block 0 needs in addition to the queue.
@@ -40,28 +41,27 @@ struct AloneMemory {
   u32 *ends;       // inclusive prefix sums of the lengths of long rows
 };
 
-/// The levels that one block or one cluster walks.
+/// The levels that one block or one cluster processes.
 struct Span {
   u32 first, last, level;  // the first level: entries first..last - 1 of the queue
-  u32 most;                // maximum number of edges of a level
+  u32 most;                // stop after a level with more edges than this
   i64 limit;               // maximum level
   i64 records;             // number of levels recorded so far
-  bool is_one_byte;  // whether levels are stored in one byte, so that a level above DEEP does not
-                     // fit
+  bool is_one_byte;  // whether levels are stored in one byte, which cannot hold a level above DEEP
 };
 
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;    // bits of reached vertices; in shared memory (IN_SHARED), the bits of vertices that
-               // must never be reached are also set
-  i32 *queue;  // shared: 2 x room vertices
+  u32 *map;    // bits of reached vertices; with IN_SHARED, also bits of vertices that must never be
+               // reached
+  i32 *queue;  // in shared memory: two queues of `room` vertices
   AloneMemory memory;
-  u32 *scratch;  // shared: WARP + 1
+  u32 *scratch;  // in shared memory: WARP + 1 words
   u32 room;
-  u32 place;  // position after the queue in global memory, for vertices that do not fit
+  u32 place;  // end of the queue in global memory, where `give` appends
 
-  /// Adds v[k] of each lane whose `won` has bit k to the queue of the next level. The whole warp
+  /// Adds each v[k] for which bit k of `won` is set to the queue of the next level. The whole warp
   /// must call this.
   template <int K>
   DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
@@ -137,8 +137,8 @@ template <class S, bool IN_SHARED> struct Alone {
     }
   }
 
-  /// Returns a degree as it enters the sum. If offsets have 64 bits, the degree is capped so that
-  /// the sum fits.
+  /// Returns the degree to add to a sum. If offsets have 64 bits, the degree is capped so that the
+  /// sum cannot overflow.
   DEVICE static u32 bounded_degree(u32 degree) {
     return S::PADDED ? least(degree, 1u << 18) : degree;
   }
@@ -146,7 +146,7 @@ template <class S, bool IN_SHARED> struct Alone {
     if (has && search.in_ptr) atomicAdd(&mine->into, bounded_degree(u32(search.edges_into(v))));
   }
 
-  /// Follows the long rows of the level. All threads of the block share their edges.
+  /// Follows the long rows of the level. Their edges are divided among all threads of the block.
   DEVICE void walk_long(u32 rows, i32 *next, AloneCounts *mine) const {
     const i32 v = threadIdx.x < rows ? memory.long_list[threadIdx.x] : 0;
     const u32 degree = threadIdx.x < rows ? u32(search.out_ptr[v + 1] - search.out_ptr[v]) : 0;
@@ -168,9 +168,9 @@ template <class S, bool IN_SHARED> struct Alone {
     __syncthreads();
   }
 
-  /// Appends the remaining long rows and the `count` vertices found, which have level `level`, to
-  /// the queue in global memory, from unit `units` on. Returns the number of units at the end of
-  /// the long rows, and at the end of the queue.
+  /// Appends to the queue in global memory the remaining long rows, then the `count` vertices
+  /// found, which have level `level`. `units` is the number of units in this queue, and is updated.
+  /// `units_long` is set to the number of units up to the end of the long rows.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
     units_long = units;
@@ -198,8 +198,9 @@ template <class S, bool IN_SHARED> struct Alone {
     }
   }
 
-  /// Walks one level after another, up to a level that is empty, too large, or the last one
-  /// allowed. The result is in `memory.state`. Only block 0 calls this.
+  /// Processes one level after another until one of these happens: the next frontier is empty or
+  /// does not fit in the queue, a level is too large, the maximum level is reached, or the host
+  /// asks the kernel to stop. The result is in `memory.state`. Only block 0 calls this.
   DEVICE void walk_levels(u32 *global_map, i64 words, const Span &span, StopFlag &flag,
                           const Records &trace) const {
     AloneState &own = *memory.state;
@@ -215,7 +216,7 @@ template <class S, bool IN_SHARED> struct Alone {
       if (threadIdx.x == 0) {
         if (trace.room) began = nanoseconds();
         if (flag.is_up())
-          own.stops = turn + 1;  // other threads may still be in the previous iteration
+          own.stops = turn + 1;  // not `turn`: slower threads may still compare with it
       }
       walk(level, now, count, next, mine);
       __syncthreads();

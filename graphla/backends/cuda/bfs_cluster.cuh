@@ -1,19 +1,20 @@
-// Small levels of a breadth-first search, walked by a cluster of blocks, for deep graphs with few
-// edges.
+// Small levels of a breadth-first search, processed by a cluster of blocks. This is for deep graphs
+// with few edges.
 //
 // Each block owns some words of the map of reached vertices, and keeps them in its shared memory. A
 // block that follows an edge sends the end vertex of the edge to the block that owns that vertex.
 // Only the owner tests whether the vertex is new, so no block waits for an answer from another
 // block. In each level a block tests the vertices that it has received, reads the rows of the new
-// ones, and sends the ends of their edges. It also sends each block a letter with counts, from
-// which all blocks make the same decision. Then the blocks wait at the barrier of the cluster.
+// ones, and sends the ends of their edges. It also sends each block a letter with counts. All
+// blocks read the same counts, so they make the same decision. Then the blocks wait at the barrier
+// of the cluster.
 //
 // If the row of a new vertex is short, one thread follows it. Longer rows wait in a list until the
 // block has processed all received ends. Then the threads of the block share their edges evenly.
 //
 // A level fails if a block has more long rows, or more edges in long rows, than the limits below,
-// or if a box overflows. If a level fails, its vertices are queued, the ends that blocks have sent
-// are ignored, and the grid repeats the level.
+// or if a box, the buffer for the ends from one sender, overflows. The vertices of a failed level
+// are queued, the ends that blocks have sent are ignored, and the grid repeats the level.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs_alone.cuh"
@@ -31,29 +32,29 @@ enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 struct __align__(16) Letter {
   u32 ends;   // number of ends sent to the receiver
   u32 edges;  // number of all edges that the sender followed
-  u32 found;  // number of vertices of the level that the sender owns
+  u32 found;  // number of new vertices in this level that the sender owns
   u32 flags;
 };
 
-/// The result of the levels that a cluster has walked.
+/// The result of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges in all levels walked, except the first
+  u64 into;  // number of edges in all processed levels except the first
   bool fails, stops;
 };
 
 template <class S, int SIZE> struct Together {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;         // shared: bits of the owned vertices that are reached or never to be reached
-  Letter *letters;  // dynamic shared: one letter from each block, for even and for odd levels
-  i32 *boxes;       // dynamic shared: received ends per sender, for even and odd levels; then the
-                    // sources of these ends
-  u32 *sent;  // shared: ends sent to each block; vertices found; failure flag; number of long rows
+  u32 *map;         // shared: bits of the owned vertices that are reached or must never be reached
+  Letter *letters;  // dynamic shared: letters from all blocks, for even and for odd levels
+  i32 *boxes;  // dynamic shared: one box per sender, for even and then for odd levels; then boxes
+               // for the sources of the received ends
+  u32 *sent;   // shared: ends sent to each block, then FOUND_HERE, FAILURE and LONG_ROWS
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
   u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // shared: WARP + 1 words for a block scan
-  u32 room;        // capacity of a box
+  u32 room;        // capacity of a box, in ends
   u32 rank;        // number of this block in the cluster
 
   /// Indices in `sent` after the SIZE counts of sent ends.
@@ -61,14 +62,14 @@ template <class S, int SIZE> struct Together {
   /// The number of words of the pool that the letters occupy.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
-  /// Blocks own the words of the map round-robin, in an order that changes from round to round. So
-  /// adjacent words along a line of a mesh belong to several blocks.
+  /// Blocks own the words of the map round-robin, in an order that changes from round to round.
+  /// Without the change of order, all words along a line of a mesh could belong to one block.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
 
-  /// Sends each vertex u[k] that is not -1 to the block that owns it. `from` is its possible
-  /// parent.
+  /// Sends each vertex u[k] that is not -1 to the block that owns it. `from` is its parent if it is
+  /// new.
   template <int K> DEVICE void send(const i32 (&u)[K], i32 from, i32 *box) const {
     u32 owner[K], at[K];
 #pragma unroll
@@ -105,7 +106,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Sends the ends of the edges of the `rows` long rows. All threads of the block must call this.
+  /// Sends the end vertices of all edges in the `rows` long rows. All threads of the block must
+  /// call this.
   DEVICE void follow_long(u32 rows, i32 *box) const {
     const u32 listed = least(rows, CLUSTER_LONG);
     u32 degree = 0, edges;
@@ -131,9 +133,9 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Returns the address of received end e. The ends from each block follow the ends from the
-  /// previous block. In lane k, `before` is the number of ends from the blocks before block k. The
-  /// whole warp must call this.
+  /// Returns the position in the boxes of received end e. Received ends are numbered sender by
+  /// sender. In lane k, `before` is the number of ends from the blocks before block k. The whole
+  /// warp must call this.
   DEVICE u32 place_of(u32 before, u32 e) const {
     int of = 0;
 #pragma unroll
@@ -144,8 +146,8 @@ template <class S, int SIZE> struct Together {
     return u32(of) * room + e - shuffle(before, of);
   }
 
-  /// Tests the received ends. Writes the results of the new ones at level `level`, then follows or
-  /// queues them.
+  /// Tests which received ends are new vertices. Writes the results of the new ones, whose level is
+  /// `level`, then follows or queues them.
   DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
                    u64 &into) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
@@ -173,7 +175,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Queues the vertices of a failed level, which are the ends that remain in the boxes.
+  /// Queues the vertices of a failed level. They are the ends in the boxes that `look` has not
+  /// removed.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
@@ -185,8 +188,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Follows the long rows of a level, then sends this block's letter to all blocks. Lane k returns
-  /// the letter from block k. All threads must call this.
+  /// Follows the long rows of a level, then sends this block's letter to all blocks. In lane k,
+  /// returns the letter from block k. All threads must call this.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];
@@ -206,15 +209,16 @@ template <class S, int SIZE> struct Together {
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
       if (lane() == LONG_ROWS && rows)
-        sent[LONG_ROWS] = 0;  // if it is 0, other warps may still read it
+        sent[LONG_ROWS] = 0;  // if `rows` is 0, other warps may still be reading this word
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
   }
 
-  /// Walks one level after another, from the entries first..last - 1 of the queue in global memory,
-  /// up to a level that is empty, too large, or the last one allowed. That level is queued. If the
-  /// first level fails, the queue is unchanged. All blocks of the cluster must call this.
+  /// Processes one level after another, starting with the entries first..last - 1 of the queue in
+  /// global memory. Stops when the next frontier is empty, when a level fails or is too large, at
+  /// the maximum level, or when the host asks the kernel to stop. The last frontier is queued,
+  /// unless it is the one that was given. All blocks of the cluster must call this.
   DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag,
                      const Records &trace) const {
     const u32 first = span.first, last = span.last;

@@ -1,5 +1,4 @@
-// One level of a breadth-first search by pull: each vertex that is not reached looks for a reached
-// neighbor.
+// The pull step of a breadth-first search: each unreached vertex looks for a reached neighbor.
 //
 // The pull tests the map of all reached vertices instead of the frontier. Both give the same
 // result: a vertex with a neighbor that was reached before the last level would already be reached.
@@ -16,28 +15,28 @@
 
 namespace graphla {
 
-constexpr int PULL_WORDS = 4;                  // words of the map that a warp processes at a time
-constexpr int PULL_GROUP = PULL_WORDS * WARP;  // vertices in PULL_WORDS words
+constexpr int PULL_WORDS = 4;  // number of words of the map that a warp processes at a time
+constexpr int PULL_GROUP = PULL_WORDS * WARP;  // number of vertices in PULL_WORDS words
 constexpr int PULL_FAR = 256;  // maximum number of rows that wait for the whole block
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;
-  typedef typename S::Slot Slot;  // positions of entries; unsigned, so that none overflows
+  typedef typename S::Slot Slot;  // position of an entry; unsigned to avoid overflow
   const S &search;
   const u32 *before;
   u32 *after;
   u32 level;
-  bool marks;      // whether vertices that are not reached get the byte UNREACHED
-  bool queues;     // whether the vertices found are buffered for the queue
-  i32 chunk;       // words of the map that a warp takes at a time: 4, or 32 if few vertices are
-                   // unreached
-  u32 several;     // vertices from this one on have at most one neighbor
-  i32 *list;       // shared: list of this warp
-  int room;        // capacity of the list, at least PULL_GROUP
-  i32 *far;        // shared: PULL_FAR
+  bool marks;   // whether to write the byte UNREACHED for vertices that are not reached
+  bool queues;  // whether to buffer the found vertices for the queue
+  i32 chunk;    // number of words of the map that a warp takes at a time: 4, or 32 if few vertices
+                // are unreached
+  u32 several;  // vertices with this number or a higher one have at most one neighbor
+  i32 *list;    // in shared memory: the list of this warp
+  int room;     // capacity of the list, at least PULL_GROUP
+  i32 *far;     // shared: PULL_FAR
   u32 *far_count;  // shared
 
-  static constexpr int NEAR = 8;  // entries that one lane reads at a time
+  static constexpr int NEAR = 8;  // number of entries that one lane reads at a time
   static constexpr int LONG =
       128;  // rows with at least this many entries left are read by the whole block
 
@@ -63,8 +62,8 @@ template <class S> struct Pull {
   }
 
   /// Reads the rows of the `count` listed vertices. Each lane reads a row, NEAR entries at a time,
-  /// while there are enough rows for all lanes; rows that are not finished are listed again. The
-  /// last few rows are read as one run of entries, which the warp divides evenly.
+  /// while there are enough rows for all lanes. Unfinished rows are listed again. When few rows are
+  /// left, their remaining entries are divided evenly among the lanes.
   DEVICE void read_rows(int count, Sums &sums) const {
     u32 done = 0;
     __syncwarp();
@@ -75,7 +74,7 @@ template <class S> struct Pull {
     if (count) read_run(count, done, sums);
   }
 
-  /// Reads up to NEAR entries, from entry `done` on, of each listed row. Returns the number of
+  /// Reads up to NEAR entries of each listed row, starting with entry `done`. Returns the number of
   /// unfinished rows; their vertices become the new list.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
@@ -98,7 +97,7 @@ template <class S> struct Pull {
         }
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
-          if (p + k < begin) u[k] = -1;  // this entry belongs to the row before
+          if (p + k < begin) u[k] = -1;  // this entry belongs to the previous row
         }
         is_found = meets<0, NEAR / 2>(u, by) || meets<NEAR / 2, NEAR>(u, by);
         if (is_found) {
@@ -115,7 +114,7 @@ template <class S> struct Pull {
       }
       if (queues) search.template keep<1>(is_found, v);
       const u32 some = __ballot_sync(ALL_LANES, goes_on);
-      __syncwarp();  // all lanes have read their entries of the list
+      __syncwarp();  // no lane may overwrite the list before all lanes have read it
       if (goes_on) list[longer + __popc(some & lanes_before())] = v[0];
       longer += __popc(some);
       __syncwarp();
@@ -123,8 +122,8 @@ template <class S> struct Pull {
     return longer;
   }
 
-  /// Returns whether one of u[FROM]...u[TO - 1] is reached, and stores it in `by`; -1 is not a
-  /// vertex.
+  /// Returns whether one of the vertices u[FROM]..u[TO - 1] is reached, and stores this vertex in
+  /// `by`. An element of -1 is skipped.
   template <int FROM, int TO, int K> DEVICE bool meets(const i32 (&u)[K], i32 &by) const {
     bool is_reached[TO - FROM];
 #pragma unroll
@@ -137,8 +136,8 @@ template <class S> struct Pull {
     return some;
   }
 
-  /// Reads the entries from `done` on in the rows of up to 32 listed vertices, and empties the
-  /// list.
+  /// Reads the rows of up to 32 listed vertices, starting with entry `done` of each row, and
+  /// empties the list.
   DEVICE void read_run(int count, u32 done, Sums &sums) const {
     constexpr int K = 4;
     const i32 v[1] = {lane() < count ? list[lane()] : 0};
@@ -170,8 +169,8 @@ template <class S> struct Pull {
       }
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        // Several lanes may have found a reached vertex. The write is atomic, and any of them may
-        // win.
+        // Several lanes may have found a reached neighbor for the same row. The write is atomic,
+        // and any of these neighbors may be stored.
         if (u[k] >= 0 && bit_of(before, u[k])) atomicExch(&list[of[k]], u[k]);
       }
       __syncwarp();
@@ -190,8 +189,8 @@ template <class S> struct Pull {
   }
 
   /// Reads the rest of the longest rows as one run of entries. All threads of the block must call
-  /// this. The memory of all lists is free by then; it holds the bounds of the rows, and the
-  /// vertices found.
+  /// this. The lists of the warps are no longer needed, so their memory is reused for the bounds of
+  /// the rows and the vertices found.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();
@@ -242,8 +241,8 @@ template <class S> struct Pull {
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Tests the first neighbors of the vertices in words sub..sub + 3 of the chunk, which are the
-  /// words at base, base + apart, and so on. Lane sub + k provides `closed` and receives `found`
+  /// Tests the first neighbors of the vertices in words sub..sub + 3 of a chunk. Word k of the
+  /// chunk is word base + k * apart of the map. Lane sub + k provides `closed` and receives `found`
   /// for word sub + k. Lists the vertices whose first neighbor is not reached.
   DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed,
                    Sums &sums) const {
@@ -285,15 +284,15 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // If each warp has at most one chunk, the words of a chunk are far apart, because hubs are
-    // adjacent and one warp would get many of them.
+    // If each warp has at most one chunk, the words of a chunk are far apart. Hubs have adjacent
+    // numbers, so otherwise a single warp would get many of them.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
     u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;
     u32 reached = 0, closed = ~0u, found = 0, some = 0;
     bool owns = false;
     while (true) {
-      if (sub >= chunk) {  // load the next chunk of words, one per lane
+      if (sub >= chunk) {  // load the next chunk, one word per lane
         base += stride;
         sub = 0;
         const u32 word = base + u32(lane()) * apart;
@@ -319,7 +318,7 @@ template <class S> struct Pull {
         found = 0;
         peek(base, apart, sub, closed, found, listed, sums);
         if (marks) mark(base, apart, sub, reached | found);
-        if (owns && found) {  // the bits are stored before the rows of this chunk are read
+        if (owns && found) {  // store these bits before the rows of this chunk are read
           after[base + u32(lane()) * apart] = reached | found;
           sums.found += __popc(found), sums.left -= __popc(found);
         }

@@ -6,8 +6,8 @@
 
 namespace graphla {
 
-/// Stores a value that no thread reads soon, so that it does not displace other data from the
-/// caches.
+/// Stores a value that no thread will read soon, in a way that does not displace other data from
+/// the caches.
 template <class T> DEVICE void store_once(T *p, T value) {
 #ifdef GRAPHLA_SIMULATOR
   *p = value;
@@ -17,26 +17,26 @@ template <class T> DEVICE void store_once(T *p, T value) {
 #endif
 }
 
-/// Writes the results of a relabeled graph. It reads levels, parents and presence at the graph's
-/// numbers, and writes them at the user's numbers. Within each degree class the graph's numbers
-/// increase with the user's numbers. So a warp that sweeps over consecutive vertices reads only a
-/// few sequences of increasing addresses. The values written for unreached vertices are arbitrary,
-/// so all lanes store whole lines.
+/// Writes the results of a relabeled graph. It reads levels, parents and presence in the graph's
+/// numbering, and writes them in the user's numbering. Within each degree class, both numberings
+/// have the same order. So a warp that sweeps over consecutive vertices reads only a few sequences
+/// of increasing addresses. The values written for unreached vertices are arbitrary, so all lanes
+/// store whole lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;
   const i32 *__restrict__ renumbered;
   const u32 *map;
-  bool is_marked;  // whether the bytes mark unreached vertices; then the map is not read
+  bool is_marked;  // whether `bytes` marks unreached vertices, so that the map need not be read
   bool has_idle;
   Level *levels;
   i32 *parents;
   bool *present;
 
-  static constexpr int TOGETHER = 8;  // loads in flight
+  static constexpr int TOGETHER = 8;  // number of loads in flight per lane
 
   DEVICE void rename() const {
-    // A warp takes up to 1,024 consecutive vertices, or fewer so that every warp has work.
+    // A warp takes 1,024 consecutive vertices, or fewer if there is not enough work for all warps.
     const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
@@ -45,8 +45,9 @@ template <class S, class Level> struct Results {
     }
   }
 
-  /// Returns the byte of a vertex, or UNREACHED if it is not reached. Vertices from `active` on are
-  /// idle; a start may be one of them. A vertex number of -1 means that there is no vertex.
+  /// Returns the level byte of vertex `id`, or UNREACHED if it is not reached. Vertices numbered
+  /// `active` or higher have no edges, so among them only starts are reached. An `id` of -1 stands
+  /// for no vertex.
   DEVICE u32 level_of(i32 id) const {
     const bool is_idle = u32(id) >= u32(search.active);
     if (is_idle ? !has_idle || id < 0 : is_marked) return is_idle ? UNREACHED : search.bytes[id];
@@ -93,7 +94,7 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
     const i64 word = base + lane();
     const u32 mine = word < words ? map[word] : 0;
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {  // four words give the 128 bytes that a warp stores at once
+    for (int k = 0; k < 8; ++k) {  // expand four words to 128 bytes
       const u32 four = shuffle(mine, k * 4 + lane() / 8) >> (lane() % 8 * 4) & 15;
       const i64 v = base * WARP + k * 128 + lane() * 4;
       if (v + 4 <= n) {
@@ -106,7 +107,7 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
 }
 
 /// Chooses as the parent of each vertex the neighbor with the smallest number, in the user's
-/// numbering, among all neighbors that are one level nearer to the starts. If rows hold the edges
+/// numbering, among the neighbors that are one level closer to the starts. If rows hold the edges
 /// into each vertex (`by_columns`), the parent is the first such neighbor in the row. If rows hold
 /// the edges out of each vertex, every vertex proposes itself as a parent to the neighbors in its
 /// row.

@@ -8,7 +8,7 @@
 
 namespace graphla {
 
-/// A search. Its state is the same in every block, except the maps in `search`.
+/// The course of a search. Every block has the same state, except for the maps in `search`.
 template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct SmallCourse {
   S search;
   const Graph<Offset> &graph;
@@ -17,16 +17,17 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   const Records &trace;
   StopFlag flag;
   float push_cost;
-  u32 all;  // number of edges
+  u32 all;  // number of edges in the graph
 
   SmallSums sum{};       // sums of the current level: first for this thread, then over all blocks
-  Found found = STARTS;  // how the owners receive the new vertices
+  Found found = STARTS;  // how owners receive the vertices found in this level
   u32 level = 0;
-  u32 count = 0, edges = 0;  // vertices of the frontier, and edges out of them
+  u32 count = 0, edges = 0;  // number of vertices in the frontier, and of edges out of them
   u32 reached = 0;
-  u32 left = 0, into_left;  // vertices that are not reached yet, and edges into them
+  u32 left = 0, into_left;  // number of vertices that are not reached yet, and of edges into them
   u32 open = 0,
-      hits = 0;  // numbers of vertices that the last pull read and found: see looks_of_pull
+      hits = 0;  // number of unreached vertices before the last pull, and of those that it found:
+                 // see looks_of_pull
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   DEVICE bool is_one_byte() const { return sizeof(Level) == 1 && answer.levels; }
@@ -51,7 +52,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
     if (!sum.stops) write_answer();
   }
 
-  /// Makes the found vertices the frontier, with level `level`, in all blocks.
+  /// Makes the vertices found in level `level` the frontier of all blocks.
   DEVICE void close_level() {
     search.hand_out(found, level, sum);
     search.give(sum, level & 1);

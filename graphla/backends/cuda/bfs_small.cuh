@@ -8,12 +8,13 @@
 // - `mine` (the vertices that the block finds in the current level), `after` and `inbox` are all 0.
 // The blocks own the words of the maps round-robin. The words of one owner are adjacent.
 //
-// Push: each block takes some bits of each word of the frontier, and an equal share of each hub's
-// row, and follows their edges. It sends the vertices that it finds to the owners' inboxes. If
-// there may be many of them, the owners instead fetch them after a cluster barrier. Pull: each
-// unreached vertex of an owner looks for a reached neighbor. In both cases the owner writes the
-// results of the new vertices, and writes the vertices and its sums into `after` (the next
-// frontier) of all blocks. Then the blocks wait at the cluster barrier.
+// Push: each block follows the edges of some vertices in each word of the frontier, and an equal
+// share of the edges of each hub. It sends the vertices that it finds to the inboxes of their
+// owners. If there may be many such vertices, the owners instead fetch them after a cluster
+// barrier. Pull: each owner looks for a reached neighbor of each of its unreached vertices. In both
+// cases the owner writes the results of the new vertices, and sends the vertices to `after` (the
+// next frontier) of all blocks. It also sends them its sums. Then the blocks wait at the cluster
+// barrier.
 #ifndef GRAPHLA_BFS_SMALL
 #define GRAPHLA_BFS_SMALL
 #include "bfs_results.cuh"
@@ -28,7 +29,7 @@ constexpr int SMALL_FAR = 512;  // maximum number of rows that wait for the bloc
 
 /// The sums that each block sends to all blocks at the end of a level.
 struct SmallSums {
-  u32 found, out, into;  // vertices found, edges out of them, edges into them
+  u32 found, out, into;  // number of vertices found, of edges out of them, and of edges into them
   u32 left;  // number of vertices that are neither reached nor forbidden; only for level 0
   u32 stops;
 };
@@ -37,22 +38,23 @@ static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
 /// How an owner receives the new vertices in its words.
 enum Found { SENT, FETCHED, PULLED, STARTS };
 
-/// Limits of a search of a small graph.
+/// Parameters of a search of a small graph.
 struct SmallLimits {
-  i64 hubs;         // vertices 0..hubs - 1 have long rows
-  i32 room;         // words of dynamic shared memory for lists, at least 128 per warp
+  i64 hubs;         // vertices 0..hubs - 1 are hubs: they have long rows
+  i32 room;         // number of words of dynamic shared memory for lists, at least 128 per warp
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 
-/// The static shared memory of a block: long rows, which all threads of the block follow.
+/// The static shared memory of a block. Most of it describes long rows, which all threads of the
+/// block follow together.
 struct SmallMemory {
   i32 *far;        // the vertices of long rows
-  i32 *far_by;     // the neighbor that a pull has found, or -1
+  i32 *far_by;     // the reached neighbor that a pull has found for each long row, or -1
   u32 *far_begin;  // the first entries of long rows
-  u32 *far_end;    // the lengths of long rows; later the inclusive prefix sums of these lengths
-  i32 *row_by;     // like far_by, for the row of each thread when a warp reads rows
-  u32 *scratch;    // WARP + 1, for a block scan
-  u32 *totals;     // 5 totals of even levels and 5 of odd levels
+  u32 *far_end;    // the lengths of long rows, later their inclusive prefix sums
+  i32 *row_by;     // like far_by, for the rows that warps read: one element per thread
+  u32 *scratch;    // WARP + 1 words for a block scan
+  u32 *totals;     // the block's five sums for even levels, then five for odd levels
   u32 *far_count, *listed;
 };
 
@@ -60,7 +62,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   static constexpr int WARPS = THREADS / WARP;
   static constexpr bool HAS_PARENTS = PARENTS;
 
-  // the graph: see Search
+  // the graph; the fields are those of Search
   u32 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
@@ -70,16 +72,16 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   i32 *parents;
 
   // dynamic shared memory, in this order
-  SmallSums *sums;  // sums from each block, for even and for odd levels
+  SmallSums *sums;  // sums from each block: one set for even and one for odd levels
   u32 *seen, *mine;
   u32 *front, *after;
-  u32 *fixed;  // vertices that must never be reached, in the block's own words
-  u32 *inbox;  // new vertices, in the block's own words
-  i32 *list;   // vertices: one list per block, or one list per warp
+  u32 *fixed;  // bits of the block's own vertices that must never be reached
+  u32 *inbox;  // bits of the block's own vertices that are new
+  i32 *list;   // lists of vertices: one per block in a push, one per warp in a pull
   u32 room, words;
-  u32 stride;  // number of words per owner; odd
+  u32 stride;  // number of words per owner; always odd
   u32 rank;
-  u32 hub_words;  // words of vertices whose rows all blocks follow together
+  u32 hub_words;  // number of map words for hubs, whose rows all blocks follow together
   SmallMemory memory;
 
   DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer,
@@ -107,7 +109,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
   DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
 
-  /// Sets begin..end - 1 to the words of this warp, among the words that the block owns.
+  /// Sets begin..end - 1 to this warp's share of the words that the block owns.
   DEVICE void own_words(u32 &begin, u32 &end) const {
     const u32 each = (stride + WARPS - 1) / WARPS;
     begin = least(u32(warp_in_block()) * each, stride), end = least(begin + each, stride);
@@ -163,9 +165,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return true;
   }
 
-  /// Reads the waiting rows; the threads share all entries evenly. Calls visit(row, entry) for each
-  /// entry in a row for which memory.far_by does not hold a neighbor yet. Returns the number of
-  /// rows. All threads of the block must call this.
+  /// Reads the waiting rows, whose entries are divided evenly among the threads. Calls visit(row,
+  /// entry) for each entry, but skips rows for which a neighbor is already stored in memory.far_by.
+  /// Returns the number of rows. All threads of the block must call this.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -201,7 +203,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- push -------------------------------------------------------------------------------------
 
-  /// Returns the bits of a frontier word whose vertices this block follows.
+  /// Returns a mask that selects the vertices in a word of the frontier whose edges this block
+  /// follows.
   DEVICE u32 share_of(u32 word) const {
     u32 each = 0;
 #pragma unroll
@@ -209,8 +212,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return word < hub_words ? ~0u : each << (rank + word) % SIZE;
   }
 
-  /// Lists the block's share of the words begin..end - 1 of the frontier. Returns the number of
-  /// vertices.
+  /// Lists this block's share of the vertices in words begin..end - 1 of the frontier. Returns the
+  /// number of vertices.
   DEVICE u32 list_share(u32 begin, u32 end) const {
 #pragma unroll 1
     for (u32 base = begin + u32(warp_in_block()) * WARP; base < end; base += THREADS) {
@@ -227,8 +230,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
     return *memory.listed;
   }
-  /// Returns the end of the largest range of words from `begin` on whose share is certain to fit in
-  /// the list.
+  /// Returns the end of the longest range of words, starting at `begin`, for which the block's
+  /// share is certain to fit in the list.
   DEVICE u32 end_of_part(u32 begin) const {
     const u32 hubs = begin < hub_words ? hub_words - begin : 0;
     constexpr u32 EACH = WARP / SIZE;
@@ -270,9 +273,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- pull -------------------------------------------------------------------------------------
 
-  /// Reads the rows of the vertices of the warp's list: 8 entries of each row, 8 more of rows
-  /// without a hit, then the remaining entries of 32 rows at a time, which the lanes share evenly.
-  /// The longest rows wait for the block.
+  /// Reads the rows of the vertices in the warp's list. First, 8 entries of each row are read, then
+  /// 8 more if none of them was a reached neighbor. The remaining entries are read for 32 rows at a
+  /// time, divided evenly among the lanes. The longest rows are left for the whole block.
   DEVICE void read_rows(i32 *vertices, u32 count) const {
     constexpr u32 NEAR = 8;
     __syncwarp();
@@ -304,7 +307,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           else goes_on = p + NEAR < end;
         }
         const u32 some = __ballot_sync(ALL_LANES, goes_on);
-        __syncwarp();  // all lanes have read their entries of the list
+        __syncwarp();  // no lane may overwrite the list before all lanes have read it
         if (goes_on) vertices[longer + u32(__popc(some & lanes_before()))] = v;
         longer += u32(__popc(some));
         __syncwarp();
@@ -329,8 +332,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       __syncwarp();
     }
   }
-  /// Returns the entry from which a row is read: a multiple of four, so that one load reads four
-  /// entries.
+  /// Returns the entry at which to start reading a row. It is rounded down to a multiple of four so
+  /// that one load reads four entries.
   DEVICE u32 start_of(u32 row) const { return is_aligned() ? row & ~3u : row; }
   DEVICE bool is_aligned() const { return !((u64)in & 15); }
 
@@ -381,7 +384,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   // --- new vertices -----------------------------------------------------------------------------
 
   /// Sends the vertices that the block has found to the owners' inboxes, and clears `mine`. Also
-  /// clears `front`, which is not read again and becomes `after`.
+  /// clears `front`, which is no longer needed and will be reused as `after`.
   DEVICE void send() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       front[i] = 0;
@@ -392,7 +395,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Returns the vertices that all blocks have found in one of this block's words.
+  /// Returns the bits of all vertices that any block has found in word `at` of this block's own
+  /// words.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8
@@ -401,7 +405,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return bits;
   }
 
-  /// Writes the new vertices in the block's own words to all blocks, and writes their results.
+  /// Sends the new vertices in the block's own words to all blocks, and writes their results.
   DEVICE void hand_out(Found found, u32 level, SmallSums &sum) const {
     for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       u32 bits = inbox[at];
@@ -423,10 +427,10 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Writes the results of the vertices whose bits are set, in the block's own words, at level
+  /// Writes the results of the vertices whose bits are set in the block's own words. Their level is
   /// `level`. All warps must call this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
-    constexpr int K = 2;  // words at a time
+    constexpr int K = 2;  // number of words processed at a time
     u32 begin, end;
     own_words(begin, end);
 #pragma unroll 1
@@ -479,8 +483,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           SmallSums{mine[0], mine[1], mine[2], mine[3], mine[4]};
     }
     cluster_meet<SIZE>();
-    if (threadIdx.x < 5)
-      mine[threadIdx.x] = 0;  // all blocks pass another barrier before these words are used again
+    if (threadIdx.x < 5) mine[threadIdx.x] = 0;  // a cluster barrier precedes the next use
   }
 
   /// Returns the sums over all blocks, in every thread.
@@ -500,12 +503,12 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 *const swapped = front;
     front = after, after = swapped;
   }
-  /// Clears the old frontier, which becomes `after`.
+  /// Clears the old frontier, whose memory is reused for `after`.
   DEVICE void clear_front() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
   }
 
-  // --- the beginning and the end ----------------------------------------------------------------
+  // --- start and end of the search --------------------------------------------------------------
 
   /// Clears the maps and the sums.
   DEVICE void clear() const {

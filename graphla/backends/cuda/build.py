@@ -1,10 +1,10 @@
-"""Build a vector or a matrix from entries in any order; duplicates are combined or refused.
+"""Build a vector or a matrix from entries in any order. Duplicates are combined, or raise an error.
 
 Sort the keys, count the runs of equal keys, then unpack and combine them. In addition to the inputs
-and the result this takes twice the memory of the keys (4 or 8 bytes per entry), and about 32 more
-bytes per entry if values have to be moved with their keys. Kernels: convert.cu.
+and the result, this needs twice the memory of the keys (4 or 8 bytes per entry). If values must be
+reordered with their keys, it needs about 32 more bytes per entry. Kernels: convert.cu.
 
-Waits: one for whether the keys already increase; one for the number of positions.
+Waits: once to learn whether the keys are already increasing, once for the number of positions.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ INDEX_BITS = 31
 
 @dataclass(frozen=True)
 class BuildTuning:
-    """How runs of entries at the same position are combined."""
+    """Tuning of how entries at the same position are combined."""
 
     large: int = 1 << 20
-    """Minimum number of entries for folding runs as rows, so that many warps share a long run."""
+    """With at least this many entries, runs are reduced as rows of a matrix, so that several warps
+    can share a long run."""
 
 
 TUNING = BuildTuning()
@@ -44,7 +45,8 @@ TUNING = BuildTuning()
 def build_vector(
     length: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
-    """Build a vector; combine duplicate indices with dup_op from the left, or refuse them."""
+    """Build a vector. Combine duplicates with dup_op, left to right, or raise an error if it is
+    None."""
     if is_increasing(indices):
         return SparseVector(length, indices.astype(xp.int32), values)
     keys, order = _sort(indices.astype(xp.int32), values)
@@ -67,7 +69,8 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Build a matrix; combine duplicate positions with dup_op from the left, or refuse them."""
+    """Build a matrix. Combine duplicates with dup_op, left to right, or raise an error if it is
+    None."""
     count = rows.size
     if not count:
         sizes = xp.zeros(nrows + 1, xp.int32)
@@ -85,7 +88,7 @@ def build_matrix(
 
 
 def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
-    """Return the matrix with these increasing keys; a key is (row << bits of a column) | column."""
+    """Return the matrix whose entries have these increasing keys; a key is row << bits | column."""
     count = keys.size
     sizes = xp.zeros(nrows + 1, offset_dtype(count))
     indices = xp.empty(count, xp.int32)
@@ -97,7 +100,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
 
 
 def is_increasing(keys: Array) -> bool:
-    """Return whether each key is larger than the one before; the host waits for the answer."""
+    """Return whether the keys are strictly increasing. The host waits for the result."""
     if keys.size < 2:
         return True
     falls = counter()
@@ -114,7 +117,8 @@ def _fold_sorted(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Return the matrix with these sorted keys; values of equal keys are combined or refused."""
+    """Return the matrix whose entries have these sorted keys. Combine the values of equal keys with
+    dup_op, or raise an error if it is None."""
     count, bits = keys.size, bits_of(ncols)
     ends, runs = _count_runs(keys)
     if runs == count:
@@ -134,9 +138,9 @@ def _fold_sorted(
 def _unpack_runs(
     keys: Array, ends: Array, runs: int, bits: int, sizes: Any, needs_starts: bool
 ) -> tuple[Array, Array | None]:
-    """Return the column of each run of equal keys, and its begin if `needs_starts` is true.
+    """Return the column of each run of equal keys and, if `needs_starts`, where each run begins.
 
-    Add the number of runs of each row to `sizes`.
+    Add the number of runs in each row to `sizes`.
     """
     indices = xp.empty(runs, xp.int32)
     starts = xp.empty(runs, xp.int64) if needs_starts else None
@@ -152,9 +156,10 @@ def _unpack_runs(
 
 
 def _sort(keys: Array, values: Array) -> tuple[Array, Array | None]:
-    """Return the sorted keys, and the stable order that sorts them.
+    """Return the sorted keys and the stable permutation that sorts them.
 
-    If all values are equal, they need not be moved: the keys are sorted in place, without an order.
+    If all values are equal, no permutation is needed: the keys are sorted in place, and None is
+    returned for it.
     """
     if is_iso(values):
         keys.sort()
@@ -174,7 +179,7 @@ def _count_runs(keys: Array) -> tuple[Array, int]:
 def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:
     """Return op(op(x0, x1), x2)... for each run that begins at an element of `starts`.
 
-    The result has the values' dtype. The operators first, second and any pick a value.
+    The result has the dtype of `values`. The operators first, second and any only select a value.
     """
     picks = _pick(op, starts, values.size)
     if picks is not None:
@@ -198,7 +203,8 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
 
 
 def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
-    """Return which entry of each run is its result, or None if op does not pick an operand."""
+    """Return the index of the entry that op selects from each run, or None if op computes a new
+    value."""
     if op.name == "first" or (op.monoid is not None and op.monoid.is_any):
         return starts
     if op.name != "second":
@@ -211,7 +217,8 @@ def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Return whether the result of a run may differ from its values, or whether values differ."""
+    """Return whether runs must be combined. They need not be if all values are equal and op
+    preserves equal values."""
     monoid = op.monoid
     picks = op.name in ("first", "second")
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)
@@ -224,7 +231,8 @@ def _first_duplicate(keys: Array) -> int:
 
 
 def key_dtype(nrows: int, ncols: int) -> Any:
-    """Return the dtype of keys of positions: short keys are sorted in half the time."""
+    """Return the dtype for keys. 32 bits are used if they suffice, because such keys sort twice as
+    fast."""
     return xp.uint32 if bits_of(nrows) + bits_of(ncols) <= 32 else xp.int64
 
 

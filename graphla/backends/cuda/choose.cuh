@@ -11,7 +11,7 @@ namespace graphla {
 
 enum ChunkShape { CHUNK = 1024 };  // items per warp
 
-/// Computes counts[c] = the number of chosen items in chunk c.
+/// Sets counts[c] to the number of chosen items in chunk c.
 template <class Chosen> DEVICE void count_chosen(i64 items, i64 *counts, Chosen chosen) {
   const i64 warps = threads_in_grid() / WARP;
   for (i64 chunk = thread_in_grid() / WARP; chunk * CHUNK < items; chunk += warps) {

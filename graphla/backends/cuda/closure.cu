@@ -1,17 +1,19 @@
-// Closure: the least x for which x = x (+) x A, in one launch. The kernel multiplies entries of x
-// that improved until no entry improves any more, or, with ROUNDS, runs a given number of products.
+// Closure: the least x for which x = x (+) x A, in one launch. The kernel multiplies the entries of
+// x that have improved, until no entry improves any more. With ROUNDS it computes a given number of
+// products instead.
 //
 // Entries that improved wait in lists. Each step multiplies the entries in the near list. Four
-// threads walk each short row (at most `LIGHT` edges), and all warps share the edges of long rows
-// evenly. With NEAR_FAR, an entry beyond the horizon waits in the far list. When the near list is
-// empty, the horizon moves to `delta` beyond the best far entry, and the far list is split again (a
-// turn). While the near list is short, a step is *fused*: each block iterates on the short rows
-// that it has improved, for some rounds, without a barrier. When very few entries are near, block 0
-// works alone for several steps, without barriers of the grid.
+// threads read each short row (at most `LIGHT` edges), and the edges of long rows are divided
+// evenly among all warps. With NEAR_FAR, an entry beyond the horizon waits in the far list. When
+// the near list is empty, the horizon moves to `delta` beyond the best far entry, and the far list
+// is split again (a turn). While the near list is short, a step is *fused*: each block iterates for
+// some rounds, without a grid barrier, on the vertices with short rows that it has improved. When
+// very few entries are near, block 0 works alone for several steps, again without grid barriers.
 //
 // Invariants:
-// - A vertex waits in at most one near list, which its code names. If it improves while it is being
-//   multiplied, it is listed again. For short rows, the code is cleared before the value is read.
+// - A vertex waits in at most one near list, and its code says which. If the vertex improves while
+//   it is being multiplied, it is listed again. For short rows, the code is cleared before the
+//   value is read.
 //   For long rows, which are only listed for the next step, the code holds the stamp of an earlier
 //   step.
 // - An entry in the far list that is not beyond the horizon is outdated: it has since been listed
@@ -22,8 +24,8 @@
 
 namespace graphla {
 
-/// The state of a closure. It is the same in all blocks, except that only block 0's copy is valid
-/// while block 0 works alone.
+/// The state of a closure. All blocks have the same copy, but while block 0 works alone, only its
+/// copy is valid.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;
@@ -35,21 +37,22 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;  // maximum number of rounds
-  u64 *
-      state;  // shared: sizes of the lists (see `look`); after block 0 has worked alone, its report
-  i64 *leads;  // shared, used by thread 0: the clock time of its next read of the host's stop word;
-               // and the number of records
+  u32 turns;   // maximum number of rounds
+  u64 *state;  // in shared memory: sizes of the lists (see `look`), then the state that block 0
+               // reports
+  i64 *leads;  // in shared memory, for thread 0 only: the clock time at which to read the host's
+               // stop word next, and the number of records
 
   u32 rounds = 0;
   u32 rounds_told = 0,
-      turns_told = 0;    // the rounds and turns at the time when nothing improved any more
+      turns_told = 0;    // number of rounds and turns until no value improved any more
   bool is_first = true;  // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-  /// Returns whether the host asks the kernel to stop, according to the last read by thread 0.
+  /// Returns whether the host has asked the kernel to stop. Thread 0 reads the host's word only
+  /// from time to time.
   DEVICE bool is_unwanted() const {
     StopFlag flag(host, patience);
     flag.due = leads[0];
@@ -63,8 +66,8 @@ template <class Work> struct Course {
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
       u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
-      // An overflow of the far list may be noticed one step late. The counter then includes entries
-      // that did not fit and are not in the list.
+      // An overflow of the far list may be noticed one step late. Until then the counter includes
+      // entries that did not fit in the list.
       if (threadIdx.x == 2) held = least(held, u64(work.lists.waiting.n));
       state[threadIdx.x] = held;
     }
@@ -72,7 +75,7 @@ template <class Work> struct Course {
   }
   DEVICE bool is_turn() const { return state[0] == 0 && state[1] == 0; }
   DEVICE bool is_done() const { return is_turn() && state[2] == 0; }
-  /// Returns whether so little work is left that block 0 should do it alone.
+  /// Returns whether there is so little work that block 0 should do it alone.
   DEVICE bool is_little() const {
     const Limits &most = work.limits;
     if (is_turn()) return state[2] <= most.alone_rows;
@@ -85,7 +88,7 @@ template <class Work> struct Course {
   DEVICE i64 thread() const { return is_alone ? threadIdx.x : thread_in_grid(); }
   DEVICE i64 threads() const { return is_alone ? blockDim.x : threads_in_grid(); }
 
-  // --- steps and turns ---------------------------------------------------------------------------
+  // --- one step or turn -------------------------------------------------------------------------
 
   /// Moves the horizon, and splits the far list.
   DEVICE void take_turn() {
@@ -120,7 +123,7 @@ template <class Work> struct Course {
     }
     return is_alone ? taken : 1;
   }
-  /// Runs one step or turn, by all blocks or by block 0 alone.
+  /// Runs one step or one turn, either in all blocks or in block 0 alone.
   DEVICE void move() {
     auto &lists = work.lists;
     const bool turns_now = is_turn();
@@ -132,7 +135,7 @@ template <class Work> struct Course {
     if (turns_now) take_turn();
     else rounds += take_step();
     if (records.at != nullptr) work.tell_edges();
-    if (is_leader()) {  // reset the counters of the step after next
+    if (is_leader()) {  // reset the counters for the step after the next
       store_relaxed(lists.near_count(lists.step + 2), u64(0));
       store_relaxed(lists.long_count(lists.step + 2), u64(0));
       if (turns_now) {
@@ -146,7 +149,7 @@ template <class Work> struct Course {
     if (is_alone) wants_stop = __syncthreads_or(wishes);
     else is_stopped = grid.meet(wishes);
   }
-  /// Ends the steps of block 0 alone, and passes its state to all blocks.
+  /// Ends the steps that block 0 runs alone, and passes its state to all blocks.
   DEVICE void rejoin() {
     auto &lists = work.lists;
     u64 *told = &lists.control[W_STEP];
@@ -167,9 +170,9 @@ template <class Work> struct Course {
     is_alone = false;
   }
 
-  // --- the whole closure -------------------------------------------------------------------------
+  // --- the main loop ----------------------------------------------------------------------------
 
-  /// Clears the value of every vertex, then sets the values of the starts, which all wait in the
+  /// Clears the value of every vertex, sets the values of the starts, and puts the starts in the
   /// far list.
   template <class T> DEVICE void begin(const Starts<T> &x) {
     if (threadIdx.x == 0) {
@@ -190,10 +193,10 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Begins to grow the tree of parents. It starts at the starts that have not changed, and follows
-  /// edges whose terms equal the values of the vertices that they lead to.
+  /// Starts to build the tree of parents. Its roots are the starts whose values have not changed.
+  /// It grows along edges whose terms equal the values of the vertices that they lead to.
   template <class T> DEVICE void plant(const Starts<T> &x) {
-    grid.meet();  // all blocks have seen that the lists are empty
+    grid.meet();  // wait until all blocks have seen that the lists are empty
     work.lists.pass = TREE;
     work.each_start(x, [this](i32 v, Key key, bool is_there) {
       const bool is_root = is_there && Work::Cells::is_equal(key, work.cells.key_of(v));
@@ -219,7 +222,7 @@ template <class Work> struct Course {
         continue;
       }
       if (is_few && !is_alone) {
-        grid.meet();  // all blocks have read what block 0 is about to change
+        grid.meet();  // wait until all blocks have read what block 0 is about to change
         is_alone = true;
       }
       if (is_alone && (!is_few || blockIdx.x != 0)) rejoin();
@@ -234,7 +237,7 @@ template <class Work> struct Course {
   }
 };
 
-/// The bounds of a closure.
+/// Further parameters of a closure.
 struct Plan {
   double delta;  // the width of a bucket
   u32 turns;     // maximum number of rounds

@@ -1,16 +1,16 @@
-// Closure: how a warp reads edges and improves values, and the steps over the lists of vertices.
+// Closure: how a warp reads edges and improves values, and how a step processes the lists.
 #ifndef GRAPHLA_CLOSURE
 #define GRAPHLA_CLOSURE
 #include "closure_lists.cuh"
 
 namespace graphla {
 
-/// The vector x at the start: `count` listed entries, or one element per vertex.
+/// The initial vector x: `count` listed entries, or one element per vertex.
 template <class T> struct Starts {
   i64 count;
   const i32 *indices;   // null if there is one element per vertex
   const bool *present;  // null if all elements are present
-  const T *values;      // one value per entry or element, or one for all
+  const T *values;      // one value per entry or element, or a single value if `is_iso`
   bool is_iso;
 };
 
@@ -20,11 +20,11 @@ struct Mask {
   bool complement;
 };
 
-/// The state of the vertices: see closure_cells.cuh.
+/// The state of all vertices; closure_cells.cuh describes it.
 struct State {
   void *cells;
   u32 *codes;
-  void *before;  // ROUNDS only: the keys at the start of the round
+  void *before;  // only for ROUNDS: the keys at the start of the round
   i32 *parents;
 };
 
@@ -46,11 +46,12 @@ struct Closing {
   Key *before;
   i32 *parents;
   const Limits &limits;
-  u32 edges_read = 0;  // edges that this thread has read
+  u32 edges_read = 0;  // number of edges that this thread has read
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// Takes v, whose row is short, from its list. Returns the key by which this step multiplies v.
+  /// Takes v, whose row is short, from its list. Returns the key with which v is multiplied in this
+  /// step.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -58,14 +59,14 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Like `take`, for a vertex with a long row, which stays in the list.
+  /// Like `take`, for a vertex with a long row. The vertex stays in its list.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
   }
-  /// Makes k the parent of o if the term of the edge from k to o equals o's value; the term is
-  /// given by its key. In pass TREE, returns whether this call set the parent. In pass ORIGINS, the
-  /// smallest such k becomes the parent.
+  /// Makes k the parent of o if o's value comes from the edge from k to o, that is, if the edge's
+  /// term, whose key is `key`, equals this value. In pass TREE, returns whether this call set the
+  /// parent. In pass ORIGINS, the smallest such k becomes the parent.
   DEVICE bool grows(i32 o, Key key, i32 k) const {
     if (!Cells::is_equal(key, cells.key_of(o))) return false;
     if (lists.pass == TREE)
@@ -77,8 +78,8 @@ struct Closing {
 
   // --- edges -----------------------------------------------------------------------------------
 
-  /// A batch of edges in flight: their ends, their weights, and which slots of the lane hold an
-  /// edge.
+  /// A batch of edges that are being loaded: their ends, their weights, and a bit for each slot
+  /// that contains an edge.
   template <int SLOTS> struct Batch {
     i32 o[SLOTS];
     typename Op::A weight[SLOTS];
@@ -95,8 +96,8 @@ struct Closing {
       batch.weight[i] = a[place[i]];
     }
   }
-  /// Processes the edges of a batch. from(i) is the key of the source of the edge in slot i, and
-  /// of(i) is the source vertex itself. of(i) is used only to set parents.
+  /// Processes the edges of a batch. For the edge in slot i, of(i) is the source vertex and from(i)
+  /// is its key. of(i) is used only to set parents.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32(&o)[SLOTS] = batch.o;
@@ -124,8 +125,8 @@ struct Closing {
     Offset begin[SLOTS];
     u32 degree[SLOTS];
     // First test whether the atomic operation can improve the value. Then list the vertices that
-    // improved and are not in a list yet. A vertex with a long row is listed if it is not in a list
-    // of this step.
+    // improved and are not in a list yet. A vertex with a long row is also listed if it is in a
+    // list, but not in one of this step.
     u32 is_better = 0, is_new = 0, is_unstamped = 0;
     if constexpr (PARENTS) {
       if (lists.pass != IMPROVE) {
@@ -165,9 +166,9 @@ struct Closing {
       lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
     else lists.gather(o, key, is_new, is_unstamped);
   }
-  /// Walks the short rows first, first + stride, ... below `count`, with TEAM threads per row. If
-  /// `is_held` is true, these are the rows that the block holds; otherwise they are rows of the
-  /// near list. Whole warps must call this.
+  /// Processes the short rows in batches that begin at first, first + stride, and so on, below
+  /// `count`. TEAM threads read each row. The rows are those that the block holds if `is_held` is
+  /// true, otherwise those in the near list. Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {
@@ -200,7 +201,7 @@ struct Closing {
         fetch(batch, place, there);
       };
       Offset p = begin + sub;
-      fetch_at(p);  // the edges are in flight while the key is loaded
+      fetch_at(p);  // start to load the edges before the key, so that both loads overlap
       if (e < count && sub == 0) key = take(v);
       key = shuffle(key, lane() & ~(TEAM - 1));
       while (true) {
@@ -213,7 +214,7 @@ struct Closing {
     if (lists.gathered) lists.release();
   }
 
-  /// Walks this warp's share of the edges of long rows, as warp `warp` of `warps`.
+  /// Processes this warp's share of the edges in long rows, as warp number `warp` of `warps`.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * LONG_SLOTS;
     constexpr int MOST = TILE / LIGHT + 2;  // maximum number of rows in a tile
@@ -221,7 +222,7 @@ struct Closing {
     const u32 count = u32(listed >> COUNT_SHIFT);
     const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
     const i32 *list = lists.waiting.long_list + (lists.step & 1) * lists.waiting.room;
-    // Each warp takes consecutive tiles, so that it searches for its row only once.
+    // Each warp takes consecutive tiles, so that it needs to search for its first row only once.
     const Span part = (edges / TILE / warps + 1) * TILE;
     Span tile = warp * part;
     if (tile >= edges) return;
@@ -230,10 +231,10 @@ struct Closing {
     Batch<LONG_SLOTS> batch;
     Key keys[LONG_SLOTS];
     i32 rows[LONG_SLOTS];
-    /// Fetches the edges of a tile, with the keys and the numbers of their sources.
+    /// Loads the edges of a tile, and the keys and numbers of their source vertices.
     const auto seek = [&] {
-      i32 start = TILE + 1;  // where each row begins in the tile
-      Offset begin = 0;      // offset of the tile's first edge, if the row began there
+      i32 start = TILE + 1;  // position in the tile where this lane's row begins
+      Offset begin = 0;      // added to a position in the tile, this gives the index in the graph
       Key key = Key(0);
       i32 v = 0;
       if (lane() < MOST && first + lane() < count) {
@@ -269,8 +270,8 @@ struct Closing {
     }
     if (lists.gathered) lists.release();
   }
-  /// Returns the index of the last of `count` ascending keys that is not greater than `key`. The
-  /// first key must not be greater than `key`. All lanes must call this.
+  /// Returns the index of the last of `count` ascending keys that is at most `key`. The first key
+  /// must be at most `key`. All lanes must call this.
   DEVICE u32 last_at_or_before(const Span *keys, u32 count, Span key) const {
     return warp_partition_point(1u, count, [&](u32 at) { return load_relaxed(&keys[at]) <= key; }) -
            1;
@@ -278,11 +279,10 @@ struct Closing {
 
   // --- steps -----------------------------------------------------------------------------------
 
-  /// Runs one step over this block's part of the near lists, or over the whole lists if the block
-  /// works alone. In a fused step the block then iterates on its own rows for up to `most` rounds.
-  /// When block 0 works alone, it continues until one of these happens: its queue overflows, it
-  /// writes to a list that all blocks share, or is_unwanted() is true. Returns the number of
-  /// rounds.
+  /// Runs one step on this block's part of the near lists, or on the whole lists if the block works
+  /// alone. In a fused step the block then iterates on its own rows for up to `most` rounds. When
+  /// block 0 works alone, it continues until one of these happens: its queue overflows, it writes
+  /// to a list that all blocks share, or is_unwanted() is true. Returns the number of rounds.
   template <class Unwanted>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
                        Unwanted is_unwanted) {
@@ -296,7 +296,7 @@ struct Closing {
       __syncthreads();
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
-    // In a fused step, adjacent entries of the list are processed by the same block.
+    // In a fused step, each block processes a contiguous part of the list.
     const u32 part = greatest((near_now + blocks - 1) / blocks, ROWS);
     u32 first = lists.is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
     u32 end = lists.is_fused ? least((block + 1) * part, near_now) : near_now;
@@ -327,7 +327,7 @@ struct Closing {
     }
     return rounds;
   }
-  /// Stores the keys that the listed vertices have when a round begins.
+  /// Saves the keys of the listed vertices at the start of a round.
   DEVICE void note_before(u64 near_rows, u64 long_rows, i64 thread, i64 threads) const {
     const u32 half = lists.step & 1;
     const i32 *shorts = lists.waiting.near_list + half * lists.waiting.n;
@@ -338,7 +338,8 @@ struct Closing {
       store_relaxed(&before[v], cells.key_of(v));
     }
   }
-  /// Calls visit(v, key, is_there) for the starts. The lanes of a warp call visit together.
+  /// Calls visit(v, key, is_there) for each start. All lanes of a warp call it together; for lanes
+  /// without a start, `is_there` is false.
   template <class T, class Visit> DEVICE void each_start(const Starts<T> &x, Visit visit) {
     const i64 places = x.indices != nullptr ? x.count : lists.waiting.n;
     for (i64 base = thread_in_grid() - lane(); base < places; base += threads_in_grid()) {
@@ -379,13 +380,13 @@ struct Closing {
       lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
     }
   }
-  /// Adds the edges that the threads have read to the count for the records.
+  /// Adds the number of edges that each thread has read to the count for the records.
   DEVICE void tell_edges() {
     warp_add(&lists.control[W_EDGES], edges_read);
     edges_read = 0;
   }
-  /// Writes the values and the presence flags, and counts the present values. A vertex that no tree
-  /// of parents contains becomes its own parent.
+  /// Writes the values and the presence flags, and counts the present values. A vertex that is not
+  /// in a tree of parents becomes its own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
     for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {

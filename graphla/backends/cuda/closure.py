@@ -1,6 +1,6 @@
 """Closures: the least x for which x = x ⊕ xA, computed by one launch of a persistent kernel.
 
-Kernel: closure.cu. Waits: for the closure, and once per matrix for facts about its values.
+Kernel: closure.cu. Waits: for the closure, and once per matrix for the statistics of its values.
 """
 
 from __future__ import annotations
@@ -41,35 +41,35 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True, slots=True)
 class ClosureTuning:
-    """Measured on an H200; the first three are constants of the kernel."""
+    """Tuning parameters, measured on an H200. The first three are compiled into the kernel."""
 
-    block: int = 768  # threads; one block per multiprocessor
+    block: int = 768  # threads per block; one block runs on each multiprocessor
     light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps
-    held: int = 1024  # number of vertices for which a block has shared memory
-    held_most: int = 1024  # maximum number of vertices that a block holds in a fused step; <= held
-    # Limits below which block 0 works alone: short rows, and edges of long rows.
+    held: int = 1024  # number of vertices that a block can hold in shared memory
+    held_most: int = 1024  # maximum number that a block does hold in a fused step; at most `held`
+    # Block 0 works alone up to this many short rows and this many edges in long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
-    # Limits, summed over all blocks, below which each block continues by itself; the last field is
-    # the number of rounds for which it does.
+    # Up to these totals over all blocks, a step is fused: each block continues by itself for up to
+    # fused_rounds more rounds.
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
-    # A bucket is (spread + (few_edges / degree)^4) * mean weight / degree wide. In a graph with
-    # high degrees, edges dominate the time, and with narrow buckets few edges are read twice. In a
-    # graph with low degrees, steps dominate the time, and wide buckets take fewer steps. Good
+    # The width of a bucket is (spread + (few_edges / degree)^4) * mean weight / degree. If degrees
+    # are high, most of the time is spent on edges, and narrow buckets avoid reading edges twice. If
+    # degrees are low, most of the time is spent on steps, and wide buckets need fewer steps. Good
     # multiples of mean weight / degree are 4 to 16 for R-MAT, 256 to 1,024 for a mesh, and 1,024 to
     # 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
     # If a cycle may improve values, the parents are first examined after turns / first_rounds^2
-    # rounds, and not before first_rounds rounds.
+    # rounds, but not before first_rounds rounds.
     first_rounds: int = 8
     few: int = 64  # maximum number of starts whose values the host reads
     records: int = 1 << 16  # maximum number of steps that a trace records
 
     def limits(self, is_rounds: bool) -> Packed:
-        """Return the limits of a step; for ROUNDS, they allow no fused step."""
+        """Return the limits of a step. For ROUNDS, they rule out fused steps."""
         return LIMITS(
             alone_rows=self.alone_rows,
             alone_edges=self.alone_edges,
@@ -98,28 +98,27 @@ def closure(request: Closure) -> ClosureResult:
     may_improve = turns < INT32_END - 1
     first = current(TUNING).first_rounds
     rounds = max(first, turns // first**2)
-    if may_improve:  # if not converged after n rounds, it never converges
+    if may_improve:  # a closure that has not converged after n rounds never does
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
-        # The parents of each round show whether a cycle improves values. A cycle may already have
-        # improved values to a limit, such as infinity; the parents of these values lead to no
-        # start.
+        # Run by rounds: the parents of each round show whether a cycle improves values. If a cycle
+        # has already improved values to a limit such as infinity, their parents lead to no start.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """Facts about a matrix's values; a fact is NaN if a value is NaN."""
+    """Statistics of a matrix's values. They may be NaN if a value is NaN."""
 
     least: float
     mean: float
-    longest: float  # sum of each row's maximum value: a bound on the length of any simple path
+    longest: float  # sum of all row maxima, which bounds the length of any simple path
 
 
 def _weights_of(a: Csr) -> _Weights:
-    """Return the facts about a matrix's values, which are computed once per matrix."""
+    """Return the statistics of a matrix's values. They are computed once per matrix."""
     return remember(a, "weights", lambda: _measure_weights(a))
 
 
@@ -159,7 +158,7 @@ def _adds_lengths(semiring: TypedSemiring) -> bool:
 
 
 class _Problem:
-    """One closure: its operands, and the dtype in which it is computed."""
+    """A closure with its operands and the dtype in which it is computed."""
 
     def __init__(self, request: Closure) -> None:
         self.out, self.x, self.mask = request.out, request.x, request.mask
@@ -174,8 +173,7 @@ class _Problem:
         self.records: Any = xp.empty(4 * tuning.records, xp.uint64) if request.traced else None
 
     def _bound(self) -> None:
-        """Omit overflow checks if every possible path length fits, and use 32 bits if they
-        suffice."""
+        """Omit overflow checks if no path length can overflow, and use 32 bits if they suffice."""
         weights = _weights_of(self.out)
         least, greatest = _extremes(self.x)
         longest = 1.0001 * (greatest + weights.longest)
@@ -187,17 +185,18 @@ class _Problem:
             self.semiring = self.semiring.semiring["INT32"]
 
     def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Multiply entries that improved: either the near ones first, or all of them at once.
+        """Multiply the entries that have improved, either near ones first or all of them in every
+        step.
 
-        If parents are wanted, also return whether some entry's chain of parents leads to no start.
+        Also return whether, with `parents`, the chain of parents of some entry leads to no start.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING
-        # If the far list is full of entries that are near now, run without a far list.
+        # Outdated entries may fill the far list. In that case, run without it.
         return self._run(how, parents, width, turns) or self._take(How.IMPROVING, parents, turns)
 
     def take_rounds(self, limit: int, turns: int, parents: bool) -> ClosureResult:
-        """Multiply alternately from one buffer into the other, up to `limit` times."""
+        """Compute up to `limit` products, each from the values of the previous round."""
         closed, _ = self._take(How.ROUNDS, parents, min(limit, turns))
         return replace(closed, settled=closed.settled or limit <= turns)
 
@@ -210,7 +209,7 @@ class _Problem:
     def _run(
         self, how: Any, parents: bool, width: float, turns: int
     ) -> tuple[ClosureResult, bool] | None:
-        """Launch the kernel; return None if the far list was full."""
+        """Launch the kernel. Return None if the far list became full."""
         out, n, tuning, is_rounds = self.out, self.n, self.tuning, how == How.ROUNDS
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         kernel = load(
@@ -265,7 +264,7 @@ class _Problem:
         )
 
     def _waiting(self) -> Packed:
-        """Return memory for the lists in which vertices wait."""
+        """Return memory for the lists of waiting vertices."""
         out, n = self.out, self.n
         room = min(n, out.nvals // (self.tuning.light + 1)) + 1
         span = out.indptr.dtype.str.replace("i", "u")
@@ -279,7 +278,7 @@ class _Problem:
         )
 
     def _width(self) -> float:
-        """Return the width of a bucket; it is infinite if the values cannot be sorted into
+        """Return the width of a bucket, which is infinite if values cannot be sorted into
         buckets."""
         if self.delta is not None:
             return float(self.delta)
@@ -313,7 +312,7 @@ def _mask(mask: VectorMask | None) -> Packed:
 
 
 def _starts(x: AnyVector) -> Packed:
-    """Return x in the form that the kernel takes: a list of entries, or one element per vertex."""
+    """Return x as a kernel argument: either a list of entries or one element per vertex."""
     indices = x.indices if isinstance(x, SparseVector) else None
     present = x.present if isinstance(x, BitmapVector) else None
     count = 0 if isinstance(x, BitmapVector) else x.nvals

@@ -1,13 +1,14 @@
-// Closure: the state of each vertex, which consists of its value and a code for the list in which
-// it waits.
+// Closure: the state of each vertex, which consists of its value and a code for the list that
+// contains the vertex.
 //
-// A vertex waits in at most one list, and its `Code` names the list. If (+) is min or max, the
-// value is stored as a key: an unsigned integer that is smaller if the value is better. There are
+// A vertex waits in at most one list, and its `Code` says which. If (+) is min or max, the value is
+// stored as a key. Keys are unsigned integers, and a better value has a smaller key. There are
 // three layouts:
 // - `Packed`: a 32-bit key and the code share one word, so that one atomic both improves the value
 //   and claims a position in a list;
 // - `Wide`: key and code are two words;
-// - `Loose`: for any other (+), which has no keys, the value itself and the code are stored.
+// - `Loose`: for any other (+), the value itself and the code are stored, because there are no
+//   keys.
 #ifndef GRAPHLA_CLOSURE_CELLS
 #define GRAPHLA_CLOSURE_CELLS
 #include "atomics.cuh"
@@ -15,9 +16,9 @@
 
 namespace graphla {
 
-/// The list in which a vertex waits. From FIRST_STAMP on, the code is the step in which the vertex
-/// was pushed into a near list. While threads race to improve values, codes only increase, so near
-/// prevails over far.
+/// The list in which a vertex waits. A code of FIRST_STAMP + s means that the vertex was pushed
+/// into a near list in step s. While threads race to improve values, codes only increase, so a near
+/// list takes precedence over the far list.
 enum Code : u32 { ABSENT = 0, IDLE = 1, FAR = 2, FIRST_STAMP = 3, LOST = 0xffffffffu };
 
 /// Returns a position in a list for each lane whose `wants` is true, with one atomic. All lanes of
@@ -36,8 +37,8 @@ template <> struct Bits<8> {
   typedef u64 type;
 };
 
-/// Keys of ordered values. ORDER is 1 if the smallest value is best, and -1 if the greatest is. In
-/// both orders, NaN is better than every other value and has key 0.
+/// Keys of ordered values. ORDER is 1 if the smallest value is best, and -1 if the largest value is
+/// best. In both orders, NaN is better than every other value and has key 0.
 template <class Z, int ORDER> struct Keys {
   typedef typename Bits<sizeof(Z)>::type Key;
   static constexpr Key SIGN = Key(1) << (8 * sizeof(Key) - 1);
@@ -68,15 +69,15 @@ template <class Z, int ORDER> struct Keys {
       return Z(key);
     }
   }
-  /// Returns the key of the worst value that differs from a key's value by at most delta, or the
-  /// key itself.
+  /// Returns the key of the worst value that is at most `delta` worse than the value with key
+  /// `best`. The result is never smaller than `best`.
   static DEVICE Key within(Key best, double delta) {
     const Key limit = of(convert<Z>(double(value(best)) + ORDER * delta));
     return limit > best ? limit : best;
   }
 };
 
-/// Stores key and code in one word. All bits are set exactly if the vertex has no value.
+/// Stores key and code in one word. A word with all bits set means that the vertex has no value.
 template <class Op, int WHICH> struct Packed {
   typedef typename Op::Z Z;
   static constexpr int ORDER = WHICH;
@@ -98,9 +99,9 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool improves(i32, Key key, Seen seen) const {
     return key < u32(seen >> 32) || seen == NOTHING;
   }
-  /// An improvement is split into two calls, so that a thread can have several in flight. The first
-  /// call returns the old word. The second returns the old code if the key is an improvement,
-  /// otherwise LOST.
+  /// `strike` and `settle` together improve a value. They are separate so that a thread can have
+  /// several improvements in flight. `strike` returns the old word. `settle` returns the old code
+  /// if the key was an improvement, otherwise LOST.
   DEVICE Seen strike(i32 v, Key key, u32 code) const {
     return atomicMin(&cells[v], cell(key, code));
   }
@@ -108,7 +109,7 @@ template <class Op, int WHICH> struct Packed {
     if (!improves(v, key, old)) return LOST;
     return old == NOTHING ? u32(ABSENT) : u32(old);
   }
-  /// Takes v from the list in which it waits, and returns its key from then on.
+  /// Clears the code of v, which takes v from its list, and returns the current key of v.
   DEVICE Key pop(i32 v) const { return u32(atomicAnd(&cells[v], ~u64(0xffffffffu)) >> 32); }
   DEVICE Key key_of(i64 v) const { return u32(load_relaxed(&cells[v]) >> 32); }
   DEVICE u32 code_of(i32 v) const { return u32(load_relaxed(&cells[v])); }
@@ -117,8 +118,9 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
 };
 
-/// Records that v has a value. This is used for the worst possible value, which improves no other
-/// value. Returns ABSENT if v had no value, otherwise LOST; in that case v keeps its code.
+/// Gives v a value if it has none. This is used for the worst possible value, which can improve
+/// only a vertex without a value. Returns ABSENT if v had no value. Otherwise returns LOST and does
+/// not change v's code.
 DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
   return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
 }
@@ -170,8 +172,8 @@ template <class Op, int WHICH> struct Wide {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
 };
 
-/// Stores the values themselves, combined with the monoid's operator. They have no order, so no
-/// vertex is far.
+/// Stores the values themselves, which are combined with the monoid's operator. They have no order,
+/// so there is no far list.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;
@@ -184,7 +186,7 @@ template <class Op> struct Loose {
   DEVICE Loose(void *values, u32 *codes) : values((Z *)values), codes(codes) {}
   static DEVICE Key key(Z z) { return z; }
   static DEVICE Z value(Key key) { return key; }
-  /// Returns whether two values count as equal. All NaNs count as equal, and so do both zeros.
+  /// Returns whether two values are equal. All NaNs are treated as equal, and so are both zeros.
   /// Otherwise two values could replace each other forever.
   static DEVICE bool is_equal(Z x, Z y) { return x == y || (x != x && y != y); }
 

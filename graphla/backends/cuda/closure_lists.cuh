@@ -8,29 +8,29 @@ namespace graphla {
 constexpr int BLOCK = ClosureTuning::block;  // maximum number of threads in a block
 constexpr int LIGHT = ClosureTuning::light;  // maximum number of edges in a short row
 constexpr int HELD =
-    ClosureTuning::held;        // maximum number of vertices that a block holds for its next round
-constexpr int TEAM = 4;         // threads that walk a short row
-constexpr int SHORT_SLOTS = 2;  // edges of short rows that a thread has in flight
-constexpr int LONG_SLOTS = 4;   // edges of long rows that a thread has in flight
+    ClosureTuning::held;        // capacity of a block's own list for its next round, in vertices
+constexpr int TEAM = 4;         // number of threads that read a short row
+constexpr int SHORT_SLOTS = 2;  // number of edges in short rows that a thread loads at once
+constexpr int LONG_SLOTS = 4;   // number of edges in long rows that a thread loads at once
 constexpr int COUNT_SHIFT =
-    36;  // the count of long rows is stored in the bits above the count of their edges
+    36;  // the low bits count the edges of long rows; the bits above them count the long rows
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
-/// Selects which entries are multiplied, and when: see closure.cu. ROUNDS multiplies all entries
-/// that improved, using the values at the beginning of the round.
+/// Selects which entries are multiplied in a step (see closure.cu). ROUNDS multiplies all entries
+/// that have improved, using the values at the start of the round.
 enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
 
-/// What a thread does with an edge. It either improves a value with the edge's term, or records the
-/// edge's source as a parent. The parent is set for a vertex that improved in this round, or that
-/// no tree has reached yet.
+/// What a thread does with an edge. IMPROVE: it improves the value of the edge's end with the
+/// edge's term. ORIGINS: it sets the edge's source as parent of the end, if the end improved in
+/// this round. TREE: it does so if the end has no parent yet.
 enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
 
 constexpr i32 NO_PARENT = 0x7fffffff;
 
-/// Words of `control` that only this kernel uses. Each counter has one word for each of three
-/// consecutive steps or turns.
+/// Indices of the words in `control` that only this kernel uses. Each counter from W_NEAR to W_BEST
+/// has three words, which consecutive steps or turns use round-robin.
 enum Word {
-  W_STEP = 16,  // written by block 0 after it worked alone: its step, turn, rounds and horizon
+  W_STEP = 16,  // written by block 0 after it has worked alone: its step, turn, rounds and horizon
   W_NEAR = 20,
   W_LONG = 23,
   W_FAR = 26,
@@ -42,54 +42,54 @@ enum Word {
   W_ORPHANS
 };
 
-/// Limits of a step: see ClosureTuning.
+/// Limits of a step; ClosureTuning describes them.
 struct Limits {
-  u32 alone_rows, alone_edges;  // block 0 works alone below these numbers of short rows, and of
+  u32 alone_rows, alone_edges;  // block 0 works alone up to this many short rows and this many
                                 // edges in long rows
-  u32 fused_rows, fused_edges;  // the same limits for a fused step, summed over all blocks
+  u32 fused_rows, fused_edges;  // a step is fused up to these totals over all blocks
   u32 fused_rounds;             // maximum number of rounds in a fused step
-  u32 held;  // number of vertices that a block can hold for its next round; if 0, no step is fused
+  u32 held;  // maximum length of a block's own list, in vertices; 0 disables fused steps
 };
 
-/// The lists that all blocks share, in device memory: near lists for each step, and far lists for
-/// each turn. Each consists of two lists that are used alternately: one is read while the other is
-/// filled.
+/// The lists that all blocks share, in device memory. Each array contains two lists, which are used
+/// alternately: one is read while the other is filled. Near lists alternate with each step, far
+/// lists with each turn.
 template <class Span> struct Waiting {
-  i64 n, room;  // capacity of a list of short or far rows, and of long rows
+  i64 n, room;  // `n` is the capacity of a near or far list, `room` that of a list of long rows
   i32 *near_list;
   i32 *long_list;
-  Span *long_ends;  // the number of edges before each long row
+  Span *long_ends;  // total number of edges in the rows before each long row
   i32 *far_list;
 };
 
-/// The shared memory in which a block and a warp hold vertices.
+/// The lists of a block and of a warp, in shared memory.
 template <class Key> struct Held {
-  i32 *ids;     // two lists of HELD vertices, for the block
+  i32 *ids;     // the block's two lists, of HELD vertices each
   u64 *rows;    // the rows of the vertices in `ids`: begin << 8 | number of edges
-  u32 *counts;  // three counts, used round-robin; then three flags: whether a list of all blocks
-                // was written
-  u32 *gathered_ids;  // 2 * WARP vertices of the warp: vertex << 1 | is_new
+  u32 *counts;  // three list lengths, used round-robin; then three flags for whether the block has
+                // written to a list that all blocks share
+  u32 *gathered_ids;  // the warp's list of up to 2 * WARP items: vertex << 1 | is_new
   Key *gathered_keys;
 };
 
-/// The lists that all blocks share, those of this block, and those of this warp. There are three
-/// sets of counters: one is read, one is filled, and one is cleared.
+/// The lists that all blocks share, the lists of this block, and the lists of this warp. There are
+/// three sets of counters: at any time one is read, one is incremented, and one is cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
-  typedef typename Bits<sizeof(Offset)>::type Span;  // a number of edges
+  typedef typename Bits<sizeof(Offset)>::type Span;  // for numbers of edges
 
   const Offset *__restrict__ indptr;
   const Waiting<Span> &waiting;
   u64 *control;
   Held<Key> held;
-  u32 held_most;  // maximum number of entries that the block may hold
+  u32 held_most;  // maximum length of the block's own list
 
   u32 step = 0, turn = 0;
   Key horizon = Key(0);
   bool is_fused = false;
   int pass = IMPROVE;
-  int round = 0;     // round of a fused step; -1 while the lists of all blocks are walked
-  u32 gathered = 0;  // number of vertices that the warp has yet to list
+  int round = 0;  // round of a fused step; -1 while the lists that all blocks share are processed
+  u32 gathered = 0;  // number of vertices in the warp's list
 
   DEVICE u32 stamp() const { return FIRST_STAMP + step; }
   DEVICE u64 *near_count(u32 s) const { return &control[W_NEAR + s % 3]; }
@@ -107,16 +107,16 @@ template <class Cells, class Offset, int HOW> struct Lists {
     else return false;
   }
 
-  /// Returns the code of a vertex that gets this key.
+  /// Returns the code for a vertex whose new key is `key`.
   DEVICE u32 code_for(Key key) const { return is_beyond(key) ? u32(FAR) : stamp(); }
 
-  // --- by whole warps --------------------------------------------------------------------------
+  // --- functions that whole warps must call -----------------------------------------------------
 
-  /// Lists the vertices in the lanes' slots, which improved to these keys, with their rows. If a
-  /// vertex is not beyond the horizon, it is listed for the next step. In a fused step, such a
-  /// vertex is listed for the block's next round if its row is short. Any other vertex is added to
-  /// the far list of turn t. `is_new` marks the vertices that are not listed there yet. For
-  /// vertices with long rows, `is_unstamped` marks them instead.
+  /// Lists the vertices o, which have improved to these keys. `begin` and `degree` describe their
+  /// rows. A vertex beyond the horizon is added to the far list of turn t. Any other vertex is
+  /// listed for the next step or, in a fused step and if its row is short, for the block's next
+  /// round. Bit i of `is_new` is set if vertex o[i] is not in the right list yet. If its row is
+  /// long, bit i of `is_unstamped` says so instead.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
@@ -151,7 +151,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       }
     }
     if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
-    // Three lanes claim positions at the same time, each in one list.
+    // Three lanes claim positions at the same time, one for each kind of list.
     const u32 counts =
         u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
     const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
@@ -186,8 +186,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     }
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
-  /// Like `push`, for steps in which few edges improve a value. It gathers vertices until there are
-  /// enough for a whole warp.
+  /// Like `push`, for steps in which few edges improve a value. It collects vertices in the warp's
+  /// list until there are enough for a whole warp.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll
@@ -204,7 +204,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       if (gathered >= WARP) release();
     }
   }
-  /// Lists as many gathered vertices as one warp can list at once.
+  /// Removes up to 32 vertices from the warp's list and calls `push` for them.
   DEVICE void release() {
     __syncwarp();
     const u32 count = least(gathered, u32(WARP));
@@ -228,10 +228,11 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// Updates the best key in the far list of turn t with these keys. Whole warps must call this.
+  /// Updates the best key in the far list of turn t with the given keys. Whole warps must call
+  /// this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
-      Key nearness = 0;  // complement of the smallest key
+      Key nearness = 0;  // complement of this lane's smallest key
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         if (is_far >> i & 1) nearness = greatest(nearness, Key(~key[i]));
@@ -250,7 +251,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (wants) put_far(i64(place), v, t);
     note_best(keys, u32(wants), t);
   }
-  /// Moves the vertices that the block holds to the lists that all blocks share.
+  /// Moves the vertices of the block's own list to the near list that all blocks share.
   DEVICE void give_back(u32 count) {
     for (u32 base = threadIdx.x - lane(); base < count; base += blockDim.x) {
       const u32 e = base + lane();

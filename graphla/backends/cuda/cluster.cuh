@@ -1,6 +1,6 @@
-// Clusters: SIZE adjacent blocks that can read one another's shared memory and have their own
-// barrier. This barrier is three times as fast as a barrier of the whole grid. Clusters need
-// compute capability 9.0.
+// Clusters: SIZE adjacent blocks that have their own barrier, and can access each other's shared
+// memory. This barrier is three times as fast as a barrier of the whole grid. Clusters need compute
+// capability 9.0.
 //
 // SIZE is a power of two, and the grid size is a multiple of SIZE. A kernel declares its cluster
 // size with CLUSTER(SIZE).
@@ -16,8 +16,8 @@
 
 namespace graphla {
 
-/// Returns the address, in block `rank` of the cluster, that corresponds to `p` in this block's
-/// dynamic shared memory.
+/// Returns the address of the same variable in the shared memory of block `rank` of the cluster.
+/// `p` is its address in this block.
 template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #ifdef GRAPHLA_SIMULATOR
   return (T *)__cluster_map(p, rank, SIZE);
@@ -26,11 +26,11 @@ template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(far) : "l"(p), "r"(rank));
   return (T *)far;
 #else
-  return p;  // older cards have no clusters
+  return p;  // clusters are never launched on older cards
 #endif
 }
 
-/// Waits for all threads of the cluster. Afterwards, all threads see what each of them has stored.
+/// Waits for all threads of the cluster. Afterwards, each thread sees what the others have stored.
 template <int SIZE> DEVICE void cluster_meet() {
 #ifdef GRAPHLA_SIMULATOR
   __cluster_sync(SIZE);

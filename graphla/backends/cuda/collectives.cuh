@@ -1,18 +1,18 @@
 // Collectives: values that the lanes of a warp, or the threads of a block, compute together.
 //
 // The first word of a function's name is its scope. All lanes of the warp (`warp_...`), or all
-// threads of the block (`block_...`), must call it. Their arguments must be equal, except the value
-// that is combined. The comment of each function states which threads get the result. Sums are
-// added in a fixed order, so results are the same in each run. `scratch` is shared memory for one T
-// per warp and one more; WARP + 1 elements suffice for any block. The block may reuse `scratch` for
-// the next collective at once, and for anything else after a barrier.
+// threads of the block (`block_...`), must call it. All of them must pass the same arguments,
+// except for the value to combine. The comment on each function states which threads get the
+// result. Sums are added in a fixed order, so results are the same in each run. `scratch` is shared
+// memory for one element per warp plus one, so WARP + 1 elements always suffice. The next
+// collective may use the same `scratch` without a barrier; any other use needs one.
 #ifndef GRAPHLA_COLLECTIVES
 #define GRAPHLA_COLLECTIVES
 #include "device.cuh"
 
 namespace graphla {
 
-// --- moving values between lanes, whatever their size -----------------------------------------
+// --- shuffles of values of any size -------------------------------------------------------------
 
 template <class T> DEVICE T shuffle_down(T x, int delta, u32 lanes = ALL_LANES) {
   if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(lanes, int(x), delta));
@@ -62,7 +62,7 @@ template <class T> DEVICE T warp_greatest(T x) {
 /// Combines the values x over the block with a commutative `add`. All threads get the result.
 template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
   x = warp_fold(x, add);
-  __syncthreads();  // the last collective may still read scratch
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective
   if (lane() == 0) scratch[warp_in_block()] = x;
   __syncthreads();
   x = scratch[0];
@@ -114,7 +114,7 @@ template <class T> DEVICE T warp_inclusive_greatest(T x) {
 template <class T> DEVICE T block_exclusive_sum(T x, T *scratch, T &total) {
   const int warps = int(blockDim.x + WARP - 1) / WARP, warp = warp_in_block();
   const T sum = warp_inclusive_sum(x);
-  __syncthreads();  // the last collective may still read scratch
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective
   if (lane() == WARP - 1) scratch[warp] = sum;
   __syncthreads();
   if (warp == 0) {
@@ -203,8 +203,9 @@ DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k)
   return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
 
-/// Returns the lane whose row contains edge number `edge` of the warp's rows. `end` is where this
-/// lane's row ends. Different lanes may pass a different `edge`.
+/// Returns the lane whose row contains edge `edge`, where the edges in the rows of all lanes are
+/// numbered consecutively. `end` is the end of this lane's row in this numbering. Each lane may
+/// pass a different `edge`.
 DEVICE int row_of_edge(u32 end, u32 edge) {
   int row = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -215,17 +216,17 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 
 // --- merge path ---------------------------------------------------------------------------------
 // Merging two sorted runs a and b corresponds to a path through a grid. A step down takes an entry
-// of a, and a step right takes an entry of b. After `diagonal` steps the path is on a known
+// of a, and a step right takes an entry of b. After `diagonal` steps the path has reached a known
 // diagonal of the grid, and a binary search along that diagonal finds the exact point. So each
-// thread, or tile, finds the start of its part of the merge by itself, and all parts have equal
-// size. An entry of a goes before equal entries of b, so a merge with these splits is stable.
+// thread or tile can find the start of its part of the merge by itself, and all parts have the same
+// size. An entry of a comes before equal entries of b, so the merge is stable.
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
 /// Returns how many of the first `diagonal` entries of the merge come from a; the rest come from b.
-/// `b_first(i, j)` returns whether b's entry j goes before a's entry i. Whatever b_first returns,
-/// the result stays within both runs: it is at most min(a_count, diagonal), and at least max(0,
-/// diagonal - b_count).
+/// `b_first(i, j)` returns whether b's entry j comes before a's entry i. Even if b_first is
+/// inconsistent, the result stays within both runs: it is at most min(a_count, diagonal), and at
+/// least max(0, diagonal - b_count).
 template <class Count, class First>
 DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);

@@ -1,8 +1,8 @@
-// Greedy coloring: each vertex gets the smallest color that no earlier neighbor has. The result is
-// the same as that of a loop over the vertices in the given order.
+// Greedy coloring: each vertex gets the smallest color that none of its earlier neighbors has. The
+// result is the same as that of a sequential loop over the vertices in the given order.
 //
 // Invariant: regardless of how the threads are scheduled, no vertex gets a color before all of its
-// earlier neighbors have one. A warp that takes a vertex therefore waits for these neighbors.
+// earlier neighbors have one. The warp that colors a vertex therefore waits for these neighbors.
 #include "hashed_random.cuh"
 #include "flags.cuh"
 #include "rows.cuh"
@@ -10,12 +10,13 @@
 namespace graphla {
 
 enum Color { FREE = -1 };            // the color of a vertex that does not have a color yet
-constexpr i32 NOBODY = -1;           // marks a free slot for a neighbor
-constexpr i32 COLORS = WARP * WARP;  // number of colors in one set: a 32-bit word per lane
+constexpr i32 NOBODY = -1;           // stands for no neighbor
+constexpr i32 COLORS = WARP * WARP;  // number of colors in a set: a 32-bit word per lane
 constexpr int HELD = ColoringTuning::held;
 
-/// Sets places_of[k] = places[column of entry k]: a vertex's place is its position in the order.
-/// Sets the flag of entry k if its column comes before its row in the order.
+/// Sets places_of[k] = places[j], where j is the column of entry k, and places[j] is the position
+/// of j in the order. Also sets the flag of entry k if its column comes before its row in the
+/// order.
 template <class Op, class Offset>
 __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
                              const i32 *__restrict__ indices, const i32 *__restrict__ places,
@@ -39,7 +40,7 @@ struct Waiting {
     for (int k = 0; k < HELD; ++k) held[k] = NOBODY;
   }
 
-  /// Reads entries p, p + 32, ... of the row into free slots.
+  /// Fills free slots with the entries p, p + 32, ... of the row, and advances p.
   DEVICE void fill(const i32 *indices, i64 &p, i64 end) {
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
@@ -49,9 +50,9 @@ struct Waiting {
     }
   }
 
-  /// Adds the colors that held neighbors have received to the set of the colors from `base` on, and
-  /// frees the slots of these neighbors. Sets `some` to a neighbor that is still held, and `latest`
-  /// to the held neighbor with the greatest position in the order. Returns whether a slot is free.
+  /// Frees the slots of neighbors that now have a color, and adds their colors to `set`, the set of
+  /// colors from `base` on. Sets `some` to a neighbor that is still held, and `latest` to the one
+  /// that comes last in the order. Returns whether a slot is free.
   DEVICE bool collect(const i32 *colors, i32 base, u32 *set, i32 &some, i32 &latest) {
     i32 color[HELD];
     bool may_read = false;
@@ -84,9 +85,9 @@ DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
 }
 
 /// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one
-/// neighbor without a color, and reads the others again only when that neighbor has a color. If all
-/// lanes polled all the time, thousands of waiting warps would use up the bandwidth of the L2
-/// cache, and the few warps that do work would lack it.
+/// neighbor that has no color, and reads the others again only when that neighbor has one. If all
+/// lanes polled, thousands of waiting warps would use up the bandwidth of the L2 cache, which the
+/// few working warps need.
 DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *colors, i32 base,
                         u32 *set) {
   set[lane()] = 0;
@@ -121,13 +122,13 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
   return some != 0;
 }
 
-/// Sets colors[t] to the color of vertex order[t], the smallest color that no neighbor at a
-/// position before t has. All colors are FREE at first. Row v of indptr and indices holds the
-/// positions of these earlier neighbors only.
+/// Sets colors[t] to the color of vertex v = order[t]: the smallest color that no earlier neighbor
+/// of v has. Initially all colors are FREE. Row v of indptr and indices contains the positions of
+/// the earlier neighbors of v.
 ///
 /// When a warp has finished its vertices, it takes the next ones in the order. So every vertex that
-/// a warp waits for is finished or in progress, and no deadlock is possible. Race: a color is read
-/// again until it is set.
+/// a warp waits for is finished or in progress, and no deadlock is possible. Race: a warp may read
+/// a color before it is set; it then polls.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(ColoringTuning::block)
     color_in_order(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,

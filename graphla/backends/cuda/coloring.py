@@ -1,4 +1,4 @@
-"""Greedy coloring: the colors that a sequential loop over the vertices in order would assign.
+"""Greedy coloring, with the same result as a sequential loop over the vertices in order.
 
 Kernels: coloring.cu. Waits: none.
 """
@@ -22,13 +22,13 @@ FREE = int(enumeration("coloring.cu", "Color").FREE)
 
 @dataclass(frozen=True, slots=True)
 class ColoringTuning:
-    """How warps take vertices and wait for colors."""
+    """Tuning of how warps take vertices and wait for colors."""
 
-    block: int = 256  # threads of a block
-    alone: int = 1 << 16  # number of first vertices, with the longest rows, taken one at a time
-    together: int = 4  # number of later vertices that a warp takes at a time
+    block: int = 256  # threads per block
+    alone: int = 1 << 16  # number of first vertices (those with the longest rows) taken singly
+    together: int = 4  # number of later vertices that a warp takes together
     held: int = 8  # number of neighbors without a color that a lane can hold
-    nap: int = 20  # nanoseconds between two reads of a color that a warp waits for
+    nap: int = 20  # polling interval, in nanoseconds, of a warp that waits for a color
 
 
 TUNING = ColoringTuning()
@@ -37,12 +37,13 @@ TUNING = ColoringTuning()
 def color(a: Csr, numbers: Array) -> Array:
     """Return the color of each vertex, as int32[n].
 
-    It is the smallest color that no neighbor with a greater number has.
+    A vertex gets the smallest color that none of its neighbors with a larger number in `numbers`
+    has.
     """
     n, count, tuning = a.nrows, size(a.nvals), current(TUNING)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
-    # # Each row keeps only the positions of earlier neighbors, so that a waiting warp reads little.
+    # Each row keeps only the positions of earlier neighbors, so that a waiting warp reads little.
     none = xp.broadcast_to(xp.zeros(1, np.int8), (a.nvals,))
     before = Csr(n, n, a.indptr, xp.empty(a.nvals, np.int32), none)
     if a.nvals:

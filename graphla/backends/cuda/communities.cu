@@ -1,5 +1,5 @@
 // Chooses a label for every vertex in one round: either the most frequent label among its neighbors
-// (label propagation), or the community that gives the greatest gain (Louvain's method).
+// (label propagation), or the community with the greatest gain (Louvain's method).
 //
 // Rows are divided into classes by length:
 // - One thread reads a row of at most `thread_entries` entries.
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      // Using 8 loads in flight instead of 16 is slower.
+      // 8 loads in flight instead of 16 would be slower.
       linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
@@ -164,16 +164,16 @@ __global__ void __launch_bounds__(Layout::long_block)
 
 // --- hubs ----------------------------------------------------------------------------------------
 
-/// Progress of one hub's row in a round. Both numbers are zero before and after a round.
+/// The progress of one hub's row in a round. Both counts are zero between rounds.
 struct Tally {
-  u32 taken;  // slots in use
+  u32 taken;  // number of slots in use
   u32 done;   // parts finished
 };
 
-/// The rows of a launch, cut into parts, and their tables in device memory. All slots of the tables
-/// are free before sum_parts and after choose_for_hubs.
+/// The rows of a launch, divided into parts, and their tables in device memory. All slots of the
+/// tables are free before sum_parts and after choose_for_hubs.
 struct Hubs {
-  const i64 *first_parts;  // row r has the parts from first_parts[r] to first_parts[r + 1] - 1
+  const i64 *first_parts;  // row r consists of the parts first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
   i32 *names;              // the labels of all tables
   u64 *sums;               // the sums of these labels, as u32 or double
@@ -189,7 +189,7 @@ struct Hubs {
   }
 };
 
-/// Adds the sums of a part to the table of row r, and lists the slots that this call takes. Whole
+/// Adds the sums of a part to the table of row r, and lists the slots that were free before. Whole
 /// warps must call this.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
@@ -237,8 +237,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// For the vertex of row r, considers the labels in slots `from` to `to` - 1 of the row's list.
-/// Then frees these slots.
+/// Considers the labels in slots `from` to `to` - 1 of row r's list as choices for the row's
+/// vertex, then frees these slots.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);
@@ -266,8 +266,8 @@ DEVICE bool finish_part(Tally *tally, u32 parts) {
   return __syncthreads_or(is_last);
 }
 
-/// Chooses a label for each hub from its table, and frees the slots. Each block reads `part` slots.
-/// The last block of a row to finish chooses among the choices of all blocks.
+/// Chooses a label for each hub from its table, and frees the slots. Each block makes a choice from
+/// `part` slots. For each row, the last block to finish picks the best of these choices.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::hub_block)
     choose_for_hubs(RowBatch<Offset> all, Step step, Hubs hubs) {
@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(Layout::hub_block)
     const i64 r = segment_of(hubs.first_parts, all.count, p), first = hubs.first_parts[r];
     const u32 taken = hubs.tallies[r].taken, from = u32(p - first) * Layout::part;
     const u32 full =
-        (taken + Layout::part - 1) / Layout::part;  // number of parts whose slots must be read
+        (taken + Layout::part - 1) / Layout::part;  // number of parts whose slots are in use
     Row row(all, step, r);
     if (from < taken) {
       meet_slots(row, hubs, r, from, least(taken, from + Layout::part));
@@ -306,7 +306,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Moves the vertices that chose another community, and updates the totals of both communities.
+/// Moves each vertex that has chosen another community, and updates the totals of the old and the
+/// new community.
 template <class Op>
 __global__ void move_vertices(const i32 *__restrict__ chosen, i64 n, const double *__restrict__ out,
                               const double *__restrict__ into, double *outs, double *intos,

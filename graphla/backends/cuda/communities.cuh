@@ -7,13 +7,13 @@
 
 namespace graphla {
 
-/// POPULAR chooses the label with the greatest sum of weights around v; if several sums are equal,
-/// it chooses the smallest label. GAINING chooses the community c with the greatest gain(c), or v's
-/// own community if no other community has a greater gain.
+/// POPULAR chooses the label with the largest sum of weights among v's neighbors; if sums are
+/// equal, the smallest of their labels. GAINING chooses the community c with the largest gain(c),
+/// or v's own community if no other community has a larger gain.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // stands for no label
-constexpr int AT_ONCE = 4;  // loads in flight per lane while a row is summed by label
+constexpr int AT_ONCE = 4;  // number of loads in flight per lane while weights are summed by label
 
 /// The inputs of GAINING. gain(c) is the weight that links v to c, minus `factor` times
 /// (out(v)·into(c) + into(v)·out(c)). All sums exclude v itself. If the matrix is symmetric, `into`
@@ -27,11 +27,10 @@ struct Gain {
 
 /// The parameters that change from round to round.
 struct Step {
-  i64 *differs;  // POPULAR: becomes 1 if a label differs from the label two rounds ago
-  double
-      *inside;  // GAINING: the kernels add the weight that links each vertex to its own community
-  u64 stream;   // GAINING: a vertex may move if the highest bit of its word in this hash stream is
-                // set
+  i64 *differs;    // POPULAR: becomes 1 if a label differs from the label two rounds ago
+  double *inside;  // GAINING: sum of the weights that link vertices to their own communities
+  u64 stream;  // GAINING: a vertex may move if the highest bit of its word in this hash stream is
+               // set
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -40,7 +39,8 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // holds the labels of the previous round; receives those of the next round
+  i32 *next;  // contains the labels of the previous round, and is overwritten with those of the
+              // next round
   Gain gain;
 };
 
@@ -55,16 +55,16 @@ template <class Score> struct Choice {
       label = name;
     }
   }
-  /// Gives all lanes of the warp the best choice among all lanes.
+  /// Sets the choice of every lane to the best choice in the warp.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       const Score other = shuffle_xor(score, apart);
       meet(other, shuffle_xor(label, apart));
     }
   }
-  /// Gives thread 0 the best choice among all threads of the block; afterwards the arrays are free
-  /// again. Every thread must call this. `scores` and `labels` are shared memory with room for one
-  /// item per warp.
+  /// Sets the choice of thread 0 to the best choice in the block. Every thread must call this.
+  /// `scores` and `labels` are scratch arrays in shared memory with one element per warp. They may
+  /// be reused when the function returns.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
@@ -92,10 +92,11 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   const RowBatch<Offset> &all;
   const Step &step;
   i32 v, own;
-  bool may_move;  // if false, only the weight that links v to its own community is computed
+  bool may_move;  // whether v may move; if not, only the weight that links v to its own community
+                  // is computed
   i64 begin, end;
   double out, into;
-  double stay;  // the gain of a move must exceed this; very low until `expect` sets it
+  double stay;  // a move must gain more than this; -1e300 until `expect` sets it
   Choice<Score> best;
 
   DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k)
@@ -113,8 +114,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       stay = may_move ? -1e300 : 1e300;
     }
   }
-  /// Loads the labels of entries `first`, `first` + `stride`, ...; NOBODY if an entry does not
-  /// count. All loads are in flight at once.
+  /// Loads the labels of the neighbors in entries `first`, `first` + `stride`, and so on. The label
+  /// is NOBODY after the end of the row and, under GAINING, for a self-loop. All loads are in
+  /// flight at the same time.
   template <int N> DEVICE void load_labels(i64 first, i64 stride, i32 (&labels)[N]) const {
     const i32 *__restrict__ indices = all.links.indices, *__restrict__ label_of = all.labels;
     i32 neighbors[N];
@@ -136,8 +138,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
-  /// Returns this lane's part of the weight that links v to its own community, from the entries
-  /// first + lane, first + lane + stride, ... of the row. N loads are in flight.
+  /// Returns this lane's part of the weight that links v to its own community. It is the sum over
+  /// the entries first + lane, first + lane + stride, and so on. N loads are in flight at a time.
   template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
     for (i64 base = first + lane(); base < end; base += N * stride) {
@@ -163,8 +165,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);
     }
   }
-  /// Considers a label and its sum. The gain is at most the weight that links v to the community.
-  /// If that weight does not exceed `stay`, the totals of the community are not read.
+  /// Considers a label, given the sum of its weights. A gain is at most the weight that links v to
+  /// the community. So if that weight does not exceed `stay`, the totals of the community are not
+  /// read.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
@@ -173,7 +176,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (linked > stay) best.meet(gain(name, linked), name);
     }
   }
-  /// Writes the choice for v. Returns the weight that links v to its own community. One thread
+  /// Writes the choice for v. Returns the weight that links v to its own community. Only one thread
   /// calls this.
   DEVICE double settle(Sum own_sum) const {
     const double linked = RULE == GAINING ? weight_of(own_sum) : 0;
@@ -189,7 +192,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds the sum of `linked` over all lanes to `step.inside`. It is the weight that links vertices
+/// Adds the sum of `linked` over all lanes to `step.inside`. `linked` is weight that links vertices
 /// to their own communities. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
@@ -199,8 +202,9 @@ template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   }
 }
 
-/// A table of sums by label, in shared or device memory. Several threads may use it at the same
-/// time. It has at least two slots per entry, so that probe sequences are short and end.
+/// A hash table from labels to sums, in shared or device memory. Several threads may use it at the
+/// same time. It has at least two slots per entry, so that probe sequences are short and always
+/// end.
 template <class Sum> struct Table {
   i32 *labels;
   Sum *sums;
@@ -240,15 +244,15 @@ template <class Sum> struct Table {
   DEVICE u32 first_slot(i32 label) const { return u32(label) * 0x9e3779b1u >> (32 - bits); }
 };
 
-/// Returns log2 of the number of slots of a table for this many entries.
+/// Returns log2 of the number of slots that a table needs for this many entries.
 DEVICE int bits_for(i64 entries) {
   int bits = 6;
   while (i64(1) << bits < 2 * entries) ++bits;
   return bits;
 }
 
-/// Adds the entries `first`, `first` + `step`, ... of a row to a table. Lanes with the same label
-/// add their weights with one update. Whole warps must call this.
+/// Adds the weights of entries `first`, `first` + `step`, and so on of a row to a table. Lanes with
+/// the same label add their weights with one update. Whole warps must call this.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {

@@ -1,8 +1,8 @@
 """Label propagation and Louvain's method, in rounds that process all vertices at once.
 
 Kernels: communities.cu. Rows are divided into classes by length once per matrix. Waits: once per
-round, for whether a label changed or for the modularity; once per class of rows at the first use of
-a matrix; once for the weight of the edges, if all weights are equal.
+round, to learn whether a label changed or what the modularity is; once per class of rows when a
+matrix is first used; once for the weight of an edge, if all weights are equal.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ GAIN, HUBS = Struct("communities.cuh", "Gain"), Struct("communities.cu", "Hubs")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Sizes that the kernels are compiled for."""
+    """Constants that are compiled into the kernels."""
 
-    thread_entries: int = 4  # the maximum number of entries in a row that one thread reads
-    table_entries: int = 256  # the maximum number of entries in a row that one warp reads
-    table_block: int = 128  # threads of a block in which each warp reads a row
-    long_block: int = 256  # the maximum number of threads in a block that reads a row
+    thread_entries: int = 4  # maximum number of entries in a row that one thread reads
+    table_entries: int = 256  # maximum number of entries in a row that one warp reads
+    table_block: int = 128  # threads per block in which each warp reads a row
+    long_block: int = 256  # maximum number of threads in a block that reads a row
     part: int = 1024  # number of entries in a part of a hub's row
     part_bits: int = 11  # log2 of the number of slots of a part's table
-    hub_block: int = 256  # threads of a block that reads a part
+    hub_block: int = 256  # threads per block that reads a part
 
 
 LAYOUT = Layout()
@@ -44,23 +44,23 @@ LAYOUT = Layout()
 
 @dataclass(frozen=True, slots=True)
 class CommunitiesTuning:
-    """The longest row, in entries, of each class of rows, and the memory for hubs.
+    """The maximum row length, in entries, of each class of rows, and the memory for hubs.
 
-    A row with more than `block_entries` entries is the row of a hub: many blocks share it.
+    A row with more than `block_entries` entries belongs to a hub and is shared by many blocks.
     """
 
     thread_entries: int = LAYOUT.thread_entries
     lane_entries: int = WARP
     table_entries: int = LAYOUT.table_entries
     block_entries: int = 4096
-    hub_slots: int = 1 << 25  # maximum number of slots in one launch with several hubs
+    hub_slots: int = 1 << 25  # maximum number of table slots in a launch with several hubs
 
 
 TUNING = CommunitiesTuning()
 LONG_PARTS = ((8, 128), (4, 128), (2, LAYOUT.long_block), (1, LAYOUT.long_block))
-"""(divisor, threads) of each kernel launch for long rows, in increasing order of length. A launch
-takes the rows of up to `block_entries` / divisor entries, with tables of one size and blocks of
-`threads` threads."""
+"""A pair (divisor, threads) for each kernel launch for long rows, in order of increasing row
+length. A launch processes rows with up to `block_entries` / divisor entries, in blocks of `threads`
+threads. All tables of a launch have the same size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,16 @@ class Classes:
 
 
 class Long(NamedTuple):
-    """The rows that one launch reads, with tables of one size."""
+    """The long rows of one launch. All of its tables have the same size."""
 
     rows: Array
     most: int  # maximum number of entries in a row
-    block: int  # threads of a block
+    block: int  # threads per block
 
 
 @dataclass(frozen=True, slots=True)
 class HubRows:
-    """The hubs' rows of one launch, and the first part and the first table slot of each row."""
+    """The rows of the hubs in one launch, with the first part and the first table slot of each."""
 
     rows: Array
     first_parts: Array
@@ -94,7 +94,7 @@ class HubRows:
 
 
 class Launch(NamedTuple):
-    """A launch for one class of rows. Each round repeats it with its own `Step`."""
+    """A kernel launch for one class of rows. It is repeated in each round with a new `Step`."""
 
     kernel: Kernel
     blocks: int
@@ -107,9 +107,10 @@ class Launch(NamedTuple):
 def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
     """Return the labels after `rounds` rounds."""
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
-        # If all weights are equal the kernels count entries, but weights of 0 must add up to 0.
+        # If the matrix is iso-valued, the kernels count entries. That would be wrong for weights of
+        # 0.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
-    now, other = labels.copy(), labels.copy()  # `other` holds the labels of the previous round
+    now, other = labels.copy(), labels.copy()  # `other` contains the labels of the previous round
     if not links.nvals:
         return now
     classes = _classes(links)
@@ -148,7 +149,7 @@ def move_communities(request: CommunityMoves) -> Array:
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
-        # The modularity times the sum of all weights. The host waits for it once per round.
+        # This is the modularity times the sum of all weights. The host waits for it once per round.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()
@@ -159,7 +160,7 @@ def move_communities(request: CommunityMoves) -> Array:
 
 
 def _run(launches: list[Launch], step: Packed) -> None:
-    """Compute one round."""
+    """Run all launches of one round."""
     for kernel, grid, block, rows, more, shared in launches:
         kernel(grid, block, rows, step, *more, shared=shared)
 
@@ -206,7 +207,7 @@ def _prepare(
 
 
 def _classes(links: Csr) -> Classes:
-    """Return the rows that have an entry, sorted by length."""
+    """Return the nonempty rows, divided into classes by length."""
     tuning = current(TUNING)
     return remember(links, tuning, lambda: _divide(links, tuning))
 
@@ -224,9 +225,9 @@ def _divide(links: Csr, tuning: CommunitiesTuning) -> Classes:
 
 
 def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[Long, ...]:
-    """Return the rows in groups, by length.
+    """Return long rows in groups, according to their length.
 
-    A group of shorter rows has smaller tables, so a multiprocessor holds more of its blocks.
+    Shorter rows need smaller tables, so more blocks fit on a multiprocessor.
     """
     found, lengths, least = [], lengths[rows], tuning.table_entries
     for part, block in LONG_PARTS if rows.size else ():

@@ -1,11 +1,12 @@
-// Weak components by union-find. It first joins a sample of the edges, then all edges of the
-// vertices that are not yet in the largest component of the sample (M. Sutton, T. Ben-Nun and A.
-// Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling*, 2018).
+// Weak components by union-find. First the ends of the sampled edges are joined. Then the vertices
+// that are not in the largest component of this sample are joined with all their neighbors (M.
+// Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
+// Sampling*, 2018).
 //
-// The kernels run in the order below, and report nothing to the host. They skip the rows of
-// vertices in the largest component. An edge from such a vertex to a vertex outside must then be
-// found in the row of the other vertex. So rows are skipped only if each edge is in the rows of
-// both ends, as in a symmetric matrix, or in rows and columns together.
+// The kernels run in the order below, and report nothing to the host. They may skip the row of a
+// vertex in the largest component, because an edge that leaves this component is also found in the
+// row of its other end. So rows are skipped only if each edge is stored at both ends, as it is in a
+// symmetric matrix, or in the rows and columns together.
 #include "components.cuh"
 
 namespace graphla {
@@ -20,8 +21,8 @@ __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restr
   }
 }
 
-/// Joins vertices first, ..., last - 1 with the second neighbor in their rows. Also joins them with
-/// the first neighbor if they were not hooked onto it.
+/// Joins each of the vertices first..last - 1 with the second neighbor in its row. Also joins it
+/// with the first neighbor if `hook_first` did not.
 template <class Op, class Offset>
 __global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              i64 first, i64 last, i32 *parent) {
@@ -46,8 +47,8 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   }
 }
 
-/// Sets `largest` to the most frequent root of the sampled vertices, with its count in the high
-/// word. One block calls this.
+/// Stores in the low word of `largest` the most frequent root among the sampled vertices, and its
+/// count in the high word. Only one block is launched.
 template <class Op>
 __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
   constexpr int SAMPLES = ComponentsTuning::samples;  // number of sampled vertices, one per thread
@@ -62,16 +63,16 @@ __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest
   if (lane() == 0) atomicMax(largest, best);
 }
 
-/// Returns whether v is now in the component that was the largest in the sample.
+/// Returns whether v is now in the component that is the largest in the sample.
 DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   if (!(largest >> 32)) return false;
   const i32 root = i32(u32(largest)), above = load_relaxed(&parent[v]);
   return above == root || root_of(parent, above) == root_of(parent, root);
 }
 
-/// Returns the lane whose row has entry e, where e counts the entries in all rows of the warp.
-/// `sum` is the number of entries in the rows of this lane and the lanes before it. The whole warp
-/// must call this.
+/// Returns the lane whose row contains entry e, where the entries in the rows of all lanes are
+/// numbered consecutively. `sum` is the number of entries in the rows of this lane and all earlier
+/// lanes. The whole warp must call this.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -81,8 +82,8 @@ template <class Count> DEVICE int lane_of(Count e, Count sum) {
 }
 
 /// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows.
-/// Rows with more than `longest` entries are listed in parts; each item has the vertex and the
-/// number of the part.
+/// A row with more than `longest` entries is divided into parts, which are listed: each item
+/// consists of the vertex and the number of the part.
 template <class Op, class Offset>
 __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
                           const u64 *largest, i32 longest, i32 part, i32 *parent, u64 *parts,

@@ -9,7 +9,7 @@
 
 namespace graphla {
 
-/// Returns the root of v's tree, as far as this thread sees, and shortens the path to it.
+/// Returns the root of v's tree, as this thread currently sees it, and shortens the path to it.
 DEVICE i32 root_of(i32 *parent, i32 v) {
   i32 before = v, at = load_relaxed(&parent[v]);
   for (i32 next; (next = load_relaxed(&parent[at])) < at; before = at, at = next) {
@@ -18,8 +18,8 @@ DEVICE i32 root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Returns a parent that v had at some point during this launch. The load may be served by the
-/// first-level cache, so that threads do not all wait for the same root.
+/// Returns a parent that v had at some point during this launch. The load may be served by the L1
+/// cache, so that threads do not all wait for the same root.
 DEVICE i32 old_parent_of(const i32 *parent, i32 v) {
 #ifdef GRAPHLA_SIMULATOR
   return load_relaxed(&parent[v]);
@@ -37,8 +37,8 @@ DEVICE i32 old_root_of(i32 *parent, i32 v) {
   return at;
 }
 
-/// Joins the trees of u and v: hooks the greater root onto the smaller one. If several calling
-/// lanes would hook the same root, only one of them does.
+/// Joins the trees of u and v: hooks the larger root onto the smaller one. If several calling lanes
+/// want to hook the same root, only one of them does so.
 DEVICE void join(i32 *parent, i32 u, i32 v) {
   u = old_root_of(parent, u), v = old_root_of(parent, v);
   while (u != v) {

@@ -1,7 +1,7 @@
 // Conversions between formats: keys, runs of equal keys, offsets, flags.
 //
-// The key of position (i, j) is i << bits | j. Keys ascend in row-major order, and unpacking needs
-// no division. CuPy sorts the keys and computes running sums.
+// The key of position (i, j) is i << bits | j. So the keys of a matrix in row-major order are
+// ascending, and unpacking a key needs no division. CuPy sorts the keys and computes running sums.
 #include "choose.cuh"
 #include "rows.cuh"
 
@@ -21,7 +21,7 @@ __global__ void pack_places(const Row *rows, const Column *columns, int bits, Ke
   if (fell) store_relaxed(falls, i64(1));
 }
 
-/// Sets keys[k] to the key of (j, i), where entry k is at (i, j). (j, i) is its position in the
+/// Sets keys[k] to the key of (j, i) if entry k is at (i, j). This is the entry's position in the
 /// transpose.
 template <class Op, class Offset, class Key>
 __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nrows, int bits,
@@ -57,16 +57,16 @@ template <class Offset> DEVICE void add_offset(Offset *at, i64 change) {
   else atomicAdd((u32 *)at, u32(change));
 }
 
-/// Records that the entries of `row` begin at position p, and that the entries of the row `before`
-/// end there. Only row sizes are stored; their running sum is indptr. sizes[i + 1] is the end of
-/// row i minus its begin.
+/// Records that the entries of `row` begin at position p, where the entries of row `before` end.
+/// sizes[i + 1] becomes the end of row i minus its begin, that is, its size. The running sum of the
+/// sizes is indptr.
 template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row, i64 p) {
   if (before >= 0) add_offset(sizes + before + 1, p);
   add_offset(sizes + row + 1, -p);
 }
 
 /// For each run of equal sorted keys, writes the column to `indices` and the position of the first
-/// key to `starts` (if not null). Adds up the sizes of the rows in `sizes` (if not null; see
+/// key to `starts` (if not null). Computes the sizes of the rows in `sizes` (if not null; see
 /// begin_row).
 template <class Op, class Key, class Offset>
 __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs,
@@ -97,10 +97,10 @@ __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, 
   }
 }
 
-/// Combines the entries of each run with Op, from the left. Entry k has the value values[order[k]],
-/// or values[k] if `order` is null; if `step` is 0, all entries have the value values[0]. If Op is
-/// ASSOCIATIVE, a warp shares a long run: each lane combines a part in order, and then the parts
-/// are combined in order.
+/// Combines the entries of each run with Op, from left to right. The value of entry k is
+/// values[order[k]], or values[k] if `order` is null. If `step` is 0, the value of every entry is
+/// values[0]. If Op is ASSOCIATIVE, the lanes of a warp share a long run: each lane combines one
+/// part, and then the results are combined in the order of the parts.
 template <class Op, class Stored, bool ASSOCIATIVE>
 __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, const i64 *starts,
                           i64 runs, i64 count, typename Op::Z *folded) {

@@ -1,4 +1,4 @@
-"""Conversions between formats: sorting, and bitmaps. Kernels: convert.cu.
+"""Conversions between formats: sorted, sparse and bitmap vectors. Kernels: convert.cu.
 
 Waits: `to_sparse` of a bitmap waits for its number of entries, unless the host knows it.
 """
@@ -19,7 +19,8 @@ from graphla.compilers.declarations import enumeration
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
 
 MERGE_PRICE = 1 << 22
-"""The fixed cost of merging sparse vectors (launches and one or two waits), in entries written."""
+"""The fixed cost of merging sparse vectors (launches and one or two waits). The unit is the cost of
+writing an entry."""
 CHUNK = enumeration("choose.cuh", "ChunkShape").CHUNK
 """Number of consecutive items that one warp processes."""
 
@@ -37,8 +38,32 @@ def to_host(array: Array) -> np.ndarray:
 def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array of `size` elements that are all equal to `value`."""
     array = xp.ndarray(size, dtype)
-    array.fill(value)  # xp.full takes twice the time
+    array.fill(value)  # faster than xp.full, which takes twice as long
     return array
+
+
+_constants: dict[tuple[int, str, bytes], Array] = {}
+"""One-element arrays for `repeat`, keyed by GPU, dtype and bytes of the value. They are never
+freed, because any stream may be reading them."""
+
+MOST_CONSTANTS = 1024
+
+
+def repeat(value: Any, size: int) -> Array:
+    """Return `size` copies of a NumPy scalar, as an iso array, which must not be written.
+
+    A value that was used before needs no launch.
+    """
+    if size == 1:  # one element is not an iso array, so its owner may write it
+        return full(1, value, value.dtype)
+    key = (xp.cuda.runtime.getDevice(), value.dtype.char, value.tobytes())
+    one = _constants.get(key)
+    if one is None:
+        one = full(1, value, value.dtype)
+        if len(_constants) < MOST_CONSTANTS:
+            xp.cuda.get_current_stream().synchronize()  # from here on, any stream may read it
+            _constants[key] = one
+    return repeat_value(one, size)
 
 
 def arange(size: int, dtype: Any) -> Array:
@@ -47,11 +72,10 @@ def arange(size: int, dtype: Any) -> Array:
 
 
 def owns(array: Array) -> bool:
-    """Return whether no other array uses this array's memory: it is not a view and was not
-    imported.
+    """Return whether this array is the only user of its memory; a view or an imported array is not.
 
-    Several arrays may use one allocation without references to one another. So the function also
-    counts the references to the allocation.
+    Several arrays may use the same allocation without referring to each other. So the references to
+    the allocation are counted as well.
     """
     return (
         array.flags.owndata
@@ -62,7 +86,8 @@ def owns(array: Array) -> bool:
 
 
 def _holders(array: Array) -> tuple[int, int]:
-    """Return the numbers of references to the array's pointer and to the allocation behind it."""
+    """Return the reference counts of the array's pointer and of the allocation that it points
+    into."""
     return getrefcount(array.data), getrefcount(array.data.mem)
 
 
@@ -82,7 +107,8 @@ def sort(v: SparseVector) -> SparseVector:
 
 
 def to_sparse(v: AnyVector) -> SparseVector:
-    """Convert a vector to sparse form; a sparse vector is returned unchanged, sorted or not."""
+    """Convert a vector to sparse form. A sparse vector is returned unchanged, even if it is not
+    sorted."""
     if isinstance(v, SparseVector):
         return v
     if isinstance(v, FullVector):
@@ -118,25 +144,24 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
     return BitmapVector(v.size, present, values, v.nvals)
 
 
-# # --- parts that other modules share
-# ---------------------------------------------------------------
+# --- helpers for other modules ------------------------------------------------------------------
 
 
 def chunks(items: int) -> int:
-    """Return the number of blocks for one warp per chunk of items."""
+    """Return the number of blocks needed to process each chunk of items with one warp."""
     return blocks(-(-items // CHUNK) * WARP)
 
 
 def room_for_counts(items: int) -> Array:
-    """Return memory for one int64 per chunk of items."""
+    """Return an uninitialized array with one int64 per chunk of items."""
     return xp.empty(-(-items // CHUNK), xp.int64)
 
 
 def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
-    """Return memory for `count` values of entries of `a`, and how a kernel fills it.
+    """Return an array for `count` of a's values, for a kernel to fill.
 
-    The tuple holds the values, the array that the kernel writes (or NULL), and whether it writes.
-    Iso values are reused.
+    The result is a tuple: the array, the argument for the kernel (the same array, or NULL), and
+    whether the kernel must write values. If `a` is iso-valued, it need not.
     """
     if is_iso(a.values):
         return repeat_iso(a.values, count), NULL, False
@@ -145,15 +170,17 @@ def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
 
 
 def repeat_iso(values: Array, count: int) -> Array:
-    """Return iso-valued `values` that stand for `count` entries."""
+    """Return an iso-valued array of length `count` with the value of the iso-valued array
+    `values`."""
     return values[:count] if count <= values.size else repeat_value(values[:1], count)
 
 
 def add_up_sizes(sizes: Array) -> None:
-    """Turn an array that holds 0 followed by the sizes of rows into indptr, in place."""
+    """Turn row sizes into indptr, in place. `sizes` contains 0, followed by the size of each
+    row."""
     xp.cumsum(sizes, out=sizes)
 
 
 def move(values: Array, places: Array) -> Array:
-    """Return values[places]; an iso-valued array stays iso-valued."""
+    """Return values[places]. An iso-valued array remains iso-valued."""
     return repeat_iso(values, places.size) if is_iso(values) else values[places]

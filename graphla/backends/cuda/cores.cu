@@ -1,13 +1,13 @@
 // Core numbers, in one launch. At level k, the kernel removes the vertices with degree k, and the
 // vertices whose degree falls to k as a result.
 //
-// left[v] is the number of edges from v to vertices that are not removed yet; once v is removed, it
-// is v's core number. A level begins with a pass that lists the remaining vertices, and queues the
-// rows of the vertices with degree k. Then each round walks the rows of the vertices that the
-// previous round removed: see edge_queue.cuh. The high word of a queue item is the position of the
-// row's first entry, minus the low word of the item. In a round, a warp also peels the vertices
-// that it has removed itself, up to a limit on edges, so that a chain of removals does not wait for
-// barriers. The order of removals within a level does not matter.
+// left[v] is v's degree: the number of edges from v to vertices that are not removed yet. Once v is
+// removed, left[v] is v's core number. A level begins with a pass that lists the remaining vertices
+// and queues the rows of the vertices with degree k. Then each round reads the rows of the vertices
+// that the previous round removed: see edge_queue.cuh. The high word of a queue item is the
+// position of the row's first entry, minus the low word of the item. Within a round, each warp also
+// processes some of the vertices that it has removed itself, so that a chain of removals does not
+// wait for barriers. The order of removals within a level does not matter.
 //
 // Invariant: left[v] >= k for every remaining vertex. It falls below k only until the thread that
 // subtracted too much undoes the subtraction.
@@ -15,23 +15,23 @@
 
 namespace graphla {
 
-constexpr int AHEAD = 4;  // entries that a lane reads at a time when it walks rows
-constexpr int STEPS = 8;  // vertices that a lane reads at a time in a pass
+constexpr int AHEAD = 4;  // number of row entries that a lane reads at a time
+constexpr int STEPS = 8;  // number of vertices that a lane reads at a time in a pass
 constexpr i64 TILE = STEPS * WARP;
-constexpr u32 OWN_ROWS = 16;              // number of rows that a warp can keep for itself
-constexpr u32 OWN_LONGEST = 32;           // maximum number of entries in a row that a warp keeps
-constexpr u32 OF_COLUMNS = u32(1) << 31;  // flag in a position: the entry belongs to the columns
+constexpr u32 OWN_ROWS = 16;     // capacity of a warp's own list, in rows
+constexpr u32 OWN_LONGEST = 32;  // maximum number of entries in a row in that list
+constexpr u32 OF_COLUMNS =
+    u32(1) << 31;  // flag in a position: it is a position in the columns, not in the rows
 
-/// Rows, in shared memory, of vertices that a warp has removed and peels itself. The high word of
-/// an item is the position of the row's first entry; the low word is the number of entries. All
-/// lanes have the same `count`.
+/// A warp's own list, in shared memory: rows of vertices that the warp has removed and processes
+/// itself. The high word of an item is the position of the row's first entry; the low word is the
+/// number of entries. All lanes have the same `count`.
 struct Own {
   u64 *rows;
   u32 count;
 };
 
-/// The row of one vertex and, if columns are read, its column: the position and the number of
-/// entries of each.
+/// The position and the length of a vertex's row and, if columns are read, of its column.
 struct RowsOfVertex {
   u32 a_place = 0, a_entries = 0, b_place = 0, b_entries = 0;
 
@@ -42,12 +42,12 @@ struct RowsOfVertex {
 /// A graph, the degrees, and the queue.
 template <class Offset> struct Peeling {
   i64 n;
-  const Offset *a_indptr, *b_indptr;  // a: the matrix by rows; b: by columns, or null
+  const Offset *a_indptr, *b_indptr;  // a: the rows of the matrix; b: its columns, or null
   const i32 *a_indices, *b_indices;
   i32 *left;      // degrees, which become core numbers
   i32 *lists;     // two lists of up to n remaining vertices, for even and for odd levels
-  u64 *queue;     // items for rows and columns, in the order of the rounds
-  u32 own_edges;  // a warp peels its own vertices for about this many entries per round
+  u64 *queue;     // items for rows and columns, ordered by round
+  u32 own_edges;  // a warp reads about this many entries per round from its own list
 
   DEVICE RowsOfVertex rows_of(bool goes, i32 v) const {
     RowsOfVertex rows;
@@ -61,7 +61,8 @@ template <class Offset> struct Peeling {
     return rows;
   }
 
-  /// Queues the rows of all lanes, from position `begin` on. The whole warp must call this.
+  /// Queues the rows of all lanes. The round's queue begins at position `begin`. The whole warp
+  /// must call this.
   DEVICE void push(const RowsOfVertex &rows, u64 begin, u64 *queued) const {
     const u64 mine = u64(rows.count()) << 32 | rows.entries();
     if (!__any_sync(ALL_LANES, mine != 0)) return;
@@ -73,13 +74,13 @@ template <class Offset> struct Peeling {
       queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
   }
 
-  /// Keeps the rows of each lane for the warp if they are short and there is room for them;
-  /// otherwise queues them from position `begin` on. The whole warp must call this.
+  /// Adds the rows of each lane to the warp's own list if they are short and fit in it; otherwise
+  /// queues them. The round's queue begins at position `begin`. The whole warp must call this.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
-    // `after` does not decrease from lane to lane: if the rows of one lane do not fit, those of
-    // later lanes do not fit either.
+    // `after` never decreases from lane to lane. So if the rows of one lane do not fit, neither do
+    // those of later lanes.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
     if (fits) {
@@ -92,10 +93,10 @@ template <class Offset> struct Peeling {
     push(rows, begin, queued);
   }
 
-  /// Makes a pass over positions i, ..., i + TILE - 1 in the list of remaining vertices (or over
-  /// all vertices, if `from` is null). Queues the rows of the vertices with degree k, and lists the
-  /// vertices with a greater degree. Returns the smallest degree that this lane listed. One warp
-  /// calls this.
+  /// Visits positions i..i + TILE - 1 of `from`, the list of remaining vertices. If `from` is null,
+  /// these are all vertices. Queues the rows of the vertices with degree k, and lists the vertices
+  /// with larger degrees in `to`. Returns the smallest degree of a vertex that this lane has
+  /// listed. The whole warp must call this.
   DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin,
                   RoundCounts *found) const {
     i32 v[STEPS], degree[STEPS];
@@ -146,9 +147,9 @@ template <class Offset> struct Peeling {
     return place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
   }
 
-  /// Removes a share of the entries in the `rows` queued rows from queue[begin] on: the vertex of
-  /// each entry loses an edge. Then peels the rows of vertices whose degree falls to k. One warp
-  /// calls this.
+  /// Processes a share of the entries in the `rows` rows queued from queue[begin] on: lowers the
+  /// degree of the vertex in each entry. Then processes the warp's own list. The whole warp must
+  /// call this.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;
     ItemFinder finder(items, rows, share.first);
@@ -169,8 +170,8 @@ template <class Offset> struct Peeling {
     peel_own(k, own, next, queued);
   }
 
-  /// Removes an edge from each vertex v[step] that remains (-1: no vertex). Keeps or queues the
-  /// rows of vertices whose degree falls to k. The whole warp must call this.
+  /// Lowers the degree of each vertex v[step] that has not been removed; -1 stands for no vertex.
+  /// Lists or queues the rows of vertices whose degree falls to k. The whole warp must call this.
   DEVICE void remove_edges(const i32 (&v)[AHEAD], i32 k, Own &own, u64 next, u64 *queued) const {
     u32 stands = 0, goes = 0;
 #pragma unroll
@@ -191,13 +192,14 @@ template <class Offset> struct Peeling {
     }
   }
 
-  /// Peels the rows in `own`, and the rows of vertices whose degree falls to k as a result, for
-  /// about `own_edges` entries. Queues the rows that are left. One warp calls this.
+  /// Processes the rows in `own`, and the rows of vertices whose degree falls to k as a result,
+  /// until about `own_edges` entries have been read. Queues the remaining rows. The whole warp must
+  /// call this.
   DEVICE void peel_own(i32 k, Own &own, u64 next, u64 *queued) const {
     for (u32 spent = 0; own.count && spent < own_edges;) {
-      __syncwarp();  // all lanes have written their rows
+      __syncwarp();  // wait until all lanes have written their rows
       const u64 row = u32(lane()) < own.count ? own.rows[lane()] : 0;
-      __syncwarp();  // all lanes have read their rows, so that the list can be overwritten
+      __syncwarp();  // wait until all lanes have read their rows, before the list is overwritten
       own.count = 0;
       const u32 after = warp_inclusive_sum(u32(row)), before = after - u32(row),
                 total = shuffle(after, WARP - 1);
@@ -211,8 +213,8 @@ template <class Offset> struct Peeling {
         const u32 place = e + shuffle(first, owner);
         const bool is_there = e < total;
         const i32 v = is_there ? vertex_at(place) : 0;
-        // The row bounds of v are loaded before the atomic returns, whether or not v's degree falls
-        // to k.
+        // Load the row bounds of v before it is known whether v's degree falls to k. The load then
+        // overlaps the atomic.
         RowsOfVertex found = rows_of(is_there, v);
         if (!is_there || !lower(v, k)) found = RowsOfVertex();
         if (__any_sync(ALL_LANES, found.count() != 0)) keep_or_push(found, own, next, queued);
@@ -230,7 +232,7 @@ template <class Offset> struct Peeling {
   }
 };
 
-/// `control` holds a word for the tickets, then three `RoundCounts`.
+/// `control` consists of a word for the tickets, followed by three `RoundCounts`.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(WIDEST_BLOCK, 1)
     peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {

@@ -1,4 +1,5 @@
-"""Core numbers, in one launch. Kernel: cores.cu, on persistent.cuh. Waits: for the launch."""
+"""Core numbers, computed in one launch. Kernel: cores.cu, which is based on persistent.cuh. Waits:
+for the launch."""
 
 from __future__ import annotations
 
@@ -19,12 +20,13 @@ PEELING = Struct("cores.cu", "Peeling")
 
 @dataclass(frozen=True, slots=True)
 class CoresTuning:
-    """The shape of the launch. More than one block per multiprocessor would slow down barriers."""
+    """Tuning of the launch. More than one block per multiprocessor would slow down the barriers."""
 
-    block: int = WIDEST_BLOCK  # threads of a block; one block per multiprocessor
-    alone_edges: int = 1024  # a round with at most this many entries is done by one block
+    block: int = WIDEST_BLOCK  # threads per block; one block runs on each multiprocessor
+    alone_edges: int = 1024  # one block alone processes a round with at most this many entries
     own_edges: int = 4096
-    """Number of entries after which a warp stops peeling vertices that it has removed itself."""
+    """In each round, a warp stops after about this many entries in the rows of vertices that it has
+    removed itself."""
 
 
 TUNING = CoresTuning()

@@ -1,14 +1,14 @@
-// The base of every kernel: types, stored values, loads, and thread numbers.
+// Definitions that every kernel uses: types, stored values, loads, and thread numbers.
 //
-// This file includes no header of CUDA or of the C++ library. So a kernel compiles in a tenth of
-// the time, and the simulator of the tests (GRAPHLA_SIMULATOR) runs the same source on the CPU.
+// This file includes neither CUDA nor C++ library headers. So kernels compile ten times faster, and
+// the tests' simulator (GRAPHLA_SIMULATOR) can run the same source on the CPU.
 #ifndef GRAPHLA_DEVICE
 #define GRAPHLA_DEVICE
 #include "prelude.cuh"
 
 #ifndef GRAPHLA_SIMULATOR
-// Shared memory is declared only by these macros, so that the simulator can put a fence around each
-// array.
+// Kernels declare shared memory only with these macros. So the simulator can put each array on the
+// heap, where it detects stores beyond the ends of the array.
 #define SHARED(type, name, count) __shared__ type name[count]
 #define SHARED_BYTES(name) extern __shared__ __align__(16) unsigned char name[]
 #define DEVICE __device__ __forceinline__
@@ -106,11 +106,11 @@ template <class To, class From, int KEPT> struct Values {
 
 // --- matrices ---------------------------------------------------------------------------------
 
-/// A matrix in CSR, which kernels take by value (see `csr` in launch.py). The entries of row i are
-/// those from indptr[i] to indptr[i + 1] - 1. To load with ld.global.nc, copy a pointer to a local
-/// `const T *__restrict__`.
+/// A CSR matrix, passed to kernels by value (see `csr` in launch.py). Row i has the entries from
+/// indptr[i] to indptr[i + 1] - 1. Copy a pointer to a local `const T *__restrict__` so that the
+/// compiler uses ld.global.nc for its loads.
 template <class Offset, class Stored = i8> struct Csr {
-  const Offset *indptr;  // nrows + 1
+  const Offset *indptr;  // nrows + 1 offsets
   const i32 *indices;    // the column of each entry
   const Stored *values;  // one value per entry or one for all, see `Kept`; null if not read
   i64 nrows, ncols;

@@ -1,10 +1,11 @@
-// Rounds over a queue of rows in one launch: warps share the entries of all queued rows evenly, and
+// Rounds over a queue of rows in one launch. Warps share the entries of all queued rows evenly, and
 // queue the rows of the next round. Block 0 runs rounds with few entries alone, with its own
 // barrier.
 //
-// A queue item has a row in its high word (each kernel defines its format) and, in its low word,
-// the number of entries in the rows that precede it in the round. The number of rows and the number
-// of their entries share a word too, rows in the high half, so that one atomic claims both.
+// The high word of a queue item holds a row, in a format that each kernel defines. The low word
+// holds the number of entries in the rows that precede it in the round. The number of rows and the
+// number of their entries also share one word, with the rows in the high half, so one atomic
+// operation claims both.
 //
 // The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add
 // to those of round r, and reset those of round r + 1 to zero.
@@ -17,8 +18,8 @@ namespace graphla {
 DEVICE u32 rows_in(u64 queued) { return u32(queued >> 32); }
 DEVICE u32 entries_in(u64 queued) { return u32(queued); }
 
-/// Adds `mine` (rows and entries) to the count. Returns the count before this lane's share. The
-/// whole warp must call this.
+/// Adds every lane's `mine` (a number of rows and of their entries) to *queued. Returns the sum
+/// before this lane's contribution. The whole warp must call this.
 DEVICE u64 claim_rows(u64 *queued, u64 mine) {
   const u64 sum = warp_inclusive_sum(mine);
   u64 first = 0;
@@ -66,13 +67,13 @@ struct Share {
 
 /// The counts of a round, in control memory.
 struct RoundCounts {
-  u64 queued;  // number of rows of the next round, and of the entries in these rows
-  u64 alive;   // vertices that stay in the list
-  u64 lowest;  // ~0 minus the smallest number that was found
-  u64 at;      // the queue's position after rounds of block 0 alone
+  u64 queued;  // number of rows in the next round (high half) and of their entries
+  u64 alive;   // number of vertices that no round has removed yet
+  u64 lowest;  // ~(smallest remaining value), so that atomicMax finds the minimum
+  u64 at;      // the queue position that block 0 reached when it worked alone
 };
 
-/// The rounds of a launch. `own` is shared memory for two words.
+/// Runs the rounds of one launch. `own` points to two words in shared memory.
 struct Rounds {
   Grid grid;
   StopFlag stop;
@@ -87,10 +88,10 @@ struct Rounds {
       : grid(launch), stop(launch), slots(counts), own(words), alone_edges(alone),
         warps(u32(threads_in_grid() / WARP)), warp(which) {}
 
-  /// The counts of this round, for blocks to add to.
+  /// Returns the counters that blocks increase in this round.
   DEVICE RoundCounts *counts() const { return &slots[turn % 3]; }
 
-  /// Ends a round: all blocks meet. Returns its counts.
+  /// Ends a round with a barrier for all blocks. Returns the round's counts.
   DEVICE const RoundCounts *meet() {
     RoundCounts *const ended = counts();
     if (thread_in_grid() == 0) slots[(turn + 1) % 3] = RoundCounts{0, 0, 0, 0};
@@ -99,9 +100,9 @@ struct Rounds {
     return ended;
   }
 
-  /// Runs rounds until none is queued. walk(at, rows, share, counter) processes one share of a
-  /// round whose rows are at position `at` of the queue; after(at, rows) returns the position of
-  /// the next round. Returns the position after the last round.
+  /// Runs rounds until a round queues no rows. walk(at, rows, share, counter) processes one share
+  /// of a round whose rows begin at position `at` of the queue. after(at, rows) returns the
+  /// position where the next round begins. Returns the position after the last round.
   template <class Walk, class After> DEVICE u64 run(u64 queued, u64 at, Walk walk, After after) {
     while (queued && !leaves) {
       const bool is_alone = entries_in(queued) <= alone_edges;
@@ -138,7 +139,7 @@ struct Rounds {
     wishes = own[1];
   }
 
-  /// Reports the end to the host. Every thread must call this as its last action.
+  /// Reports to the host that the launch has ended. Every thread must call this as its last action.
   DEVICE void finish(const Launch &launch) {
     if (is_last_block(grid) && threadIdx.x == 0) {
       tell_host(launch, HOST_RESULTS, turn);

@@ -2,8 +2,8 @@
 
 Kernels: ewise_union.cu, ewise_intersect.cu.
 
-Waits: once for the number of entries that both operands have; not at all if the operands share
-their indices or one is empty.
+The host waits once, for the number of entries that both operands have. It does not wait if the
+operands share their indices or one is empty.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
 
 
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
-    """Return op(x, y) where both have an entry; elsewhere x or y, or op of it and a fill value."""
+    """Return op(x, y) where both have an entry; elsewhere the entry, or op of it and the fill."""
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 
@@ -140,9 +140,9 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
-    """Walk the merge path of a and b, and count the items that each tile drops.
+    """Merge the indices of a and b, and count the items that each tile drops.
 
-    Return the operands and the notes on their merge, as ewise_union.cu takes them, and the counts.
+    Return the operands and the record of the merge as structs for ewise_union.cu, and the counts.
     """
     words = (a.nvals + b.nvals) // WARP + 1
     of_a = xp.empty(3 * words, np.uint32)
@@ -162,7 +162,7 @@ def _walk(a: Any, b: Any) -> tuple[Any, ...]:
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
-    """Find each entry of a in b. Return positions, flags of entries found, and flag counts."""
+    """Search b for each entry of a. Return positions in b, flags of matches, and their counts."""
     bits, ends = room_for_flags(a.nvals)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
@@ -202,7 +202,7 @@ def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> 
 def _values_of_one(
     a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int
 ) -> Array:
-    """Return the values of a union with an empty operand: cast, or combined with the fill value."""
+    """Return the values of the union of a and an empty operand: cast, or combined with `fill`."""
     if fill is None or op is None:
         return cast_values(a.values, dtype)
     x_type, y_type = op.type.np_type, op.type2.np_type
@@ -224,12 +224,12 @@ def _values_of_one(
 
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a fill value in the operator's type, or any value if there is no fill value."""
+    """Return a fill value in the operator's type; if there is none, return an arbitrary value."""
     return dtype.type(0) if value is None else scalar(value, dtype)
 
 
 def _share_places(a: Any, b: Any) -> bool:
-    """Return whether both share index arrays, and so have entries at the same positions."""
+    """Return whether a and b share index arrays, and so have entries at the same positions."""
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 

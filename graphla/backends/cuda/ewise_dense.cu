@@ -1,7 +1,7 @@
-// Element-wise operations on dense vectors (bitmap or full): op where both operands have an entry.
-// In a union, an index that only one operand has gets that operand's entry, or op of the entry and
-// the fill value. Other kernels compute op of each entry of a sparse vector and the value of a
-// dense vector at the same index. Each thread strides over indices or entries.
+// Element-wise operations on dense vectors (bitmap or full). The result has op(x, y) where both
+// operands have an entry. In a union, an index that only one operand has gets that operand's entry,
+// or op of the entry and the fill value. Other kernels combine each entry of a sparse vector with
+// the value of a dense vector at the same index. Each thread strides over indices or entries.
 #include "rows.cuh"
 
 namespace graphla {
@@ -9,8 +9,8 @@ namespace graphla {
 enum How { INTERSECTION = 0, UNION = 1, FILLED_UNION = 2 };
 
 /// A_MAY and B_MAY say whether a and b may lack entries; an entry is missing if its flag is false.
-/// If the result may lack entries, the kernel stores its flags in `present` and the number of its
-/// entries in `counter`, which must be zero at first.
+/// If the result may lack entries, the kernel stores its flags in `present` and adds the number of
+/// its entries to `counter`, which must initially be zero.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool A_MAY, bool B_MAY, int HOW>
 __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_values,
                               const bool *__restrict__ b_present, const B *b_values,

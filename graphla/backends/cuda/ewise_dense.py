@@ -1,6 +1,7 @@
 """Element-wise operations on two vectors, at least one of which is dense. Kernels: ewise_dense.cu.
 
-Waits: if a sparse vector and a bitmap are intersected, once for the number of entries in both.
+The host waits only if a sparse vector and a bitmap are intersected: once, for the number of entries
+that both have.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _combine(
 
 
 def _meet(v: SparseVector, w: Any, op: TypedBinaryOp, flipped: bool) -> SparseVector:
-    """Return op of v's entries and w's values at them; `flipped` exchanges the operands of op."""
+    """Combine v's entries with w's values at the same indices; `flipped` swaps op's operands."""
     if isinstance(w, BitmapVector) and v.nvals:
         flags = xp.empty(v.nvals, bool)
         kernel = load("ewise_dense.cu", "look_up", NOTHING)

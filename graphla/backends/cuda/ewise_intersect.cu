@@ -1,10 +1,10 @@
 // Intersection of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both operands have an entry.
 //
-// First, the kernel searches the other operand for each entry of the operand with fewer entries. It
-// searches the same row or, in a vector, the range that the tile can match. A flag records whether
-// it found the entry. The running counts of the flags are the positions in the result, so the
-// entries can be moved independently. Entries are divided evenly among the threads, regardless of
-// the lengths of rows. All indices are sorted and unique.
+// The first kernel searches the operand with more entries for each entry of the other. In a matrix
+// it searches the same row; in a vector, it searches the range of indices that the tile covers. A
+// flag records whether it found the entry. The running counts of the flags are the positions in the
+// result, so the entries can be moved independently. Entries are divided evenly among the threads,
+// regardless of the lengths of rows. All indices are sorted and unique.
 #include "flags.cuh"
 #include "rows.cuh"
 
@@ -25,7 +25,7 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
       if constexpr (WHERE == BY_ROWS) {
         rows = spread_rows(a_indptr, nrows, begin, end, span);
       } else {
-        __syncthreads();  // earlier reads of span are done
+        __syncthreads();  // all threads have read `span`
         const int warp = warp_in_block();
         if (warp < 2) {
           const i64 place =
@@ -57,7 +57,7 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
 }
 
 /// Writes the intersection: the flagged entries of a (of b, if FLIPPED). `z` is null if the values
-/// are already known, and `new_indices` is null if the pattern is.
+/// are already known, and `new_indices` is null if the pattern is already known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset,
           class NewOffset>
 __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count, i64 nrows,

@@ -1,13 +1,13 @@
-// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j), or the entry of the only operand that has
-// one.
+// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both operands have an entry;
+// elsewhere the entry of the operand that has one.
 //
 // The kernels use merge path (merge_path.cuh). The items of the merge are the entries of a and of
-// b; if two items are equal, a's item comes first. The items are cut into tiles of equal size,
-// regardless of how the items of a and b alternate and how long the rows are. First, each block
+// b; if two items are equal, a's item comes first. The merge is cut into tiles with equal numbers
+// of items, however the items of a and b alternate and however long the rows are. First, each block
 // merges the indices of a tile in shared memory, a few items per thread. For each item it records
 // whether the item is from a, and whether it is dropped: an item of b is dropped if it follows an
-// equal item of a. With the running counts of these flags, closed formulas give the source and the
-// position of item d:
+// equal item of a. From the running counts of these flags, we compute the source and the position
+// of item d directly:
 //   p = number of a's items before d, q = d - p,
 //   position in the result = d - number of dropped items before d.
 // So the values can be moved independently. An entry of a has an equal entry in b if the next item
@@ -20,18 +20,19 @@ namespace graphla {
 constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
   MERGE_TILE = 4096,  // items of a tile; a position in a tile fits in 16 bits
-  MOVES = 2           // items that a thread moves at a time
+  MOVES = 2           // items that a thread moves per step
 };
 constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
 constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
-constexpr u32 NO_INDEX = ~0u;  // follows the last index of a row
+constexpr u32 NO_INDEX = ~0u;  // marks the end of a row
 
-/// The record of a merge. For each word of 32 items it has the flags of a's items, the flags of
-/// dropped items, and the number of items of each kind that precede the word in its tile. For each
-/// tile it has the number of a's entries before the tile, and the number of items dropped up to its
-/// end.
+/// The result of the first pass over a merge. Each word describes 32 items: one bit per item says
+/// whether the item is from a (`of_a`), and another whether it is dropped (`dropped`). `within` has
+/// the number of a's items and of dropped items that precede the word in its tile. Per tile,
+/// `starts` has the number of a's entries before the tile, and `ends` the number of items dropped
+/// up to its end.
 struct Notes {
-  u32 *of_a;  // 3 * words: of_a, then dropped, then within
+  u32 *of_a;  // three arrays of `words` words each: of_a, dropped, within
   i64 words;
   i64 *starts, *ends;
 
@@ -59,7 +60,7 @@ struct Cut {
   i64 row, a, b;
 };
 
-/// Both operands: two matrices, or two vectors, which count as one row.
+/// Both operands. They are two matrices or two vectors; a vector counts as one row.
 template <int WHERE, class Offset> struct Both {
   const Offset *a_indptr;
   const i32 *a_indices;
@@ -96,7 +97,7 @@ template <int WHERE, class Offset> struct Both {
   /// Writes the cuts before and after the tile that begins at item `begin`. Every thread of the
   /// block must call this.
   DEVICE void block_cuts(i64 begin, Cut *cuts) const {
-    __syncthreads();  // all threads have read the last tile
+    __syncthreads();  // all threads have read the cuts of the previous tile
     const int warp = warp_in_block();
     if (warp < 2) {
       const Cut cut = warp_cut(warp ? least(begin + MERGE_TILE, a_count + b_count) : begin);
@@ -118,8 +119,8 @@ template <int WHERE, class Offset> struct Both {
     index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
   }
 
-  /// Returns where row i begins between two cuts. The lower half has the number of a's entries
-  /// since the first cut, the upper half the number of b's entries.
+  /// Returns where row i begins between two cuts, as two 16-bit counts: the number of a's entries
+  /// since the first cut in the lower half, and the number of b's entries in the upper half.
   DEVICE u32 part(const Cut &from, const Cut &to, i64 i) const {
     const i64 a = least(greatest(i64(a_indptr[i]), from.a), to.a) - from.a;
     const i64 b = least(greatest(i64(b_indptr[i]), from.b), to.b) - from.b;
@@ -127,14 +128,14 @@ template <int WHERE, class Offset> struct Both {
   }
 };
 
-/// Writes the words of a tile; GROUP threads write each word. A word has the flags of a's items and
-/// of dropped items, and the number of each kind before it in the tile. Returns the number of items
-/// that the tile drops. Every thread of the block must call this.
+/// Writes the words of a tile's record; GROUP threads write each word. A word has 32 flags. The
+/// number of a's items and of dropped items before the word in the tile is stored with it. Returns
+/// the number of items that the tile drops. Every thread of the block must call this.
 DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start,
                        int *scratch) {
   int all = 0;
   const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
-  constexpr int GROUP = WARP / ITEMS;  // threads per word
+  constexpr int GROUP = WARP / ITEMS;  // number of threads per word
   const int shift = int(threadIdx.x) % GROUP * ITEMS;
   mine <<= shift, equals <<= shift;
 #pragma unroll
@@ -158,9 +159,9 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
-  // The array holds the index of a before the tile, if it is in the same row, then the indices of
-  // a, then those of b. For vectors the array is padded, so that accesses ITEMS elements apart do
-  // not use the same bank.
+  // The array begins with a's index before the tile, if it is in the same row. Then come the tile's
+  // indices of a, and then those of b. For vectors the array is padded, so that accesses ITEMS
+  // elements apart use different banks.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
   const i64 stride = i64(gridDim.x) * MERGE_TILE;
@@ -177,8 +178,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    // Returns the row of item d of the tile, counted from the tile's first row. This row is not
-    // before row n.
+    // Returns the row of item d of the tile, relative to the tile's first row. The caller
+    // guarantees that this row is n or a later one.
     const auto row_of = [&](int n, int d) {
       const int others = int(rows) - 1 - n;
       return n + merge_split(others, others, others, [&](int k, int) {
@@ -201,7 +202,7 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     });
     int j = first - i;
     const u32 start = u32(i);
-    u32 last = i > a_begin || row == 0 ? index(i) : NO_INDEX;  // of a
+    u32 last = i > a_begin || row == 0 ? index(i) : NO_INDEX;  // a's previous index
     u32 x = i < a_end ? index(1 + i) : NO_INDEX, y = j < b_end ? index(of_b + j) : NO_INDEX;
     u32 mine = 0, equals = 0;
 #pragma unroll(WHERE == BY_ROWS ? 1 : ITEMS)
@@ -230,7 +231,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   }
 }
 
-/// Which operand has a fill value, used where it lacks an entry that the other operand has.
+/// Which operand has a fill value. The fill value stands for entries that only the other operand
+/// has.
 enum Fill { NO_FILL = 0, FILL_RIGHT = 1, FILL_LEFT = 2 };
 
 /// Returns the result for an entry x that only a has, or an entry y that only b has.
@@ -264,7 +266,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
     i64 place[MOVES];
     bool has_x[MOVES], has_y[MOVES];
 #pragma unroll
-    for (int step = 0; step < MOVES; step++) {  // all loads before the first store
+    for (int step = 0; step < MOVES; step++) {  // All loads are issued before the first store.
       const i64 d = begin + i64(step) * blockDim.x + threadIdx.x;
       x[step] = A(0), y[step] = B(0), index[step] = 0, place[step] = 0;
       has_x[step] = has_y[step] = false;

@@ -1,9 +1,9 @@
-// Extract: C(p, q) = A(rows[p], columns[q]), with one thread per entry of the result, so that the
+// Extract: C(p, q) = A(rows[p], columns[q]). Each thread computes one entry of the result, so the
 // lengths of the rows do not matter.
 //
-// The rows are selected first: the offsets of the result are computed before its entries are moved.
-// The columns are selected next: an entry goes to each q for which columns[q] is its column. A
-// search in the sorted columns finds q.
+// The rows are selected first: one kernel computes the offsets of the result, and another moves the
+// entries. Then the columns are selected: an entry is copied to each q for which columns[q] is its
+// column. A binary search in the sorted columns finds q.
 #include "rows.cuh"
 
 namespace graphla {
@@ -49,8 +49,8 @@ __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns,
   }
 }
 
-/// Computes new_indptr[i] = the number of entries of the result before row i. ends[k] is the number
-/// of matches of entries 0..k.
+/// Computes new_indptr[i] = the number of entries of the result before row i. ends[k] is the total
+/// number of matches of entries 0 to k.
 template <class Op, class Offset, class NewOffset>
 __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *ends,
                                    NewOffset *new_indptr) {
@@ -58,8 +58,9 @@ __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *e
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
-/// Writes, for each entry r of the result, its column q and its source k. Entry r is match number r
-/// - ends[k - 1] of entry k of A.
+/// Writes, for each entry r of the result, its column q and the position k of its source in A.
+/// Entry k of A has several matches if its column is selected several times; entry r of the result
+/// is the match with index r - ends[k - 1].
 template <class Op>
 __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                              const i64 *order, const i64 *ends, i64 total, i32 *new_indices,
@@ -73,8 +74,8 @@ __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, 
   }
 }
 
-/// Finds the entries of w(p) = v(places[p]) for a sorted sparse v: whether v has an entry at index
-/// places[p], and the position of this entry in v.
+/// For each p, finds out whether the sorted sparse vector v has an entry at index places[p], and
+/// the position of this entry in v. The found entries are those of w(p) = v(places[p]).
 template <class Op>
 __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked,
                              bool *found, i64 *sources) {
@@ -98,9 +99,9 @@ __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i6
   *result = 2 * k + (k < end && indices[k] == key);
 }
 
-/// Sets answer[0] = whether there is an entry at row `row` and index `key` (at index `key` of a
-/// vector, if indptr is null), and answer[1] = its value. A dense vector has no indices; a bitmap
-/// has `present`.
+/// Looks up the entry at row `row` and index `key`, or at index `key` of a vector if `indptr` is
+/// null. Sets answer[0] to whether the entry exists, and answer[1] to its value. `indices` is null
+/// for a dense vector; only a bitmap has `present`.
 template <class Op, class Offset, class Word>
 __global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
                              const bool *present, const Word *values, i64 step, u64 *answer) {

@@ -1,8 +1,8 @@
 """Extract the entries at given rows and columns. Kernels: extract.cu.
 
-Waits: a vector waits for the number of entries found (not if it is full). A matrix waits for the
-number of entries in the rows; with columns, also for whether they increase, whether some repeat,
-and for the number of entries found. `find` waits.
+For a vector, the host waits for the number of entries found, unless the vector is full. For a
+matrix, it waits for the number of entries in the rows; with columns, it also waits for whether they
+increase, whether some repeat, and for the number of entries found. `find` waits for its result.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 
 @dataclass(frozen=True)
 class ExtractTuning:
-    """How columns are found."""
+    """How to search for columns."""
 
     few_columns: int = 16
-    """A table of all columns is faster if at least one in `few_columns` columns is selected."""
+    """A table of all columns is faster if at least 1 / few_columns of the columns is selected."""
 
 
 TUNING = ExtractTuning()
@@ -64,7 +64,7 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Return the position of the entry at i (or (i, j)) in storage, and whether the entry exists.
+    """Return the storage position of the entry at i (or (i, j)), and whether the entry exists.
 
     If it does not exist, the position is where it would be inserted.
     """

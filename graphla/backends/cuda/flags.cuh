@@ -1,5 +1,6 @@
-// Flags of entries, and the number of set flags before each entry. A word holds 32 flags, and a
-// count per word has the number of set flags up to its end. Both take 3/8 of a byte per entry.
+// Flags of entries, and the number of set flags before each entry. A word holds 32 flags. For each
+// word, a count holds the number of flags set up to its end. Together they take 3/8 of a byte per
+// entry.
 #ifndef GRAPHLA_FLAGS
 #define GRAPHLA_FLAGS
 #include "device.cuh"
@@ -18,7 +19,7 @@ struct Flagged {
   }
 };
 
-/// Stores the flags of a warp whose lane 0 has entry k. An inclusive scan over `counts` gives
+/// Stores the flags of a warp's entries; lane 0 has entry k. An inclusive scan of `counts` yields
 /// `ends`.
 DEVICE void put_flags(u32 *bits, i64 *counts, i64 words, i64 k, bool flag) {
   const u32 word = __ballot_sync(ALL_LANES, flag);

@@ -1,21 +1,22 @@
-// Finds a spanning forest by Borůvka's rounds. Each round finds the smallest edge that leaves each
-// tree (all keys are distinct), hooks trees along these edges, and shortens the paths to the roots.
-// Between rounds the host drops the edges inside a tree.
+// Finds a spanning forest by Borůvka's algorithm. Each round finds the smallest edge that leaves
+// each tree (all keys are distinct), hooks trees along these edges, and shortens the paths to the
+// roots. Between rounds the host drops the edges inside a tree.
 //
-// Edges are entries of an upper triangle, given by row and position; the position determines the
-// column and the weight. Among edges of equal weight, the one with the first position is the
-// smallest. label[v] is the root of v's tree; best[r] is the smallest key at root r, or ~0 if there
-// is none.
+// The edges are the entries of an upper triangular matrix. Each edge is stored as its row and its
+// position among the entries, which determines the column and the weight. Among edges of equal
+// weight, the one with the first position is the smallest. label[v] is the root of v's tree.
+// best[r] is the smallest key at root r, or ~0 if there is none.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// Returns a number that orders values: ascending or, if `greatest`, descending.
+/// Maps a value to an unsigned key. Keys have the same order as the values, or the reverse order if
+/// `greatest`.
 template <class T> DEVICE u64 key_of(T x, bool greatest) {
   constexpr int bits = 8 * sizeof(T);
   u64 key;
   if constexpr (is_float<T>::value) {
-    x = x == T(0) ? T(0) : x;  // -0 equals 0
+    x = x == T(0) ? T(0) : x;  // map -0 to 0
     u64 held = 0;
     memcpy(&held, &x, sizeof(T));
     const u64 top = u64(1) << (bits - 1);
@@ -37,7 +38,7 @@ DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   else return key << 32 | u64(place);
 }
 
-/// best[r] = the smallest key of the edges that leave r's tree.
+/// Sets best[r] to the smallest key of the edges that leave r's tree.
 template <class Op, class Offset, class T, bool WIDE>
 __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -52,7 +53,7 @@ __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// first[r] = the first position of an edge that leaves r's tree with the key best[r].
+/// Sets first[r] to the first position of an edge that leaves r's tree with the key best[r].
 template <class Op, class Offset, class T>
 __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -68,9 +69,9 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Each root hooks onto the tree at the other end of its edge, and flags the edge. If two roots
-/// have the same edge, the smaller root does not hook. The bits of `first` under the mask `bits`
-/// are the position of the edge.
+/// Each root hooks onto the tree at the other end of its smallest edge, and flags the edge. If two
+/// roots have the same edge, the smaller root does not hook. `first[r] & bits` is the position of
+/// r's edge.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,
@@ -87,7 +88,7 @@ __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
   }
 }
 
-/// parent[v] = the root of v, for all vertices at once.
+/// Sets parent[v] to the root of v for all vertices at the same time.
 template <class Op> __global__ void climb(i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     i32 above = load_relaxed(&parent[v]);

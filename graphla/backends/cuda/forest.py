@@ -1,6 +1,6 @@
 """Spanning forests by Borůvka's algorithm, in rounds.
 
-Kernels: forest.cu. Waits: once per round, for the edges between trees.
+Kernels: forest.cu. The host waits once per round, for the number of edges between trees.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class ForestTuning:
-    """The number of entries below which one key can hold an edge's weight and its position."""
+    """The limit below which a 64-bit key can hold both the weight and the position of an edge."""
 
     narrow: int = 1 << 32  # the smallest number of entries whose positions do not fit in 32 bits
 

@@ -1,14 +1,14 @@
-// The parts of pull that do not depend on how the work is divided: computing the terms of a segment
-// of one row, keeping values of u in shared memory, and folding terms in the order of the entries.
+// Functions of pull that do not depend on how the work is divided. They compute the terms of a
+// segment of a row, keep values of u in shared memory, and fold terms in the order of the entries.
 #ifndef GRAPHLA_GATHERING
 #define GRAPHLA_GATHERING
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// When the fold of a row ends. AT_LAST: at the last entry, or at the monoid's terminal value.
-/// AT_FIRST: at the first term, whose value is the result. AT_PRESENCE: at the first term, because
-/// the values of the result are not needed.
+/// Where the fold of a row ends. AT_LAST: at the last entry, or at the monoid's terminal value.
+/// AT_FIRST: at the first term, which is the result. AT_PRESENCE: at the first term, because only
+/// the presence of the result is needed and not its value.
 enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 
 /// How u is stored. IN_BITMAP: a presence flag and a value per index. IN_FULL: a value per index.
@@ -16,8 +16,8 @@ enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 /// shared memory.
 enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2 };
 
-/// Values of u in shared memory. Slot s has the value of index tags[s] * slots + s. Every tag
-/// stands for an existing index. `slots` is a power of two.
+/// Values of u in shared memory. Slot s has the value of index tags[s] * slots + s, which always
+/// exists. `slots` is a power of two.
 template <class U> struct Hubs {
   const U *values = nullptr;
   const u16 *tags = nullptr;
@@ -28,7 +28,7 @@ template <class U> struct Hubs {
                      int log_slots) {
     U *to = (U *)room;
     u16 *names = (u16 *)(to + (1 << log_slots));
-    constexpr int AT_ONCE = 8;  // loads in flight
+    constexpr int AT_ONCE = 8;  // number of loads in flight
     const int slots = 1 << log_slots, step = int(blockDim.x);
 #pragma unroll 1
     for (int first = int(threadIdx.x); first < slots; first += AT_ONCE * step) {
@@ -74,7 +74,8 @@ template <class Op> DEVICE Fold<Op> fold_of(const Fold<Op> &mine, int from) {
   return Fold<Op>(shuffle(mine.sum, from), bool(__shfl_sync(ALL_LANES, int(mine.has), from)));
 }
 
-/// Returns the fold over all lanes in lane order, to every lane. Every lane must call this.
+/// Folds the values of all lanes in lane order, and returns the result to every lane. Every lane
+/// must call this.
 template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
   if constexpr (Op::IS_ANY) {
     for (int delta = 1; delta < WARP; delta *= 2) {
@@ -83,7 +84,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
     }
     return fold_of(mine, 0);
   } else {
-    // A lane without a term has the identity.
+    // Lanes without a term hold the identity.
     for (int delta = 1; delta < WARP; delta *= 2) {
       const typename Op::Z after = shuffle_down(mine.sum, delta);
       if (lane() % (2 * delta) == 0) mine.sum = Op::add(mine.sum, after);
@@ -94,18 +95,19 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
 
 /// The arrays that a pull reads, except for indptr.
 template <class A, class U> struct Operands {
-  const i32 *indices;     // of A
+  const i32 *indices;     // column of each entry of A
   const A *a_values;      // one value per entry, or one for all entries; see `Kept`
-  const bool *u_present;  // null unless IN_BITMAP
+  const bool *u_present;  // presence flags; null unless IN_BITMAP
   const U *u_values;
   const u16 *hubs;  // tags of the hubs; null unless WITH_HUBS
   int hub_bits;     // slots == 1 << hub_bits
 };
 
-/// The rows of A and the vector u. The functions fold the terms of a segment of one row.
+/// The rows of A and the vector u of a product. The functions below fold the terms of a row or of a
+/// segment of a row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 struct Rows {
-  static constexpr int BATCH = 4;  // loads in flight
+  static constexpr int BATCH = 4;  // number of loads in flight
   static constexpr bool MAY_SETTLE = ENDS != AT_LAST || Op::HAS_TERMINAL;
   static constexpr bool HAS_HUBS = HELD == WITH_HUBS;
   const i32 *__restrict__ columns;
@@ -143,8 +145,8 @@ struct Rows {
   }
 
   /// Folds the first `few` entries of a row with one thread. The loads of adjacent threads are far
-  /// apart in memory, so the thread tests whether the fold is settled before it reads more. A row
-  /// of at most BATCH entries is read at once, because the test would take longer.
+  /// apart in memory, so the thread tests whether the fold is settled before it reads more. It
+  /// reads rows of at most BATCH entries without this test, because the test would take longer.
   DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
     int from = 0;
     if constexpr (MAY_SETTLE) {
@@ -157,8 +159,9 @@ struct Rows {
       fold_batch<1, BATCH>(fold, begin, from, few, row);
   }
 
-  /// Folds up to COUNT entries of the segment of `length` entries at `begin`, in this order:
-  /// entries from, from + STEP, and so on. A segment is short enough for int offsets.
+  /// Folds the entries with offsets from, from + STEP, and so on, up to COUNT of them. Offsets
+  /// count from `begin`, where a segment of `length` entries starts. A segment is short enough for
+  /// int offsets.
   template <int STEP, int COUNT>
   DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
     i32 k[COUNT];
@@ -201,9 +204,9 @@ struct Rows {
     return Op::term(a[entry], u[k], row, k);
   }
 
-  /// Folds the whole rows of the lanes in `owners`. Each row has at most GROUP * BATCH entries. A
-  /// group of lanes takes each row, so that a warp has several rows in flight. Every lane calls
-  /// with its own row.
+  /// Folds whole rows, one for each lane in the mask `owners`. Each row has at most GROUP * BATCH
+  /// entries. A group of lanes folds each row, so that a warp has several rows in flight. Every
+  /// lane must call this, with its own row.
   DEVICE void fold_by_groups(Fold<Op> &fold, u32 owners, Offset begin, int length, i32 row) const {
     constexpr int GROUP = 8, ROWS = WARP / GROUP;
     while (owners) {
@@ -219,7 +222,7 @@ struct Rows {
       const int its_length = shuffle(length, mine), its_row = shuffle(row, mine);
       Fold<Op> part;
       fold_batch<GROUP, BATCH>(part, its_begin, lane() % GROUP, is_mine ? its_length : 0, its_row);
-      // A lane without a term has the identity. A row has more terms than its group has lanes.
+      // Lanes without a term hold the identity. Such a row has more terms than the group has lanes.
 #pragma unroll
       for (int delta = 1; delta < GROUP; delta *= 2) {
         const typename Op::Z after = shuffle_down(part.sum, delta);
@@ -260,8 +263,8 @@ struct Rows {
     return mine;
   }
 
-  /// Returns which of the next BATCH * WARP entries of a segment is the first whose index has an
-  /// entry in u, or -1 if there is none.
+  /// Looks at the next BATCH * WARP entries of a segment. Returns the first of them whose index has
+  /// an entry in u, or -1 if there is none.
   DEVICE int first_hit(Offset begin, int from, int length) const {
     if constexpr (HELD != IN_BITMAP) return from;
     i32 k[BATCH];

@@ -6,7 +6,7 @@
 
 namespace graphla {
 
-/// Returns x after the finalizer of splitmix64.
+/// Applies the finalizer of splitmix64 to x.
 DEVICE u64 mix(u64 x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

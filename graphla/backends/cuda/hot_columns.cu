@@ -34,7 +34,7 @@ __global__ void rank_columns(const u32 *__restrict__ counts, i64 ncols, int bits
   }
 }
 
-/// Writes the tags of all slots, and adds the number of samples in their columns to *held.
+/// Writes the tags of all slots, and adds the number of samples in the chosen columns to *held.
 template <class Op>
 __global__ void name_hubs(const u64 *__restrict__ best, i64 slots, u16 *__restrict__ tags,
                           u64 *held) {

@@ -5,7 +5,7 @@ entry is limited by the throughput of the L2 cache. If each block keeps these va
 memory, the L2 cache serves a third fewer reads. A sample of the entries finds these columns.
 Kernels: hot_columns.cu.
 
-Waits: once per large matrix and stream, for the number of samples in these columns.
+The host waits once per large matrix and stream, for the number of samples in these columns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from graphla.formats import Array, Csr, remember
 
 @dataclass(frozen=True)
 class HotColumnsTuning:
-    """When and for how many columns the values are kept in shared memory."""
+    """Limits that decide whether values are kept in shared memory, and for how many columns."""
 
     slots: int = 1 << 15
     """Maximum number of columns, if shared memory has room for them; a power of two."""
@@ -34,7 +34,7 @@ class HotColumnsTuning:
     samples: int = 1 << 21
     """Number of entries of A in the sample."""
     share: float = 1 / 8
-    """Minimum fraction of entries in hot columns for which testing each entry saves time."""
+    """Minimum fraction of entries in hot columns. Below it, testing each entry costs too much."""
 
 
 TUNING = HotColumnsTuning()
@@ -42,7 +42,7 @@ TUNING = HotColumnsTuning()
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """The tag of each slot, and the launch shape of a kernel that keeps the values of hubs."""
+    """The tag of each slot, and the launch shape of a kernel that keeps hubs in shared memory."""
 
     tags: Array
     bits: int
@@ -60,15 +60,15 @@ def hubs_of(a: Csr, values: Array) -> Hubs | None:
     bits = min(tuning.slots, (card().shared - 8192) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
-    # Memory is reused in the order of the stream that allocated it, so each stream has its own
-    # tags.
+    # Each stream has its own tags, because the allocator reuses memory in the order of the stream
+    # that allocated it.
     stream = xp.cuda.get_current_stream().ptr
     place = (bits, stream, get_ident() if stream == PER_THREAD else 0)
     return remember(a, ("hubs", each, *place), lambda: _find_hubs(a, bits, each << bits))
 
 
 def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
-    """Return 1 << bits hubs, or None if their columns have too small a fraction of the entries."""
+    """Return 1 << bits hubs, or None if their columns have less than `share` of the entries."""
     slots, samples = 1 << bits, min(current(TUNING).samples, a.nvals)
     counts, best = xp.zeros(a.ncols, np.uint32), xp.zeros(slots, np.uint64)
     tags, held = xp.empty(slots, np.uint16), xp.zeros(1, np.uint64)

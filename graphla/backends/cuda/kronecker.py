@@ -1,4 +1,4 @@
-"""Kronecker products: C = A ⊗ B. Kernels: kronecker.cu. Waits: none."""
+"""Kronecker products: C = A ⊗ B. Kernels: kronecker.cu. The host does not wait."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
 
 
 def read(values: Array, is_read: bool = True) -> Read:
-    """Return the array of values, its dtype and its `Kept`, as `Values` in device.cuh needs."""
+    """Return the array, dtype and `Kept` with which a kernel reads values; see device.cuh."""
     if not is_read:
         return NOT_READ
     return (values, values.dtype, ISO if is_iso(values) else EACH)
@@ -52,7 +52,7 @@ class Card:
 
     multiprocessors: int
     shared: int  # maximum number of bytes of shared memory per block
-    is_cooperative: bool  # whether all blocks of a launch may wait for one another
+    is_cooperative: bool  # whether all blocks of a launch may wait for one another in a barrier
     has_clusters: bool
 
 
@@ -78,7 +78,7 @@ def repeat_value(value: Array, size: int) -> Array:
 
 
 def blocks(items: int, block: int = BLOCK) -> int:
-    """Return the number of blocks for one thread per item, at most a few waves of the GPU.
+    """Return the number of blocks for one thread per item, limited to a few waves of the GPU.
 
     If there are more items than threads, each thread of the kernel takes several items:
     `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
@@ -96,7 +96,7 @@ NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
 
 
 def places(a: Any) -> Places:
-    """Return the positions of the entries, as arguments of the kernels that use rows.cuh.
+    """Return the arguments that describe the positions of entries to the kernels of rows.cuh.
 
     The tuple holds indptr, nrows (-1 for a vector), indices, the `Where` and the dtype of indptr.
     """
@@ -136,7 +136,7 @@ def rows_of(a: Csr) -> Array:
 
 
 class _Zeros(local):
-    """The unused zeroed counters of one thread, per device and stream."""
+    """Zeroed counters that one thread has not used yet, per device and stream."""
 
     def __init__(self) -> None:
         self.left: dict[tuple[int, int], tuple[Array, int]] = {}
@@ -147,7 +147,7 @@ _zeros = _Zeros()
 
 @dataclass(frozen=True)
 class CounterTuning:
-    """How counters are allocated."""
+    """The size of an allocation of counters."""
 
     batch: int = 512
     """Number of counters per allocation (4 KB). An allocation is freed once no counter in it is
@@ -180,8 +180,9 @@ def counters(count: int) -> Array:
 
 
 ANSWERS = 256
-"""Answers per thread. There are many, because an interrupted launch may still write to its answer
-when later launches already run."""
+"""Number of answers per thread. It is large because an interrupted launch may still write to its
+answer while later launches are already running.
+"""
 
 
 WORDS = 8
@@ -198,7 +199,7 @@ class Answer:
 
     def __init__(self, words: Any, address: int) -> None:
         self._words = words
-        self.address = address  # the same as `pointer`, as an int for a field of a struct
+        self.address = address  # the value of `pointer` as an int, for use in structs
         self.pointer = np.uint64(address)
 
     def wait(self) -> int:
@@ -250,10 +251,11 @@ class _Words:
 
     def __init__(self) -> None:
         self.free: deque[Word] = deque()
-        self.late: deque[Word] = deque()  # no longer read, but a launch may still write to them
+        # Words that the host no longer reads, but to which a launch may still write.
+        self.late: deque[Word] = deque()
 
     def more(self) -> Word:
-        """Return a word that no launch will write to; call this when `free` is empty."""
+        """Return a word to which no launch can still write. Call this when `free` is empty."""
         for _ in range(len(self.late)):
             words, k, _ = word = self.late.popleft()
             (self.late if words[k] == UNCOUNTED else self.free).append(word)
@@ -269,7 +271,7 @@ _words = _Words()
 
 
 class PendingCount:
-    """A count that a launch stores in host memory and that the host may read at any later time.
+    """A count that a launch stores in host memory, where the host may read it at any later time.
 
     Pass `address` to the kernel, which stores the count there as an int64. Reading the count waits
     for the launch.
@@ -290,12 +292,12 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        if words[k] == UNCOUNTED:  # the launch was on another stream, or another GPU is current
+        if words[k] == UNCOUNTED:  # the launch ran on another stream or GPU
             xp.cuda.Device(self._device).synchronize()
         return words[k]
 
     def __del__(self, free: Any = _words.free, late: Any = _words.late) -> None:
-        word = getattr(self, "_word", None)  # None if `__init__` failed for lack of memory
+        word = getattr(self, "_word", None)  # None if `__init__` ran out of memory
         if word is not None:
             words, k, _ = word
             (late if words[k] == UNCOUNTED else free).append(word)

@@ -1,18 +1,18 @@
-// Finds a maximal matching in rounds. Each round takes every edge that is the best edge at both of
-// its ends, and makes its two ends mates.
+// Finds a maximal matching in rounds. In each round, an edge joins the matching if it is the best
+// edge at both of its ends.
 //
-// The edges have a total order. So the result is the matching of a loop over the edges in this
-// order, and does not depend on how the threads run.
+// The edges have a total order. So the result is the matching that a loop over the edges in this
+// order would find, whatever the schedule of the threads.
 #include "collectives.cuh"
 #include "hashed_random.cuh"
 
 namespace graphla {
 
-/// Values of `mates` for a vertex without a mate: FREE may still get one, NONE gets none.
+/// Values of `mates` for a vertex without a mate. FREE: it may still get one. NONE: it will not.
 enum Mate { FREE = -1, NONE = -2 };
 
-/// An edge to j. Edges are ordered by value, then by number; if two edges are equal, the one with
-/// the smaller j is better.
+/// An edge to j. The best edge has the greatest value; if values are equal, the greatest `number`;
+/// if those are equal too, the smallest j.
 template <class Value> struct Edge {
   Value value;
   u64 number;
@@ -25,7 +25,7 @@ template <class Value> struct Edge {
       *this = other;
     }
   }
-  /// Gives lane 0 the best edge of all lanes.
+  /// Gives lane 0 the best of all lanes' edges.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       Edge other;
@@ -37,9 +37,9 @@ template <class Value> struct Edge {
   }
 };
 
-/// wanted[v] = the free neighbor on the best edge of v, or NONE if no neighbor is free. This is
-/// computed for each of the `count` listed vertices that wants no vertex yet, or whose wanted
-/// vertex is no longer free. One warp reads each row; if IS_WIDE, one block does.
+/// Sets wanted[v] to the free neighbor on v's best edge, or to NONE if no neighbor is free. The
+/// kernel updates those of the `count` listed vertices that have no wanted vertex yet, or whose
+/// wanted vertex is no longer free. One warp reads each row; if IS_WIDE, one block does.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
 __global__ void __launch_bounds__(MatchingTuning::block)
     choose_mates(Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list,
@@ -52,7 +52,8 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   const i64 groups = threads_in_grid() / threads;
   for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
     const i32 v = list[k], before = wanted[v];
-    if (before >= 0 && mates[before] == FREE) continue;  // all threads of the group agree on this
+    // The condition is the same for all threads of the group.
+    if (before >= 0 && mates[before] == FREE) continue;
     Edge<Stored> best = {Stored(0), 0, NONE};
     const u64 word = words[v];
     const i64 end = a.end(v);
@@ -76,9 +77,9 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   }
 }
 
-/// Makes mates of every two listed vertices that want each other. If a vertex is not wanted by the
-/// vertex that it wants, it is listed again: in `rest`, or in `rest_wide` if its row is longer than
-/// `wide`.
+/// Matches each pair of listed vertices that want each other. A vertex that is not wanted by the
+/// vertex it wants is listed again: in `rest_wide` if its row is longer than `wide`, otherwise in
+/// `rest`.
 template <class Op, class Offset>
 __global__ void pair_up(const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
                         const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest,

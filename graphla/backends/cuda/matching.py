@@ -1,6 +1,6 @@
 """Maximal matching in rounds, heaviest edges first.
 
-Kernels: matching.cu. Waits: once per round, for the number of vertices that are left.
+Kernels: matching.cu. The host waits once per round, for the number of vertices that are left.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ FREE, NONE = map(int, enumeration("matching.cu", "Mate"))
 
 @dataclass(frozen=True, slots=True)
 class MatchingTuning:
-    """The sizes of rows and blocks."""
+    """The row length from which a block reads a row, and the size of blocks."""
 
     wide: int = 1 << 11  # maximum number of entries in a row that one warp reads
-    block: int = 256  # threads of a block
+    block: int = 256  # number of threads per block
 
 
 TUNING = MatchingTuning()

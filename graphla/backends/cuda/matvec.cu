@@ -1,16 +1,16 @@
-// Kernels for products of a matrix and a vector. Some compute facts about the frontier (the entries
-// of u) and about A that are needed before the product. Others find the runs of equal outputs after
-// the edges are sorted by output.
+// Kernels for products of a matrix and a vector. Some compute numbers about the frontier (the
+// entries of u) and about A that the host needs before the product. Others find the runs of equal
+// outputs after the edges are sorted by output.
 #include "persistent.cuh"
 
 namespace graphla {
 
 constexpr int ROWS = 4;  // number of consecutive rows that a thread counts
 
-/// ends[i] = the number of entries in the given rows from the first row of i's part to row i. Each
-/// block counts one part; all parts have the same length. ends[count + p] = the number of entries
-/// in the parts before p; `join_parts` adds it. If `host` is not null, it receives the total as two
-/// halves, the lower one first.
+/// Computes running sums of the lengths of the given rows, in parts. Each block sums one part of
+/// `length` rows. ends[i] = the number of entries in the rows from the start of i's part to row i.
+/// ends[count + p] = the number of entries in the parts before p, which `join_parts` adds. If
+/// `host` is not null, it receives the total as two 32-bit halves, the lower half first.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -61,14 +61,14 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   }
 }
 
-/// ends[i] += the number of entries in the parts before that of i.
+/// Adds to each ends[i] the number of entries in the parts before i's part.
 template <class Op> __global__ void join_parts(i64 count, i64 length, i64 *ends) {
   for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid())
     ends[i] += ends[count + i / length];
 }
 
-/// facts[0] = the number of entries in the longest row of A; facts[1] = the number of nonempty
-/// rows.
+/// Sets facts[0] to the number of entries in the longest row of A, and facts[1] to the number of
+/// nonempty rows.
 template <class Op, class Offset>
 __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *facts) {
   u64 widest = 0, filled = 0;
@@ -84,7 +84,7 @@ __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *fac
   }
 }
 
-/// z(0) = the common value of all terms, if each operand has one value for all of its entries.
+/// Computes z(0), the common value of all terms if A and u are both iso.
 template <class Op, class A, int KEPT_A, class U, int KEPT_U>
 __global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
   const Values<typename Op::A, A, KEPT_A> a(a_values);
@@ -92,20 +92,20 @@ __global__ void constant_term(const A *a_values, const U *u_values, typename Op:
   if (thread_in_grid() == 0) z[0] = Op::term(a[0], u[0], 0, 0);
 }
 
-/// flags[indices[i]] = true.
+/// Sets flags[indices[i]] = true for all i.
 template <class Op>
 __global__ void flag_listed(const i32 *__restrict__ indices, i64 count, bool *__restrict__ flags) {
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) flags[indices[i]] = true;
 }
 
-/// values[i] = w[indices[i]].
+/// Sets values[i] = w[indices[i]] for all i.
 template <class Op, class Z>
 __global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices, i64 count,
                         Z *__restrict__ values) {
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) values[i] = w[indices[i]];
 }
 
-/// is_first[e] = 1 where a run of equal keys begins. A key of `size` or more is not an output.
+/// Sets is_first[e] = 1 where a run of equal keys begins. Keys of `size` or more are not outputs.
 template <class Op>
 __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
                           i64 *__restrict__ is_first) {
@@ -114,9 +114,9 @@ __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
   }
 }
 
-/// Writes the runs as rows. runs[e] is the number of runs that begin at or before e. indptr[r] is
-/// where run r begins, and outputs[r] its key; the last offset is where the keys that are not
-/// outputs begin.
+/// Converts runs of equal keys to the rows of a CSR structure: indptr[r] is the first position of
+/// run r, and outputs[r] is its key. runs[e] is the number of runs that begin at or before e. The
+/// last offset is the position where the keys that are not outputs begin.
 template <class Op>
 __global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count,
                          i32 size, i32 *__restrict__ indptr, i32 *__restrict__ outputs) {

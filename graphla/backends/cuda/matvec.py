@@ -1,7 +1,7 @@
 """Collect facts about the semiring, the matrix and the mask of a matrix-vector product.
 
-Kernels: matvec.cu. Waits: once per matrix for facts about its rows; `count_edges` waits for the
-number of edges.
+Kernels: matvec.cu. The host waits once per matrix for facts about its rows, and in `count_edges`
+for the number of edges.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ costs = Costs(
     transpose_start=2e7,
     small=1 << 14,
 )
-"""Measured by benchmarks/direction_gpu.py. On an H200, gathering an entry takes about 8 ps."""
+"""Costs measured by benchmarks/direction_gpu.py. An H200 gathers an entry in about 8 ps."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,14 @@ class MatvecTuning:
     """Sizes of grids and arrays."""
 
     few_blocks: float = 16
-    """Blocks per multiprocessor if each block adds to a counter: twice as many as run at once."""
+    """Maximum number of blocks per multiprocessor if each block adds to a counter.
+
+    Half of them run at the same time.
+    """
     huge: int = 1 << 27
-    """Minimum vector size for computing a short list of outputs without arrays of that size."""
+    """Minimum vector size for which a short list of outputs takes no arrays of that size."""
     part: int = 1024
-    """Number of rows whose entries one block counts."""
+    """Number of rows in a part, whose entries one block counts."""
     parts: int = 1024
     """Maximum number of parts; if there are more rows, the parts are longer."""
 
@@ -78,7 +81,7 @@ class Plan:
     is_any: bool
     is_idempotent: bool
     may_stop: bool  # whether a fold may end before the end of a row
-    is_exact: bool  # whether a fold has the same bits in every order
+    is_exact: bool  # whether a fold returns the same bits for every order of the terms
     may_be_constant: bool  # whether all terms, and so their fold, are equal if the operands are iso
 
 
@@ -130,7 +133,7 @@ def nonempty_rows(a: Csr) -> int:
 
 
 def _row_facts(a: Csr) -> list[int]:
-    """Return the number of entries of the longest row, and the number of nonempty rows."""
+    """Return the number of entries in the longest row, and the number of nonempty rows."""
     facts = xp.zeros(2, xp.int64)
     if a.nrows:
         kernel = load("matvec.cu", "row_facts", NOTHING, a.indptr.dtype)
@@ -140,11 +143,11 @@ def _row_facts(a: Csr) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Rows whose entries were counted, part by part."""
+    """The counts of the entries in some rows, divided into parts."""
 
     a: Csr
     rows: Array
-    ends: Array  # running sums in each part; after them, the sum of the parts before each part
+    ends: Array  # running sums within each part, then the sum of all parts before each part
     length: int
 
     def join(self) -> Array:
@@ -158,12 +161,12 @@ class _Counted:
 
 
 class Measured(local):
-    """The frontier whose edges this thread has counted; kept until its product is computed."""
+    """The last frontier whose edges this thread has counted; its product reuses the counts."""
 
     last: tuple[_Counted, int] | None = None
 
     def take(self, a: Csr, rows: Array) -> tuple[Array | None, int]:
-        """Return the result of `edge_ends` for these rows and their number of edges, if counted."""
+        """Return `edge_ends` of these rows and their number of edges; (None, 0) if not counted."""
         last, self.last = self.last, None
         if last is None or last[0].a is not a or last[0].rows is not rows:
             return None, 0
@@ -174,7 +177,7 @@ measured = Measured()
 
 
 def count_edges(a: Csr, rows: Array) -> int:
-    """Return the number of entries in the given rows. One launch; the host waits for its answer."""
+    """Return the number of entries in the given rows. This takes one launch, and the host waits."""
     if not rows.size:
         return 0
     kernel, grid, counted, args = _counting(a, rows)
@@ -210,7 +213,7 @@ def few_blocks_for(items: int, times: int = 1) -> int:
 
 
 def few_blocks(wanted: int, times: int = 1) -> int:
-    """Return `wanted`, limited to 2 * `times` times the number of blocks that run at once."""
+    """Return `wanted`, limited to `times` * `TUNING.few_blocks` blocks per multiprocessor."""
     return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 
 

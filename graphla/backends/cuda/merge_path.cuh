@@ -1,4 +1,4 @@
-// The sequential part of a merge: one thread merges two sorted runs step by step, from the point
+// The sequential part of a merge: one thread merges two sorted runs step by step, from the position
 // that `merge_split` returned.
 #ifndef GRAPHLA_MERGE_PATH
 #define GRAPHLA_MERGE_PATH
@@ -6,11 +6,12 @@
 
 namespace graphla {
 
-/// Merges two runs of one array. Of the steps n = 0..COUNT - 1 it runs from..to - 1, and calls
-/// visit(n, place, key) at each. The merge starts at keys[i] and keys[j], and the runs end at a_end
-/// and b_end. At least to - from entries must remain. On return, i and j are the positions at which
-/// the merge would continue. An entry of a goes before an equal entry of b. Lanes of a warp may
-/// take from different runs, so the loop selects values instead of branching.
+/// Merges entries of two runs, a and b, of one array: calls visit(n, place, key) for the next
+/// entry, at position `place`, for n = from to `to` - 1. Run a is keys[i] to keys[a_end - 1], and
+/// run b is keys[j] to keys[b_end - 1]; together they must have at least `to` - `from` entries. On
+/// return, i and j are the positions where the merge would continue. An entry of a goes before an
+/// equal entry of b. The loop is unrolled COUNT times, so `to` is at most COUNT. Lanes of a warp
+/// may take entries from different runs, so the loop selects values instead of branching.
 template <int COUNT, class Key, class Before, class Visit>
 DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, int from, int to,
                         Before before, Visit visit) {

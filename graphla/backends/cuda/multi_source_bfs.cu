@@ -1,13 +1,16 @@
 // Breadth-first search from up to 64 starts in one launch: bit s of each word belongs to search s
 // (M. Then et al., "The More the Merrier", VLDB 2014).
 //
-// Three words of a vertex v describe level d. `seen[v]` has the searches that have reached v by
-// level d. `fresh[v]` has the searches that reached v at level d. `next[v]`, a superset of seen[v],
-// has the searches that reach v by level d + 1. A level has two phases, with a barrier after each:
-//   expand  next[v] |= seen[u] for searches that pull (u: v's in-neighbors, until no search is
-//           missing), and next[w] |= fresh[v] for those that push (w: v's out-neighbors);
-//   merge   fresh = next & ~seen, then seen = next; stores the levels, and counts the vertices and
-//           edges of each search.
+// Each vertex v has three words, whose bits mean the following at level d. In `seen[v]`: the search
+// has reached v by level d. In `fresh[v]`: the search reached v at level d. In `next[v]`, a
+// superset of seen[v]: the search will reach v by level d + 1. A level has two phases, with a
+// barrier after each:
+// - expand: next[v] |= seen[u] for searches that pull, where u runs over v's in-neighbors until v
+//   has all searches; next[w] |= fresh[v] for searches that push, where w runs over v's
+//   out-neighbors.
+// - merge: fresh = next & ~seen, then seen = next. Stores the levels, and counts the vertices and
+//   edges of each search.
+//
 // A pull may read `seen` instead of `fresh`: if a search had reached a neighbor of v before this
 // level, it would already have reached v.
 //
@@ -16,23 +19,23 @@
 // yet. If these pulled too, every pull would read its row to the end; a push takes only few edges
 // for them.
 //
-// Races: threads read next[] while others add bits to it. A bit that is missed is added again,
-// which changes nothing. `touched` is only ever set to one.
+// Threads read next[] while other threads add bits to it. These races are harmless: a thread that
+// misses a bit adds it again, which changes nothing. `touched` is only ever set to one.
 #include "multi_source_bfs_expand.cuh"
 #include "multi_source_bfs_levels.cuh"
 #include "persistent.cuh"
 
 namespace graphla {
 
-/// If all searches would push, along more than this share of all edges, all of them pull instead.
+/// If all searches would push along more than this fraction of all edges, all of them pull instead.
 constexpr float BROAD = 0.8f;
 
-/// After pushes along less than this share of all edges, fresh vertices are queued when they are
-/// merged.
+/// If searches pushed along less than this fraction of all edges, fresh vertices are queued as soon
+/// as they are merged.
 constexpr float SMALL = 1.0f / 64;
 
-/// If searches push along more than this many edges per vertex, all groups are assumed to be
-/// reached.
+/// If searches push along more than this number of edges per vertex, the merge visits all groups,
+/// because most of them have new bits.
 constexpr float MOST = 0.5f;
 
 /// Statuses in addition to those of persistent.cuh.
@@ -53,11 +56,11 @@ DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words
 struct WarpCounts {
   u32 vertices[2];
   float edges[2];
-  float all;  // edges out of all vertices that are fresh for any search
+  float all;  // number of edges out of all vertices that are fresh for any search
 };
 
-/// Adds a group's fresh bits to the counts of the warp. Edges are exact for vertices with many
-/// edges; for other vertices their mean is used.
+/// Adds a group's fresh bits to the counts of the warp. The number of edges is exact for vertices
+/// with many edges; for other vertices it is estimated from their mean.
 DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   constexpr float MANY = 128;
   const bool is_big = fresh && degree > MANY;
@@ -85,7 +88,8 @@ DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   }
 }
 
-/// Merges the new bits of this level: stores their levels, counts them, and adds them to `seen`.
+/// Merges the new bits of this level into `seen`, stores the levels of the fresh vertices, and
+/// counts them.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                   bool queues_all, bool is_all, u64 wanted, i32 level, WarpCounts &warp_counts,
@@ -132,8 +136,8 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// Clears the plane that is first written at this level, for the reached vertices whose word this
-/// level has not written.
+/// Clears the plane that this level is the first to write. Only the words of vertices reached at
+/// earlier levels are cleared, because this level has written the others.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -168,8 +172,9 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
   }
 }
 
-/// The sums of a level: `vertices` that each search reaches, `edges` out of them (approximately),
-/// and, in the last word, the edges out of all vertices that some search reaches.
+/// The counts of one level: for each search the number of `vertices` it reaches and (approximately)
+/// of `edges` out of them. The last word counts the edges out of all vertices that any search
+/// reaches.
 struct Tally {
   u64 *words;
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
@@ -198,29 +203,30 @@ struct Tally {
   DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
 };
 
-/// The searches that continue, and the searches among them that pull.
+/// The searches that have not finished, and those of them that pull.
 struct Plan {
   u64 going, pulling;
 };
 
 /// The shared memory of a block.
 struct Shared {
-  u32 *left;  // the searches that each lane's row still misses: two words per lane of the warp
-  i32 *held;  // vertices that the warp is about to queue
-  u32 *block_vertices;  // SEARCHES
-  float *block_edges;   // SEARCHES + 1
+  u32 *left;            // per lane, two words: the searches that have not reached the lane's vertex
+  i32 *held;            // vertices that the warp is about to queue
+  u32 *block_vertices;  // one count per search
+  float *block_edges;   // one sum per search, and one for all searches
   float *unreached;     // edges out of the vertices that each search has not reached
-  i64 *sums;            // the sums that become Results::totals; used by block 0
+  i64 *sums;            // block 0: the sums that become Results::totals
   u32 *votes;           // 4
-  i64 *due;             // the clock at which the host's stop word is read again
+  i64 *due;             // the clock value at which block 0 next reads the host's stop word
 };
 
-/// All levels of up to 64 searches. The members from `level` on are equal in all blocks.
+/// The state of a launch that runs all levels of up to 64 searches. All blocks have equal values of
+/// the members from `level` on.
 template <class Offset> struct Course {
   const Graph<Offset> &graph;
   const Words &words;
   const Searches &searches;
-  const Queues &queues;  // without counts
+  const Queues &queues;  // its `counts` is not used
   const Shared &shared;
   u64 *control;
   u64 *tallies;
@@ -231,14 +237,14 @@ template <class Offset> struct Course {
 
   i32 level = 0;
   i32 depth = 0;
-  bool is_small = true;  // the next fresh vertices may be queued as soon as they are merged
-  bool is_all = false;   // all groups are merged, because there were too many pushes to mark groups
+  bool is_small = true;  // whether the merge queues the fresh vertices of the next level itself
+  bool is_all = false;   // whether the merge visits all groups, because the pushes marked none
   u32 status = FINISHED;
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
 
-  /// Counts of the queued parts and rows: two words of merge_level and two of expand_groups. Even
-  /// and odd levels use different words.
+  /// Returns the numbers of queued parts and rows: two words for merge_level, then two for
+  /// expand_groups. Even and odd levels use different words.
   DEVICE u64 *counts() const { return control + 1 + (level & 1) * 4; }
   DEVICE Tally tally() const { return Tally{tallies + level % 3 * Tally::SIZE}; }
 
@@ -251,7 +257,7 @@ template <class Offset> struct Course {
     grid.meet();
   }
 
-  /// Merges the new bits of the last level, and counts them.
+  /// Merges the bits that the last expansion added, and counts them.
   DEVICE void merge_level() {
     if (is_first() && threadIdx.x < 4)
       store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
@@ -287,8 +293,7 @@ template <class Offset> struct Course {
     return Plan{going, !pulling && is_free && is_broad ? going : pulling};
   }
 
-  /// Adds the level to the totals, clears the tally that the level after next will use, and records
-  /// the level.
+  /// Adds the level to the totals, records it, and clears the tally that the next level will use.
   DEVICE void note_level(const Plan &plan) {
     const int me = int(threadIdx.x);
     if (is_first() && me < SEARCHES) {
@@ -307,13 +312,14 @@ template <class Offset> struct Course {
                 edges);
   }
 
-  /// Clears the plane that is first written at this level, if there is room for it.
+  /// Clears the plane that this level is the first to write, if there is memory for it.
   DEVICE void open_plane(const Plan &plan) {
     if (!words.room || !plan.going) return;
     if (planes_for(level) > words.room) status = TOO_DEEP;
     if (level <= 4 || !opens_plane(level)) return;
     clear_plane(graph, words, level);
-    if (level >= searches.limit) grid.meet();  // another block may write a vertex's levels
+    // At the last level, no other barrier separates this from the blocks that read the plane.
+    if (level >= searches.limit) grid.meet();
   }
 
   /// Adds the bits of the next level. Returns whether the host asks the kernel to stop.
@@ -359,14 +365,14 @@ template <class Offset> struct Course {
   DEVICE void write_totals(i64 *totals) const {
     const int me = int(threadIdx.x);
     if (!is_first() || me >= searches.count) return;
-    totals[me] = greatest(shared.sums[me], i64(1));  // a start without edges is counted only here
+    totals[me] = greatest(shared.sums[me], i64(1));  // a start without edges is not in the tallies
     totals[SEARCHES + me] = shared.sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = shared.sums[2 * SEARCHES + me];
   }
 };
 
-/// One launch: all levels of up to 64 searches. `queues` has room for the parts of all long rows
-/// and long columns, and for all vertices; its counts are words of `control`.
+/// Runs all levels of up to 64 searches in one launch. `queues` has room for the parts of all long
+/// rows and long columns, and for all vertices. The queue counters are words of `control`.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 3)
     search_many(Launch launch, Graph<Offset> graph, Words words, Searches searches, Queues queues,

@@ -1,7 +1,6 @@
-"""Breadth-first searches from many starts at once: one bit per search, 64 searches per launch.
+"""Breadth-first searches from many starts: one bit per search, 64 searches per launch.
 
-Kernels: multi_source_bfs.cu, on persistent.cuh.
-Waits: for each launch.
+Kernels: multi_source_bfs.cu, on persistent.cuh. The host waits for each launch.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from graphla.settings import forced_direction
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchTuning:
-    """Measured on an H200; the first three are constants of the kernel."""
+    """Constants measured on an H200; the first three are compiled into the kernel."""
 
-    block: int = 256  # threads
-    searches: int = 64  # per launch: the bits of a word
+    block: int = 256  # number of threads per block
+    searches: int = 64  # number of searches per launch, which is the number of bits in a word
     tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
-    longest: int = 64  # maximum number of entries in a row that a warp takes; longer rows are cut
+    longest: int = 64  # maximum number of entries in a row that one warp reads; longer rows are cut
     part: int = 256  # number of entries in a part of a long row
     # A search pulls if `favor` times the number of edges out of its frontier exceeds the number of
     # edges out of the vertices not reached yet (Beamer's alpha).
     favor: float = 14.0
-    planes: int = 12  # bits of an int32 level for which memory is reserved at first
+    planes: int = 12  # number of bits of an int32 level for which memory is allocated initially
     records: int = 4096  # maximum number of levels of a launch that a trace records
 
 
@@ -54,7 +53,7 @@ BYTE = np.dtype(np.uint8)
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
     """Return the levels of a search from each start, or the totals of each search.
 
-    Levels are a transposed view of a table in which the k levels of a vertex are adjacent.
+    The array of levels is a transposed view. In memory, the levels of one vertex are adjacent.
     """
     search, size = _Searches(request), TUNING.searches
     if request.levels is None:
@@ -71,14 +70,17 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
 
 
 def _width(count: int, each: int) -> int:
-    """Return the row length of the table; the last launch's part has 2^k times 16 bytes."""
+    """Return the row length of the table.
+
+    In each row, the part of the last launch takes 16 bytes times a power of two.
+    """
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
     return whole * TUNING.searches + last
 
 
 class _Searches:
-    """The graph, in the plan's numbering if the plan has one, and the searches of a request."""
+    """A request's searches and its graph, in the plan's numbering if the plan has one."""
 
     def __init__(self, request: MultiSearch) -> None:
         out, into, plan, mask = request.out, request.into, request.plan, request.mask
@@ -105,7 +107,8 @@ class _Searches:
             into_ends=None if into is None else into.indptr,
             into=None if into is None else into.indices,
             first=None if into is None else first,
-            leads=bool(relabeled),  # in a light plan, `first` is any entry of the row
+            # Without relabeling, `first` may be any entry of the row.
+            leads=bool(relabeled),
             allowed=allowed,
             longest=tuning.longest,
             part=tuning.part,
@@ -115,7 +118,7 @@ class _Searches:
         self.room = tuning.planes
 
     def run(self, first: int, table: Array | None) -> Array:
-        """Run the searches from `first` on, write the levels, and return the totals (3 x 64)."""
+        """Run 64 searches from number `first` on, write the levels, and return 3 x 64 totals."""
         dtype = BYTE if table is None else table.dtype
         while True:
             room = 0 if table is None else 8 if dtype == BYTE else self.room
@@ -191,12 +194,13 @@ class _Searches:
 def _results(tallies: Array, totals: Array, table: Array | None) -> Packed:
     if table is None:
         return RESULTS(tallies=tallies, totals=totals, levels=None, pitch=0, width=0)
-    at, pitch = table.data.ptr, table.strides[0] // table.itemsize  # some columns of a table
+    # The table is a range of columns of a wider table, so rows are not adjacent.
+    at, pitch = table.data.ptr, table.strides[0] // table.itemsize
     return RESULTS(tallies=tallies, totals=totals, levels=at, pitch=pitch, width=table.shape[1])
 
 
 def _levels(records: np.ndarray, depth: int) -> list[Level]:
-    """Return the levels of a traced launch, which records the begin of each level and the end."""
+    """Return the levels of a traced launch, which records the start of each level and the end."""
     rows = [row for row in records[: depth + 2].tolist() if row[3]]
     return [
         Level(f"pull {direction >> 32} of {direction & 0xFFFFFFFF}", frontier, edges, spent)

@@ -1,18 +1,19 @@
-// Breadth-first search from up to 64 starts: the expansion of one level, which computes next[] from
+// Breadth-first search from up to 64 starts: the expansion of one level. It computes next[] from
 // seen[] (pull) and from fresh[] (push). multi_source_bfs.cu describes these arrays.
 //
-// An expansion has two halves. In the first half each warp takes groups of 32 vertices, and queues
-// the work that takes long: vertices that push, and rows of more than `longest` entries, which it
-// cuts into parts. In the second half, after a barrier, all warps share the queued work.
+// An expansion has two halves. In the first half each warp takes groups of 32 vertices and pulls
+// for them. It queues work that would take long: the vertices that push, and rows of more than
+// `longest` entries, which it cuts into parts. After a barrier, all warps share the queued work in
+// the second half.
 #ifndef GRAPHLA_MANY_EXPAND
 #define GRAPHLA_MANY_EXPAND
 #include "multi_source_bfs.cuh"
 
 namespace graphla {
 
-/// The queues for the second half of an expansion. Both are empty when it begins.
+/// The queues for the second half of an expansion. Both are empty when the expansion begins.
 struct Queues {
-  u64 *parts;   // (pulls, part, vertex) in 1, 31 and 32 bits
+  u64 *parts;   // 1 bit: whether the part pulls; 31 bits: part; 32 bits: vertex
   i32 *rows;    // vertices that push along short rows
   u64 *counts;  // number of parts, number of rows
 };
@@ -24,19 +25,21 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
   store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// What a push does in addition to its atomic. If the lanes write to scattered addresses, the test
-/// and the mark each take as long as the atomic. So if there are many edges and most of their ends
-/// are new, the push does only the atomic.
+/// What a push does in addition to its atomic operation. CARE_TEST: it first tests whether the bits
+/// are new. CARE_MARK: it also marks the group. If the lanes write to scattered addresses, the test
+/// and the mark each take as long as the atomic operation. So a push that has many edges, most of
+/// them to new vertices, uses CARE_NONE.
 enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // CARE_MARK also tests
 
-/// Pushes the bits of some searches along one edge, to w.
+/// Pushes the bits of some searches along one edge to vertex w.
 DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
   if (care && !(bits & ~load_relaxed(&words.next[w]))) return;
   add_bits(&words.next[w], bits);
   if (care == CARE_MARK) store_relaxed(&words.touched[w / WARP], u8(1));
 }
 
-/// Queues this lane's row in parts if the lane has one. All lanes must call this.
+/// Queues the row of this lane as `parts` parts; 0 means that the lane has no row. All lanes must
+/// call this.
 DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   u32 left = __ballot_sync(ALL_LANES, parts != 0);
   if (!left) return;
@@ -55,13 +58,13 @@ DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
 }
 
 /// The vertices that a warp is about to queue. The warp collects them in shared memory, so that it
-/// seldom needs the atomic that claims room in the queue.
+/// seldom needs the atomic operation that reserves space in the queue.
 struct Pushers {
   static constexpr int FULL = 64, ROOM = FULL + WARP;
   i32 *held;  // the warp's own array of ROOM vertices
   int count;
 
-  /// Adds this lane's vertex if the lane `wants` to. All lanes must call this.
+  /// Adds this lane's vertex if `wants` is true. All lanes must call this.
   DEVICE void add(const Queues &queues, i32 v, bool wants) {
     const u32 wanting = __ballot_sync(ALL_LANES, wants);
     if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
@@ -84,7 +87,7 @@ struct Pushers {
   }
 };
 
-/// Pushes along entries begin..end - 1 of a long row, with one warp.
+/// One warp pushes along the entries begin..end - 1 of a long row.
 template <class Offset>
 DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
                       int care) {
@@ -122,7 +125,8 @@ DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64
   if (lane() == 0 && found) add_next(words, v, found);
 }
 
-/// Pushes along the short rows of a warp's vertices (-1: none), edge by edge.
+/// Pushes along the short rows of a warp's vertices, one edge per lane and step. A lane without a
+/// vertex passes -1.
 template <class Offset>
 DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing,
                       int care) {
@@ -164,7 +168,7 @@ DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v
   pushers.add(queues, i32(v), length && !is_long);
 }
 
-/// Loads the words and the row of vertex v, if it is open. An open vertex has an in-edge.
+/// Loads the words and the row of vertex v if the vertex is open. An open vertex has an in-edge.
 template <class Offset>
 DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
   Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
@@ -178,9 +182,9 @@ DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, 
 }
 
 /// Pulls along the rows of a group. Each lane tries the first neighbor of its vertex, then a few
-/// more. Then the warp takes all remaining edges, except those of long rows, which it queues.
-/// `left` is this warp's shared memory, with two words per lane: the searches that have not reached
-/// the lane's vertex.
+/// more. Then the warp shares all remaining edges, except those of long rows, which it queues.
+/// `left` is shared memory of this warp, with two words per lane: the searches that have not
+/// reached the lane's vertex.
 template <class Offset>
 DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
                        const Vertex<Offset> &vertex, u64 pulling, bool is_alone, u32 *left) {
@@ -194,7 +198,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    const u32 tried = !graph.first || graph.leads;  // entries of the row tried so far
+    const u32 tried = !graph.first || graph.leads;  // number of entries of the row that were tried
     length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {
       i32 next[FEW];
@@ -249,7 +253,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
     store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// The first half of an expansion: all groups pull, and queue the vertices that push.
+/// Runs the first half of an expansion: all groups pull, and queue the vertices that push.
 template <class Offset>
 DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                           u64 pushing, u64 pulling, u32 *left, i32 *held) {
@@ -287,7 +291,7 @@ DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const 
   pushers.flush(queues, pushers.count);
 }
 
-/// The second half of an expansion: all warps share the queues.
+/// Runs the second half of an expansion: all warps share the queued work.
 template <class Offset>
 DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                           u64 pushing, u64 pulling, int care) {
@@ -299,8 +303,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     const i32 v = i32(u32(item));
     const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
     if (item & PULLS) {
-      const u64 missing =
-          shuffle(pulling & ~load_relaxed(&words.next[v]), 0);  // other warps may add bits
+      // All lanes use lane 0's value, because other warps may add bits between the lanes' loads.
+      const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);
       if (!missing) continue;
       const i64 begin = i64(graph.into_ends[v]) + skip;
       pull_part(graph, words, v, begin, least(begin + graph.part, i64(graph.into_ends[v + 1])),
@@ -311,8 +315,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
       push_part(graph, words, begin, end, words.fresh[v] & pushing, care);
     }
   }
-  const i64 each =
-      greatest(i64(1), least(rows / warps, i64(WARP)));  // fewer rows at a time if there are few
+  // If there are few rows, a warp takes fewer of them per step.
+  const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();
     push_rows(graph, words, lane() < each && mine < rows ? queues.rows[mine] : -1, pushing, care);

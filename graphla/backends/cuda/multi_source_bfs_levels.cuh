@@ -1,5 +1,5 @@
-// Breadth-first search from up to 64 starts: levels are stored bit by bit while the searches run,
-// and written as numbers at the end.
+// Breadth-first search from up to 64 starts: each bit of a level is stored in a separate plane
+// while the searches run. At the end the planes are converted to numbers.
 //
 // Word v of *plane* b has bit b of the code of v's level, for all searches. The code is a Gray
 // code, rotated so that the codes of levels 2, 3 and 4 have one bit, no bit and one bit. In a
@@ -17,7 +17,7 @@ DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTER; }
 /// Returns the number of planes that hold the levels up to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 
-/// Returns whether plane `b` is first written at `level`.
+/// Returns whether `level` is the first level that writes to its highest plane.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
 /// Stores the level in the planes of one vertex.
@@ -28,7 +28,8 @@ DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level
     u64 *word = &words.planes[b * words.stride + v];
     const u64 bits = code >> b & 1 ? fresh : 0;
     const bool is_new = !seen || (b == used - 1 && opens_plane(level));
-    // No other thread writes this word, but add_bits does not wait for a load.
+    // No other thread writes this word. add_bits is used because it does not wait for the old
+    // value.
     if (is_new) *word = bits;
     else if (bits) add_bits(word, bits);
   }
@@ -44,7 +45,8 @@ struct alignas(16) Quad {
 template <class Level>
 DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
   Quad quad = {{0, 0, 0, 0}};
-  constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;  // bits 0..3 to the low bits of 4 bytes
+  // Multiplication by SPREAD copies bits 0..3 to the low bits of 4 bytes; ONES selects these bits.
+  constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
   u32 run = 0;
   for (int b = used - 1; b >= 0; --b) {
     run ^= u32(planes[b * stride + v] >> first) ^ (CENTER >> b & 1 ? ~0u : 0u);
@@ -62,9 +64,9 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   return quad;
 }
 
-constexpr int FEW_PLANES = 4;  // levels 0 to 15
+constexpr int FEW_PLANES = 4;  // enough for levels 0 to 15
 
-/// The planes of a lane's vertex: the bits of its levels.
+/// The bits of the levels of one vertex, one word per plane.
 struct Planes {
   u64 bits[FEW_PLANES];
 
@@ -82,8 +84,8 @@ struct Planes {
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }
 
-  /// Returns 16 bytes of levels of the vertex of lane `from`, in the searches from `first` on.
-  /// Levels have USED bits. All lanes must call this.
+  /// Returns 16 bytes: the levels of lane `from`'s vertex, in consecutive searches that begin with
+  /// `first`. Levels have USED bits. All lanes must call this.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
@@ -106,8 +108,9 @@ struct Planes {
   }
 };
 
-/// Writes the levels in the user's numbering. A lane loads the words of one vertex, decodes its
-/// levels bit by bit, and then writes 16 bytes of a row; adjacent lanes write adjacent bytes.
+/// Writes the levels in the user's numbering. Each lane loads the words of one vertex and decodes
+/// its levels bit by bit. Then each lane writes 16 bytes of a row; adjacent lanes write adjacent
+/// bytes.
 template <class Level>
 DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searches, i32 depth,
                          const Results<Level> &results) {
@@ -134,7 +137,7 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
     }
     return;
   }
-  // Planes have no bits for a vertex that no search has reached.
+  // The planes hold no valid bits for a vertex that no search has reached.
   const auto used_of = [&](u32 v, u64 seen) { return v < active && seen ? used : 0; };
   u32 v = number(begin), later = number(begin + step);
   u64 seen = words.seen[v], seen_later = words.seen[later];

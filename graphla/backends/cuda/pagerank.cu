@@ -1,28 +1,28 @@
-// One round of PageRank without its pull. The pull (spmv.cu) computes, for each vertex, the sum
-// `arrived` over its in-edges. This kernel then computes the new ranks:
+// One round of PageRank, except for its pull. The pull (spmv.cu) computes `arrived`, the sum over
+// the in-edges of each vertex. This kernel then computes the new ranks:
 //
 //   r'(v) = arrived(v) + (1 - alpha)·jump(v) + fallen·fall(v)
 //   carried(v) = share(v)·r'(v)
 //
 // `fallen` is alpha times the sum of the ranks of all dangling vertices (those with share 0) before
 // the round. Each thread computes every k-th vertex, where k is the number of threads. Sums are
-// added in a fixed order, so a round gives the same bits in every run.
+// added in a fixed order, so a round returns bitwise equal ranks in every run.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// AT_START computes only `carried` and the sums. IN_ROUND also computes the ranks.
+/// AT_START computes only `carried` and the sums. IN_ROUND also computes the new ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
-/// The parameters of the walk. The step of an array (the member after it) is 0 if all values of the
-/// array are equal, otherwise 1.
+/// The parameters of the random walk. jump_step and fall_step are 0 if all values of the array are
+/// equal, otherwise 1.
 template <class T> struct Walk {
   i64 n;
-  i64 rows;        // vertices from here on have no in-edges
-  const T *share;  // alpha / the weight of the out-edges
-  const T *jump;   // where a random jump lands
+  i64 rows;        // vertices with numbers of at least `rows` have no in-edges
+  const T *share;  // alpha divided by the total weight of the out-edges
+  const T *jump;   // the distribution of the targets of random jumps
   i64 jump_step;
-  const T *fall;  // where the walker lands after a dangling vertex
+  const T *fall;  // the distribution of the next vertices after a dangling vertex
   i64 fall_step;
   double alpha;
   T *rank, *carried;
@@ -33,9 +33,9 @@ struct Sums {
   double change, dangling;
 };
 
-/// Computes the ranks of one round, or starts the rounds. The sum for vertex v is arrived[v] if
-/// present[v], otherwise 0. `sums_before` has the `Sums` of each of the `blocks` blocks of the
-/// round before; `sums` gets those of this round.
+/// Computes the ranks of one round, or starts the first round. The sum over the in-edges of v is
+/// arrived[v] if present[v], otherwise 0. `sums_before` has the `Sums` of all blocks in the
+/// previous round, and `blocks` is their number; `sums` receives those of this round.
 template <class Op, class T, int TURN>
 __global__ void __launch_bounds__(PageRankTuning::block)
     settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict__ arrived,

@@ -1,6 +1,6 @@
-"""PageRank: a pull and one more kernel per round.
+"""PageRank: each round runs a pull and one more kernel.
 
-Kernels: spmv.cu, pagerank.cu. Waits: once per round, for the change of the ranks.
+Kernels: spmv.cu, pagerank.cu. The host waits once per round, for the change of the ranks.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ WALK, TURNS = Struct("pagerank.cu", "Walk"), enumeration("pagerank.cu", "Turn")
 
 @dataclass(frozen=True, slots=True)
 class PageRankTuning:
-    """The shape of the launch, and when a pull keeps hot values in shared memory."""
+    """The launch shape, and a limit for keeping hot values in shared memory."""
 
-    block: int = 256  # threads of a block
+    block: int = 256  # number of threads per block
     most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums
     cached: int = 32 << 20
-    """Up to this many bytes, the L2 cache is as fast as shared memory if the hubs come first."""
+    """If the values take at most this many bytes and hubs come first, the L2 cache is fast enough.
+
+    Keeping hub values in shared memory then saves no time.
+    """
 
 
 TUNING = PageRankTuning()
 
 
 def pagerank(request: PageRank) -> Ranks:
-    """Return the ranks after the last round, computed in the plan's numbering if there is one."""
+    """Return the ranks after the last round; internally, the plan's numbering is used if any."""
     plan = request.plan
     relabeled = None if plan is None or request.is_weighted else plan.relabeled
     rows, old = request.into, None
@@ -69,17 +72,17 @@ def pagerank(request: PageRank) -> Ranks:
         found = pull(rows, FullVector(n, carried), semiring, "vxm", None, hubs=hubs)
         if isinstance(found, BitmapVector):
             return found.present, found.values
-        return xp.zeros(n, bool), carried  # there is no edge
+        return xp.zeros(n, bool), carried  # the graph has no edges
 
     done, change = _settle(walk, request, gather, tuning)
     return Ranks(rank[relabeled.new] if relabeled else rank, done, change)
 
 
 def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -> tuple[int, float]:
-    """Run the rounds; return their number and the total change of the last one."""
+    """Run the rounds; return the number of rounds and the total change of ranks in the last one."""
     n, kept = request.share.size, request.share.dtype
     blocks = max(1, min(-(-n // tuning.block), tuning.most_blocks))
-    sums = xp.empty((2, blocks, 2), np.float64)  # sums of even and of odd rounds
+    sums = xp.empty((2, blocks, 2), np.float64)  # the sums of even rounds, then those of odd rounds
     start, settle = (
         load("pagerank.cu", "settle_ranks", NOTHING, kept, turn, constants=tuning) for turn in TURNS
     )
@@ -95,7 +98,10 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
 
 
 def _active_rows(relabeled: Relabeled) -> Csr:
-    """Return the rows that may have entries: one object per matrix, as `pull` caches facts."""
+    """Return the rows that may have entries.
+
+    The object is made once per matrix, because `pull` caches facts with it.
+    """
     a, active = relabeled.into, relabeled.active
 
     def make() -> Csr:
@@ -109,7 +115,7 @@ def _renumber(values: Array, old: Array | None) -> Array:
 
 
 def _values_and_step(values: Array, old: Array | None) -> tuple[Array, int]:
-    """Return the values and the step from one to the next."""
+    """Return the values and the step between them: 0 if all are equal, otherwise 1."""
     if is_iso(values):
         return values, 0
     return _renumber(values, old), 1

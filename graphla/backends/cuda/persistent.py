@@ -1,9 +1,9 @@
 """Run a whole traversal in one launch, wait for its end, and handle Ctrl-C.
 
-Kernels: those that include persistent.cuh. All blocks of such a launch must be on the card at the
-same time, so the grid has as many blocks as the card can hold. The host polls a word of its own
-memory that the kernel writes at its end. So the host handles an interrupt at once, and asks the
-kernel to stop. Waits: for the traversal.
+Kernels: those that include persistent.cuh. All blocks of such a launch must be resident on the card
+at the same time, so the grid has as many blocks as the card can hold. The host polls words of host
+memory that the kernel writes when it ends. So the host can handle an interrupt at once, and ask the
+kernel to stop. The host waits for the traversal.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ FINISHED, STOPPED, FAULT = enumeration("persistent.cuh", "Status")
 STOP, STATUS, RESULTS, WORDS = enumeration("persistent.cuh", "Host")
 LAUNCH = Struct("persistent.cuh", "Launch")
 
-NOT_READY = 600  # cudaErrorNotReady
+NOT_READY = 600  # the value of cudaErrorNotReady
 
 CONTROL = enumeration("persistent.cuh", "ControlShape").CONTROL_WORDS
-"""Number of words for the counters of a launch, including its tickets; all are zero at first."""
+"""Number of control words of a launch, which start at zero. The first one counts tickets."""
 
 
 @dataclass(frozen=True)
 class PersistentTuning:
-    """How launches wait, and how large they are."""
+    """How the host waits for launches, and the maximum size of a grid."""
 
     tickets: int = 0  # first value of the ticket counter, which wraps around at 2^32
     patience: int = 1 << 19  # clock ticks (a third of a ms) between two reads of the host's word
@@ -45,14 +45,14 @@ class PersistentTuning:
     launches: int = 128  # number of launches whose counters are zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
     nap: float = 20e-6  # seconds between two polls after `spin` seconds
-    check: float = 1e-3  # seconds between two checks whether the card has failed
+    check: float = 1e-3  # seconds between two checks of whether the card has failed
 
 
 TUNING = PersistentTuning()
 
 
 class _Words:
-    """Words of host memory in which a stream's launches report, one launch after another."""
+    """Words of host memory to which the launches of one stream report, one launch after another."""
 
     def __init__(self) -> None:
         self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS)
@@ -67,7 +67,7 @@ class _Words:
         self.launches = count(1)
 
     def control(self) -> np.uint64:
-        """Return the address of zeroed words in the card's memory, for one launch."""
+        """Return the device address of zeroed control words for one launch."""
         if not self.left:
             self.left = current(TUNING).launches
             self.zeros = xp.zeros((self.left, CONTROL), xp.uint64)
@@ -76,7 +76,7 @@ class _Words:
         tickets = current(TUNING).tickets
         if tickets:
             self.zeros[self.left, 0] = tickets << 32
-        return np.uint64(self.first + 8 * CONTROL * self.left)  # a slice would cost more
+        return np.uint64(self.first + 8 * CONTROL * self.left)  # faster than a slice
 
 
 class _Kept(local):
@@ -88,13 +88,13 @@ _kept = _Kept()
 
 
 class Refused(Exception):
-    """The card cannot run a cluster of the kernel's blocks."""
+    """The card cannot run the kernel's blocks in a cluster of this size."""
 
 
 def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: int = 1) -> int:
-    """Return the number of resident blocks of the card, at most `each` per multiprocessor.
+    """Return the number of blocks that can be resident, at most `each` per multiprocessor.
 
-    The card may hold fewer blocks in clusters; `run` finds out how many.
+    In clusters, fewer blocks may be resident; `run` finds out how many.
     """
     fit = kernel.resident(block, shared) if card().is_cooperative else 0
     if not fit:
@@ -121,13 +121,13 @@ def run(
 ) -> list[int]:
     """Launch a kernel and wait; return its status and the numbers that it reports.
 
-    With `as_struct` the first parameter of the kernel is a `Launch`; without it, the kernel takes
-    the five fields of `Launch` as its first parameters.
+    If `as_struct` is true, the first parameter of the kernel is a `Launch`. Otherwise the first
+    five parameters are the fields of `Launch`.
 
-    `blocks` is at most `grid(...)`, unless blocks do not wait for one another, or are one cluster
-    (which then is not `cooperative`). An interrupt stops the kernel and is raised again. With
-    clusters, as many blocks are launched as the card takes; `Refused` is raised if it takes none.
-    `meanwhile` is called between the launch and the wait.
+    `blocks` must be at most `grid(...)`, with two exceptions: the blocks do not wait for one
+    another, or they form one cluster (then set `cooperative` to False). An interrupt stops the
+    kernel and is raised again. With clusters, the launch has as many blocks as the card accepts;
+    `Refused` is raised if it accepts none. `meanwhile` is called between the launch and the wait.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -163,13 +163,13 @@ def run(
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1
-        stream.synchronize()  # a card that has failed raises here, too
+        stream.synchronize()  # raises an error if the card has failed
         raise
     return [view[k] & 0xFFFFFFFF for k in told]
 
 
 _taken: dict[tuple[Kernel, int], int] = {}
-"""Number of blocks in clusters that the card accepted, by kernel and bytes of shared memory."""
+"""Number of blocks that the card accepted in clusters, by kernel and bytes of shared memory."""
 
 
 def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:
@@ -183,10 +183,10 @@ def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared:
 def _launch_clusters(
     kernel: Kernel, blocks: int, cluster: int, block: int, *args: Any, shared: int
 ) -> None:
-    """Launch blocks in clusters, as many as the card accepts.
+    """Launch as many blocks in clusters as the card accepts.
 
-    The card holds fewer blocks in clusters than single blocks. CuPy has no function that returns
-    how many, but the card refuses a launch of too many blocks.
+    Fewer blocks can be resident in clusters than without. CuPy has no function that returns their
+    number, but a launch with too many blocks fails, so we try smaller grids until one succeeds.
     """
     taken = _taken.get((kernel, shared))
     for fewer in range(taken or blocks, 0, -cluster):
@@ -204,7 +204,7 @@ def _launch_clusters(
 
 
 def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
-    """Wait until all words have the number of the launch."""
+    """Wait until all words to be reported contain the number of the launch."""
     begin = time.perf_counter()
     asked, tuning = begin, current(TUNING)
     for k in told:

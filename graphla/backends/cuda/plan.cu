@@ -4,16 +4,15 @@
 // first.
 //
 // The class of a vertex is 32 minus the bit length of its degree. There are 32 classes; vertices
-// without edges have NO_CLASS. Vertices are numbered by (class, user's number), so within a class
-// the new numbers are in the order of the old ones. A row is ascending in the user's numbering. So
-// a stable partition of the row by class is ascending in the new numbering, and needs no sort. A
-// partition first counts the entries of each class: lane c of a warp holds the count, and then the
-// position, of class c. Five ballots, one per bit of a class, tell each lane which lanes hold each
-// class.
+// without edges have NO_CLASS. Vertices are ordered by class, and within a class by the user's
+// number. A row is ascending in the user's numbering. So a stable partition of the row by class is
+// ascending in the new numbering, and no sort is needed. To partition a row, a warp first counts
+// the entries of each class: lane c keeps the count of class c, and later the position of its next
+// entry. Five ballots, one per bit of a class, determine which lanes have an entry of each class.
 //
-// Warps take CHUNK vertices at a time, and whole rows, the longest first. A row with a very high
-// degree (see PlanTuning) is taken by a whole block, and each warp takes a part of it. No two
-// threads write the same element.
+// To count vertices, a warp takes CHUNK of them at a time. To partition rows, a warp takes whole
+// rows, the longest first. A row with a very high degree (see PlanTuning) is processed by a whole
+// block, of which each warp takes a part. No two threads write the same element.
 #include "choose.cuh"
 
 namespace graphla {
@@ -25,15 +24,15 @@ constexpr u32 NO_CLASS = 32;
 /// Returns the class of a degree, which is below 2^32; degree 0 has class 32.
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }
 
-/// Returns the entries of row v of `out` and, if it is not null, of `into`.
+/// Returns the number of entries in row v of `out` plus, if `into` is not null, in row v of `into`.
 template <class Offset>
 DEVICE i64 degree_of(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 v) {
   const i64 degree = i64(out[v + 1]) - i64(out[v]);
   return into == nullptr ? degree : degree + i64(into[v + 1]) - i64(into[v]);
 }
 
-/// The lanes that hold each class; a lane without an entry has NO_CLASS. Every lane of the warp
-/// must call this.
+/// Computes which lanes have an entry of each class. A lane without an entry passes NO_CLASS. Every
+/// lane of the warp must call this.
 struct Classes {
   u32 bits[CLASS_BITS], none;
   DEVICE explicit Classes(u32 mine) {
@@ -72,9 +71,9 @@ __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__r
 constexpr int CANDIDATES = 32, AT_ONCE = 4;
 
 /// Computes first[v] = the neighbor with the highest degree among the first CANDIDATES entries of
-/// row v, or -1 if the row is empty. Degrees are compared by class, and the first such neighbor
-/// wins. v itself is chosen only if there is no other candidate. If `classes` is null, first[v] is
-/// the first entry.
+/// row v, or -1 if the row is empty. Degrees are compared by class; among neighbors of the same
+/// class, the first one is chosen. v itself is chosen only if there is no other candidate. If
+/// `classes` is null, first[v] is the first entry.
 template <class Op, class Offset>
 __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const u8 *__restrict__ classes, i64 n, i32 *first) {
@@ -99,9 +98,9 @@ __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__r
   }
 }
 
-/// Computes the class of each vertex, and counts[class * chunks + chunk], the number of vertices of
-/// each class in each chunk; NO_CLASS is counted too. A degree is the length of a row of `out` and,
-/// if it is not null, of `into`.
+/// Computes the class of each vertex, and sets counts[class * chunks + chunk] to the number of
+/// vertices of each class in each chunk. NO_CLASS is counted too. The degree of a vertex is the
+/// length of its row of `out` plus, if `into` is not null, of its row of `into`.
 template <class Op, class Offset>
 __global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
                               i64 n, i64 chunks, u8 *classes, i64 *counts) {
@@ -124,8 +123,9 @@ __global__ void count_classes(const Offset *__restrict__ out, const Offset *__re
   }
 }
 
-/// Computes the new number of each vertex, the old number of each new one, and the sizes of the new
-/// rows: row r at [1 + r], after a 0. `ends` has the running sums of `counts`.
+/// Computes the new number of each vertex, the old number for each new number, and the lengths of
+/// the rows in the new order. Element 0 of the lengths is 0, and element 1 + r belongs to new row
+/// r. `ends` has the running sums of `counts`.
 template <class Op, class Offset>
 __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                 const u8 *__restrict__ classes, i64 n, i64 chunks,
@@ -159,9 +159,9 @@ __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__
   }
 }
 
-constexpr int TOGETHER = 4;  // entries that a lane loads at once
+constexpr int TOGETHER = 4;  // number of entries that a lane loads at the same time
 
-/// Returns how many of the entries have class lane(). The whole warp must call this.
+/// Returns the number of entries whose class equals lane(). The whole warp must call this.
 DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin,
                          i64 end) {
   i64 count = 0;
@@ -178,7 +178,8 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Writes the renumbered entries to the positions of their classes. The whole warp must call this.
+/// Writes the renumbered entries, grouped by class: lane c passes the position where class c
+/// begins. The whole warp must call this.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
                           i32 *placed) {
@@ -202,7 +203,8 @@ DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict_
   }
 }
 
-/// Writes rows first..last-1 of the new numbering, which are not long. One warp takes each row.
+/// Writes the short rows of the new numbering, from `first` to `last` - 1. One warp writes each
+/// row.
 template <class Op, class Offset>
 __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
@@ -218,7 +220,8 @@ __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__res
   }
 }
 
-/// Writes rows 0..last-1, which are long. One block takes each row, and its warps take parts of it.
+/// Writes the long rows of the new numbering, from 0 to `last` - 1. One block writes each row, and
+/// each warp of the block takes a part of it.
 template <class Op, class Offset>
 __global__ void relabel_long_rows(const Offset *__restrict__ indptr,
                                   const i32 *__restrict__ indices, const u8 *__restrict__ classes,

@@ -1,9 +1,10 @@
 """Plans: data about a matrix's pattern that speed up traversals. Kernels: plan.cu.
 
-A full plan takes about 16 bytes per vertex and 4 per entry, for each of the two formats (rows and
-columns). Making it takes 1.3 bytes per vertex more, and no sort.
+A full plan takes about 16 bytes per vertex and 4 per entry, in CSR as well as in CSC. Building it
+takes another 1.3 bytes per vertex temporarily, and no sort.
 
-Waits: a full plan waits once for the ends of the degree classes, and any plan once for its end.
+To build a full plan, the host waits once for the ends of the degree classes. For any plan, it waits
+once for the plan to be complete.
 """
 
 from __future__ import annotations
@@ -32,22 +33,22 @@ CLASSES = enumeration("plan.cu", "PlanShape").CLASSES
 class PlanTuning:
     """Costs and limits of plans, measured on an H200 (docs/decisions/010-plans.md)."""
 
-    start: float = 1.8e-4  # seconds of every full plan
-    per_vertex: float = 6.5e-10  # seconds of a full plan per vertex
-    per_entry: float = 1e-11  # seconds of a full plan per entry
+    start: float = 1.8e-4  # fixed cost of a full plan, in seconds
+    per_vertex: float = 6.5e-10  # cost of a full plan per vertex, in seconds
+    per_entry: float = 1e-11  # cost of a full plan per entry, in seconds
     most: float = 1.5  # maximum number of bytes in a plan per byte of its patterns
-    long: int = 12  # a whole block takes the row of a vertex if its degree has more bits than this
-    wide_block: int = 1024  # threads of a block that takes a long row
+    long: int = 12  # if a vertex's degree has more bits than this, a whole block processes its row
+    wide_block: int = 1024  # threads per block that processes a long row
 
 
 TUNING = PlanTuning()
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-    """Return the plan of a matrix, given by rows and by columns (one object if it is symmetric).
+    """Return the plan of a matrix in CSR and CSC (the same object twice if it is symmetric).
 
-    If `before` is given, a full plan reuses its light part. A light plan is returned instead of a
-    full one that would exceed its share of memory, or the memory of the device.
+    If `before` is given, a full plan reuses its light part. If a full plan would exceed its memory
+    limit or the free memory of the device, a light plan is returned instead.
     """
     light = _look_at(out, into) if before is None else before
     if not full or light.is_full or plan_cost(out, into) == inf:
@@ -55,20 +56,21 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     try:
         return _relabel_vertices(light, out, into)
     except MemoryError as error:
-        clear_frames(error.__traceback__)  # the frames hold memory of the device
+        clear_frames(error.__traceback__)  # the frames still refer to device memory
         return light
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return the estimated seconds of a full plan; infinite if it exceeds `PlanTuning.most`.
+    """Return the estimated seconds for building a full plan, or infinity if it would be too large.
 
-    A plan exceeds this if vertices have at most 7 edges on average (5 each way in a directed
-    graph). Such graphs are meshes and road networks, and a full plan does not speed them up.
+    A plan exceeds `PlanTuning.most` if vertices have at most 7 edges on average (5 in each
+    direction in a directed graph). Such graphs are meshes and road networks, and a full plan does
+    not speed them up.
     """
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
     forms = 1 if out is into else 2
-    # The plan of the transpose has its own `first`.
+    # `first` counts twice, because the plan of the transpose has its own.
     held = numbers + n // 8 + forms * (pattern + 2 * first)
     if not entries or held > current(TUNING).most * forms * pattern:
         return inf
@@ -77,7 +79,7 @@ def plan_cost(out: Csr, into: Csr) -> float:
 
 
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the plan of the transpose, given by rows and columns; only `first` differs."""
+    """Return the plan of the transpose of a matrix in CSR and CSC; only `first` is recomputed."""
     if out is into:
         return plan
     start = perf_counter()
@@ -116,7 +118,9 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 def _look_at(out: Csr, into: Csr) -> Plan:
     """Return the light plan, which is computed in two passes over the vertices."""
     for name in ("class_vertices", "pick_neighbors"):
-        load("plan.cu", name, NOTHING, out.indptr.dtype)  # compile before the clock starts
+        load(
+            "plan.cu", name, NOTHING, out.indptr.dtype
+        )  # compile the kernels before measuring time
     start = perf_counter()
     classes, idle = _classes(out, into)
     first = _first(into, out.nrows, classes)
@@ -124,7 +128,7 @@ def _look_at(out: Csr, into: Csr) -> Plan:
 
 
 def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the full plan: renumber the vertices, then renumber and partition every row."""
+    """Return the full plan: renumber the vertices, then renumber each row's entries by class."""
     kernels = _kernels(out.indptr.dtype)
     n, start = out.nrows, perf_counter()
     classes = xp.empty(n, np.uint8)
@@ -162,9 +166,9 @@ def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
 def _rename_form(
     kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
 ) -> Csr:
-    """Return the rows in the new order, with entries renumbered and ascending.
+    """Return the rows in the new order, with entries renumbered and in ascending order.
 
-    `sizes` is 0 followed by the sizes of the new rows; it becomes indptr.
+    `sizes` is 0 followed by the lengths of the new rows; the function turns it into indptr.
     """
     add_up_sizes(sizes)
     indices = xp.empty(a.nvals, np.int32)

@@ -1,34 +1,36 @@
 // Folds: s = x[0] (+) x[1] (+) ..., and w(i) = the fold of row i.
 //
 // The order of a fold depends only on the operands, never on the grid or on timing. So the result
-// has the same bits in every run. A warp folds each strip of STRIP entries, regardless of the rows
-// to which they belong, so the work is balanced for short and long rows. If a row continues after
-// the end of a strip, close_rows folds its parts in order.
+// is bitwise equal in every run. To balance the work for short and long rows, the entries are cut
+// into strips of STRIP entries, regardless of rows, and one warp folds each strip. If a row spans
+// several strips, close_rows combines the folds of its parts in order.
 #include "rows.cuh"
 
 namespace graphla {
 
 enum FoldShape {
-  STRIP = 512,      // entries that one warp folds
-  FOLD_BLOCK = 256  // threads of a block that folds one part
+  STRIP = 512,      // number of entries that one warp folds
+  FOLD_BLOCK = 256  // number of threads per block in a fold of one part
 };
-constexpr int AHEAD = 4;  // loads of a thread in flight, for values of at least 4 bytes
+// Number of values that a thread loads at the same time; more if a value has less than 4 bytes.
+constexpr int AHEAD = 4;
 constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
-constexpr int SHORT =
-    32;  // maximum length of a part of a row that one lane folds, in a strip of many rows
+// In a strip of many rows, one lane folds the part of a row up to this length.
+constexpr int SHORT = 32;
 constexpr int ROOM = STRIP + STRIP / WARP;  // elements in shared memory for the values of a strip
 
-/// Returns the fold over the warp, to lane 0.
+/// Folds the values of the lanes of a warp. Only lane 0 gets the result.
 template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
 #pragma unroll
   for (int delta = WARP / 2; delta; delta /= 2) z = Op::add(z, shuffle_down(z, delta));
   return z;
 }
 
-/// Returns the fold over the block, to every thread. `scratch` is shared memory for one Z per warp.
+/// Folds the values of the threads of a block; every thread gets the result. `scratch` is shared
+/// memory for one Z per warp.
 template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
   z = warp_fold<Op>(z);
-  __syncthreads();  // all threads have finished with scratch
+  __syncthreads();  // all threads have read the old contents of `scratch`
   if (lane() == 0) scratch[warp_in_block()] = z;
   __syncthreads();
   z = scratch[0];
@@ -48,8 +50,8 @@ template <class Op> DEVICE typename Op::Z fold_copies(typename Op::Z x, i64 n) {
 
 // --- all values -------------------------------------------------------------------------------
 
-/// parts[b] = the fold of values b * part .. (b + 1) * part - 1 or, with SOME, of the present
-/// values among them.
+/// Sets parts[b] to the fold of the values from b * part to (b + 1) * part - 1. If SOME, only the
+/// present values among them are folded.
 template <class Op, class Stored, bool SOME>
 __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
                                                          const bool *__restrict__ present,
@@ -83,7 +85,7 @@ __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
   if (threadIdx.x == 0) parts[blockIdx.x] = sum;
 }
 
-/// z = the fold of `count` copies of one value. One thread computes it.
+/// Sets *z to the fold of `count` copies of one value. One thread computes it.
 template <class Op, class Stored>
 __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z) {
   z[0] = fold_copies<Op>(convert<typename Op::Z>(value[0]), count);
@@ -107,15 +109,16 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// Records which rows have entries, for folds whose value is already known.
+/// Records which rows have entries. It is used if the values of the folds are already known.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Computes folds[i] without a pass over the entries. It is either any value of row i or, if all
-/// entries have the same value, the fold of one copy per entry of row i.
+/// Computes folds[i] without reading all entries. If the monoid is `any`, folds[i] is the first
+/// value of row i. Otherwise all entries have the same value, and it is folded as often as row i
+/// has entries.
 template <class Op, class Stored, int KEPT, class Offset>
 __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
                                   const Stored *values, typename Op::Z *folds, bool *present,
@@ -131,7 +134,7 @@ __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Returns the fold of entries begin..end - 1, to lane 0 of the warp.
+/// Folds the entries from `begin` to `end` - 1. Only lane 0 of the warp gets the result.
 template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i64 end) {
   typename Op::Z sum = Op::identity();
   for (i64 at = begin + lane(); at < end; at += AHEAD * WARP) {
@@ -145,8 +148,8 @@ template <class Op, class X> DEVICE typename Op::Z fold_strip(X x, i64 begin, i6
   return warp_fold<Op>(sum);
 }
 
-/// Returns, to every lane, the last row of a strip that ends at `end`; `first` is the strip's first
-/// row.
+/// Returns the last row of a strip that ends at `end`; every lane gets the result. `first` is the
+/// strip's first row.
 template <class Offset>
 DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 first, i64 end) {
   const i64 row = first + lane();
@@ -154,12 +157,13 @@ DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 f
   return ends ? first + __ffs(int(ends)) - 1 : warp_segment_of(indptr, nrows, end - 1);
 }
 
-/// Returns the position of value k of a strip in shared memory. One element stays free after every
+/// Returns the position of value k of a strip in shared memory. One element is unused after every
 /// 32 values, so that lanes that read rows of 32 values each read from different banks.
 DEVICE int place_of(int k) { return k + k / WARP; }
 
-/// Folds the parts of rows first..last that are in the strip begin..end - 1. One lane folds a short
-/// part, the warp folds a longer one. `held` is shared memory for ROOM values.
+/// Folds the parts of the rows `first` to `last` that are in the strip from `begin` to `end` - 1.
+/// One lane folds each short part, and the whole warp folds each longer one. `held` is shared
+/// memory for ROOM values.
 template <class Op, class X, class Offset>
 DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end,
                                i64 first, i64 last, typename Op::Z *held, typename Op::Z *folds,
@@ -205,8 +209,9 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
   }
 }
 
-/// Folds the entries strip by strip. folds[i] = the fold of row i's part in the strip in which the
-/// row ends. tails[strip] = the fold of the part of a row that continues after the strip.
+/// Folds the entries strip by strip. If row i ends in a strip, folds[i] is the fold of the row's
+/// entries in that strip. If the last row of a strip continues in the next strip, tails[strip] is
+/// the fold of the row's entries in this strip.
 template <class Op, class Stored, class Offset>
 __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
                             i64 count, typename Op::Z *folds, typename Op::Z *tails, bool *present,
@@ -228,7 +233,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    if (last - row_before < STRIP) {  // otherwise most rows of the strip are empty
+    if (last - row_before < STRIP) {  // if there are more rows, most of them are empty
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
       continue;
@@ -246,7 +251,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
         const i64 first = at + n * WARP, k = first + lane();
         if (first >= end) break;
         const i64 row = k < end ? row_among(indptr, row_before, last, k) : nrows;
-        // The first lane of the warp whose entry belongs to the row of this lane.
+        // `head` is the first lane of the warp whose entry is in the same row as this lane's entry.
         const i64 row_left = shuffle_up(row, 1);
         const u32 heads = __ballot_sync(ALL_LANES, lane() == 0 || row != row_left);
         const int head = WARP - 1 - __clz(int(heads & (~0u >> (WARP - 1 - lane()))));
@@ -268,9 +273,9 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Completes the rows that began in an earlier strip: folds[i] = the tails of the strips before its
-/// last one (+) folds[i]. One thread per strip completes the row that ends there; if a row has LONG
-/// or more tails, the whole block folds them.
+/// Completes the rows that began in an earlier strip: combines the tails of the row's earlier
+/// strips, in order, with folds[i]. One thread per strip completes the row that ends there; if a
+/// row has LONG or more tails, the whole block folds them.
 template <class Op, class Offset>
 __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr,
                                                          i64 nrows,
@@ -284,7 +289,7 @@ __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restric
   const i64 strips = (count + STRIP - 1) / STRIP;
   for (i64 begin = i64(blockIdx.x) * FOLD_BLOCK; begin < strips;
        begin += i64(gridDim.x) * FOLD_BLOCK) {
-    __syncthreads();  // the lists have been read
+    __syncthreads();  // all threads have read the lists
     if (threadIdx.x == 0) found[0] = 0;
     __syncthreads();
     const i64 strip = begin + threadIdx.x, at = strip * STRIP;

@@ -1,7 +1,7 @@
-"""Folds of all values and of rows, with the same bits in every run. Kernels: reduce.cu.
+"""Folds of all values and of rows, bitwise equal in every run. Kernels: reduce.cu.
 
-Waits: `reduce` once for the result, and for an iso bitmap also for its count. `reduce_rows` does
-not wait; its count stays on the device.
+In `reduce`, the host waits once for the result, and for an iso bitmap also for its count. In
+`reduce_rows` the host does not wait, because the count stays on the device.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ STRIP, FOLD_BLOCK = enumeration("reduce.cu", "FoldShape")
 
 @dataclass(frozen=True)
 class ReduceTuning:
-    """How the values of one fold are divided. This does not depend on the card, so that floats are
-    added in the same order everywhere.
+    """How the values of a fold are divided among blocks.
+
+    The division does not depend on the card, so that floats are added in the same order everywhere.
     """
 
     part: int = 1 << 13
-    """Number of values for which another block saves time: 32 per thread."""
+    """Number of values per block (32 per thread); with fewer, another block saves no time."""
     parts: int = 1024
-    """Maximum number of blocks. Together they read at least 8 MiB at a time."""
+    """Maximum number of blocks. Together they read at least 8 MiB per step."""
 
 
 TUNING = ReduceTuning()
@@ -116,7 +117,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
 def _fold_parts(
     values: Array, monoid: TypedMonoid, present: Array | None, parts: int, folds: Any
 ) -> int:
-    """Store the folds of up to `parts` parts, in order, and return their number."""
+    """Fold the values in up to `parts` parts, store the folds in order, and return their number."""
     count, some = values.size, present is not None
     part = -(-count // parts)
     parts = -(-count // part)
@@ -126,5 +127,5 @@ def _fold_parts(
 
 
 def _on_host(result: Array) -> Any:
-    """Return the one element of an array as a NumPy scalar. The host waits for it."""
+    """Return the only element of an array as a NumPy scalar. The host waits for it."""
     return xp.asnumpy(result)[0]

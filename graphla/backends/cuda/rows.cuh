@@ -1,27 +1,27 @@
-// The position of each entry: the row of an entry of a matrix, found tile by tile.
+// Finds the row of each entry of a matrix, tile by tile.
 //
 // A tile has STEPS entries per thread of the block. Two searches over indptr give the first and the
 // last row of a tile. Each row in between writes its number at its first entry, and a running
-// maximum copies the number to the entries after it. `row_among` instead searches those rows for
-// the row of a single entry.
+// maximum copies the number to the entries after it. `row_among` instead finds the row of a single
+// entry by a search among those rows.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS
 #include "collectives.cuh"
 
 namespace graphla {
 
-enum TileShape { STEPS = 4 };                     // entries of a tile per thread
+enum TileShape { STEPS = 4 };                     // number of entries of a tile per thread
 constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // maximum number of entries of a tile
 
-/// How the position (i, j) of entry k is found. DENSE: (k, 0). LISTED: (indices[k], 0). BY_ROWS: j
-/// is indices[k], and i is the row of a matrix that contains k.
+/// How the position (i, j) of entry k is found. DENSE: it is (k, 0). LISTED: it is (indices[k], 0).
+/// BY_ROWS: j is indices[k], and i is the row of the matrix that contains entry k.
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 
-/// Writes the rows of entries begin and end - 1 to span[0] and span[1]. Every thread of the block
-/// must call this.
+/// Writes the row of entry `begin` to span[0], and the row of entry `end` - 1 to span[1]. Every
+/// thread of the block must call this.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
-  __syncthreads();  // earlier reads of span are done
+  __syncthreads();  // all threads have read the old `span`
   const int warp = warp_in_block();
   if (warp < 2) {
     const i64 row = warp_segment_of(indptr, nrows, warp ? end - 1 : begin);
@@ -30,15 +30,16 @@ DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i
   __syncthreads();
 }
 
-/// Returns the row of entry k; the row is one of first..last.
+/// Returns the row of entry k, which must be one of the rows `first` to `last`.
 template <class Offset>
 DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64 k) {
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
 }
 
-/// Returns an array in shared memory. Its element k - begin is the row of entry k, minus span[0].
-/// Every thread of the block must call this. A tile has at most STEPS entries per thread, and
-/// begins at a multiple of STEPS * blockDim.x.
+/// Computes the rows of the entries from `begin` to `end` - 1. Returns an array in shared memory,
+/// whose element k - begin is the row of entry k relative to span[0]. Every thread of the block
+/// must call this. A tile has at most STEPS entries per thread, and begins at a multiple of STEPS *
+/// blockDim.x.
 template <class Offset>
 DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end,
                               i64 *span) {
@@ -54,7 +55,7 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   for (i64 row = first + 1 + threadIdx.x; row <= last; row += blockDim.x) {
     const i64 from = i64(indptr[row]);
     if (from < i64(indptr[row + 1]))
-      rows[from - begin] = i32(row - first);  // nonempty rows begin at different entries
+      rows[from - begin] = i32(row - first);  // no race: nonempty rows begin at different entries
   }
   __syncthreads();
   i32 found[STEPS];
@@ -73,8 +74,8 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   return rows;
 }
 
-/// Calls visit(k, i, j) for k = 0..limit - 1, and for all further k up to the end of the last tile.
-/// Whole warps call visit together; lane l gets a k with k mod 32 = l. (i, j) is the position of
+/// Calls visit(k, i, j) for k = 0 to `limit` - 1, and on to the end of the last tile. All lanes of
+/// a warp call visit together, and lane l gets a k with k mod 32 = l. (i, j) is the position of
 /// entry k, or (0, 0) if k >= count. i is 0 unless NEEDS_ROW. `span` is shared memory for two
 /// numbers.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>

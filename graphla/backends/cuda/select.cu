@@ -1,16 +1,16 @@
 // select and keep: flag entries, count the flags, and move the flagged entries together, in order.
 //
-// There are three launches. The first writes the flags as bits with a count per word (flags.cuh),
+// There are three launches. The first writes the flags as bits, with a count per word (flags.cuh),
 // the second scans the counts, and the third moves the entries. Before the third launch the host
 // waits for the number of set flags, in order to allocate the result. For a vector with few entries
-// one block does all three steps (`select_few`); the result is then allocated with room for all
+// one block does all three steps (`select_few`); the result is then allocated with space for all
 // entries.
 #include "flags.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Stores the given flags, one per entry, as bits.
+/// Packs the given flags, one per entry, into bits.
 template <class Op, class Stored, int KEPT>
 __global__ void flag_given(const Stored *flags, u32 *bits, i64 *counts, i64 words, i64 count) {
   const Values<bool, Stored, KEPT> flag(flags);
@@ -32,8 +32,8 @@ __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices
   });
 }
 
-/// Computes ends[w] = counts[0] + ... + counts[w]. Stores `ends` over `counts` and, if `narrow` is
-/// not null, also in `narrow`. Returns the sum of all counts. One block calls this.
+/// Computes the running sums counts[0] + ... + counts[w] with one block. Stores them over `counts`
+/// and, if `narrow` is not null, also in `narrow`. Returns the sum of all counts.
 DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   i64 before = 0;
   for (i64 begin = 0; begin < words; begin += blockDim.x) {
@@ -48,8 +48,8 @@ DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   return before;
 }
 
-/// Scans a few counts with one block; CuPy's scan has too much overhead for so few. Also stores the
-/// sum of all counts in *answer.
+/// Scans a small number of counts with one block, because CuPy's scan has too much overhead. Also
+/// stores the sum of all counts in *answer.
 template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
   SHARED(i64, scratch, WARP + 1);
   const i64 total = add_up(counts, words, narrow, scratch);
@@ -63,7 +63,7 @@ DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices,
                          Word *new_values) {
   const i64 tile = i64(blockDim.x) * STEPS;
   for (i64 begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
-    // All loads of a thread are in flight together; few loads at a time would be slow.
+    // A thread issues all its loads before it uses any of them, to hide their latency.
     i64 place[STEPS];
     i32 index[STEPS];
     Word value[STEPS];
@@ -92,9 +92,9 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
   put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-enum FewShape { FEW_WORDS = 128 };  // limit of flag words for one block
+enum FewShape { FEW_WORDS = 128 };  // maximum number of flag words for one block
 
-/// Keeps the entries of a vector where Op::call(x, i, 0, thunk) holds. One block does this. Stores
+/// Selects the entries of a vector for which Op::call(x, i, 0, thunk) holds, with one block. Stores
 /// their number in *answer. There must be fewer than FEW_WORDS * WARP entries.
 template <class Op, class Stored, int KEPT, class Word, bool HAS_VALUES>
 __global__ void select_few(const i32 *__restrict__ indices, const Stored *x_values,

@@ -1,7 +1,7 @@
 """Keep the flagged entries, in order: select and keep. Kernels: select.cu, flags.cuh.
 
-Waits: once for the number of flagged entries, in `keep` and `select`; a `select` from a vector of
-few entries does not wait.
+In `keep` and `select` the host waits once, for the number of flagged entries. It does not wait in a
+`select` from a vector with few entries.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def keep(a: Any, flags: Array) -> Any:
 
 
 def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
-    """Return the entries for which op(x, i, j, thunk) holds."""
+    """Return the entries for which op(x, i, j, thunk) is true."""
     if not a.nvals:
         return a
     x, stored, kept = read(a.values, op.reads_x)
@@ -83,7 +83,7 @@ def select(a: Any, op: TypedSelectOp, thunk: Any) -> Any:
 
 
 def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
-    """Select from a vector in one launch."""
+    """Select from a vector with few entries, in one launch."""
     x, stored, kept = read(v.values, op.reads_x)
     has_values, word = not is_iso(v.values), np.dtype(f"u{v.values.dtype.itemsize}")
     indices, new = xp.empty(v.nvals, np.int32), v.values
@@ -99,7 +99,7 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
 
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:
-    """Return memory for the `bits` and `ends` of flags.cuh, which a kernel fills."""
+    """Return uninitialized memory for the `bits` and `ends` of flags.cuh."""
     words = entries // WARP + 1
     return xp.empty(words, np.uint32), xp.empty(words, np.int64)
 
@@ -115,7 +115,7 @@ def scan_and_count(ends: Array) -> int:
 
 
 def scan_offsets(ends: Array) -> tuple[Array, int]:
-    """Replace the counts in `ends` by running sums; return them as an indptr, and the last."""
+    """Replace the counts in `ends` by running sums; return them as an indptr, and the total."""
     if ends.size > current(TUNING).one_block:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
@@ -139,7 +139,7 @@ def _scan(ends: Array, answer: Any, narrow: Any) -> None:
 
 
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
-    """Return the entries whose flags are in `bits`; `ends` has the counts of flags per word."""
+    """Return the entries whose flags are in `bits`; `ends` has their running counts per word."""
     count = scan_and_count(ends)
     if count == a.nvals:
         return a

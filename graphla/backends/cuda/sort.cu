@@ -1,4 +1,4 @@
-// Stable merge sort, by any comparison, of the entries of a vector or of each row of a matrix.
+// Stable merge sort by any comparison. It sorts the entries of a vector or of each row of a matrix.
 //
 // 1. Tiles: each thread sorts its few keys; then runs of doubling length are merged in shared
 //    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges this
@@ -6,14 +6,16 @@
 // 2. Rows of several tiles: sorted tiles are merged in the same way, level by level, between two
 //    buffers. A block writes one tile of the result from parts of two runs; two of its warps find
 //    these parts.
-// A key is stored with its original position: in step 1 its position in the tile as 16 bits, then
-// its position among all entries as a Place.
+// Each key is stored with its original position: in step 1 its position in the tile, as 16 bits;
+// after that its position among all entries, as a Place.
 //
-// The comparison may be any function. All loops run over sizes, and searches stay inside their
-// runs. Each thread reads as many entries as it writes, so a merge is a permutation of its runs if
-// each part ends where the next begins. A strict weak order guarantees that: there is exactly one
-// merge path, and all searches find it. If a part ends elsewhere, the comparison contradicts
-// itself. Then the tile keeps its original order; in a merge of tiles, all entries do.
+// The comparison may be any function, even one that is not an order. All loops run over sizes, and
+// searches stay inside their runs, so memory accesses stay in bounds. Each thread reads as many
+// entries as it writes. So a merge is a permutation of its runs if each part ends where the next
+// part begins. With a strict weak order this always holds: there is exactly one merge path, and all
+// searches find it. If a part ends elsewhere, the comparison contradicts itself. Then the tile
+// keeps its original order; if this happens in a merge of tiles, all entries keep their original
+// order.
 //
 // N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
 // (2009); the merges are those of merge_path.cuh.
@@ -21,8 +23,8 @@
 
 namespace graphla {
 
-/// rows[k] = the row at seam k, for k = 0..tiles; levels = the maximum number of merges that a row
-/// needs.
+/// Sets rows[k] to the row at seam k, for k from 0 to `tiles`, and *levels to the maximum number of
+/// merges that a row needs.
 template <class Op, class Offset, int TILE, int STRIDE>
 __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles,
                            i32 *rows, i64 *levels) {
@@ -34,7 +36,8 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
   }
 }
 
-/// Sorts the ITEMS keys of each thread in registers. They begin at position `mine` of the tile.
+/// Sorts the ITEMS keys that each thread holds in registers. They begin at position `mine` of the
+/// tile.
 template <class Op, int ITEMS>
 DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 heads,
                      typename Op::X (&key)[ITEMS], int (&at)[ITEMS]) {
@@ -46,14 +49,16 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   sort_held<Op>(key, at, heads);
 #pragma unroll
   for (int n = 0; n < ITEMS; n++) {
-    if (mine + n >= size) continue;  // until the next barrier only this thread uses these elements
+    // No barrier is needed: until the next barrier, only this thread uses these elements.
+    if (mine + n >= size) continue;
     keys[mine + n] = key[n];
     order[mine + n] = u16(at[n]);
   }
 }
 
-/// Sorts the entries of each tile within their rows, together with their positions. Entries of a
-/// row that needs merges go into the buffer that its first merge reads. Each block sorts one tile.
+/// Sorts the entries of each tile within their rows, together with their positions. Each block
+/// sorts one tile. If a row needs merges, its entries are written to the buffer that the first
+/// merge reads.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
@@ -127,8 +132,8 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
 }
 
 /// Runs one level of merges, for the rows that still need it. Each block writes one tile of the
-/// result. It writes the tile's part of the row at the left seam and, if another row is at the
-/// right seam, the tile's part of that row. The two blocks at a seam find the same point of the
+/// result: the tile's part of the row at the left seam and, if a different row is at the right
+/// seam, the tile's part of that row. The two blocks next to a seam find the same point of the
 /// merge path, because they compare the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
@@ -153,7 +158,7 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    __syncthreads();  // all threads have read shared memory for the other row
+    __syncthreads();  // all threads are done with the other row's data in shared memory
     const int warp = warp_in_block();
     if (warp < 2) {
       const i64 split =
@@ -193,7 +198,8 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
   }
 }
 
-/// If merges of tiles contradicted each other, restores the original order of all entries.
+/// Restores the original order of all entries if a merge of tiles found that the comparison
+/// contradicts itself.
 template <class Op, class Place>
 __global__ void leave_as_they_came(const i64 *__restrict__ contradicted,
                                    const typename Op::X *__restrict__ given, i64 count,

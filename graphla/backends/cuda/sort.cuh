@@ -1,12 +1,12 @@
-// The base of the merge sort: how entries are distributed over tiles, and how one tile is sorted in
-// shared memory.
+// Definitions for the merge sort: how entries are distributed over tiles, and how one tile is
+// sorted in shared memory.
 //
-// A tile holds at most TILE entries. Seam k between two tiles is at entry k * STRIDE by default.
-// For a vector STRIDE is TILE, and all entries are one row. For a matrix STRIDE is smaller than
-// TILE: a seam inside a row moves to the end of that row if the end is within TILE - STRIDE
-// entries. So no row of at most TILE - STRIDE entries is ever cut, and a tile sorts many whole
-// rows. A row that is cut has its own merges, over its own tiles: after `level` merges, 2^level of
-// its tiles are one sorted run.
+// A tile holds at most TILE entries. Seam k is the boundary before tile k; by default it is at
+// entry k * STRIDE. For a vector STRIDE is TILE, and all entries are one row. For a matrix STRIDE
+// is smaller than TILE: a seam inside a row moves to the end of that row if the end is within TILE
+// - STRIDE entries. So a row with at most TILE - STRIDE entries is never cut, and a tile sorts many
+// whole rows. A row that is cut has its own merges, over its own tiles: after `level` merges, every
+// 2^level of its tiles form one sorted run.
 #ifndef GRAPHLA_SORT
 #define GRAPHLA_SORT
 #include "merge_path.cuh"
@@ -14,7 +14,7 @@
 
 namespace graphla {
 
-/// A row: its entries begin..end - 1, which are in the tiles first..last.
+/// A row with the entries from `begin` to `end` - 1, which are in the tiles `first` to `last`.
 template <int TILE, int STRIDE> struct Row {
   static_assert(2 * STRIDE >= TILE && STRIDE <= TILE, "a seam would move beyond the next");
   i64 begin, end, first, last;
@@ -25,15 +25,15 @@ template <int TILE, int STRIDE> struct Row {
   }
   /// Returns whether seam k cuts this row in two.
   DEVICE bool is_cut_at(i64 k) const { return first < k && k <= last; }
-  /// Returns where the row's entries in tile k begin, or the end of the row if k is after its last
+  /// Returns where the row's entries in tile k begin. Returns `end` if k is after the row's last
   /// tile.
   DEVICE i64 part(i64 k) const { return k <= first ? begin : k <= last ? k * STRIDE : end; }
   /// Returns the number of merges that the row needs.
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// The row at each seam. A matrix has `indptr`, and rows[k] is the row at seam k. For a vector both
-/// are null.
+/// The row at each seam of a matrix with the given `indptr`: rows[k] is the row at seam k. Both
+/// arrays are null for a vector.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;
@@ -45,15 +45,16 @@ template <int TILE, int STRIDE, class Offset> struct Seams {
     if constexpr (!HAS_ROWS) return Row(0, count);
     else return Row(i64(indptr[rows[k]]), i64(indptr[rows[k] + 1]));
   }
-  /// Returns the position of seam k; `row` is the row at the seam.
+  /// Returns the position of seam k, given the row at that seam.
   DEVICE i64 place(i64 k, const Row &row) const {
     if (k * STRIDE >= count) return count;
     return row.first < k && row.last < k ? row.end : k * STRIDE;
   }
 };
 
-/// The part of a merge that tile k computes: entries from..to - 1 of the merge of the runs
-/// base..seam - 1 and seam..stop - 1 of one row.
+/// The part of a merge that tile k computes. The merged runs are the entries from `base` to `seam`
+/// - 1 and from `seam` to `stop` - 1 of one row; the part is the entries from `from` to `to` - 1 of
+/// the result.
 struct Merge {
   i64 base, seam, stop, from, to;
   template <class Row> DEVICE Merge(const Row &row, i64 k, int level) {
@@ -74,10 +75,10 @@ struct Span {
   u16 begin, end;
 };
 
-/// Finds the rows in a tile of `size` entries from `begin` on. Returns one bit for each of the
-/// ITEMS positions of this thread. The bit is set if the key there must not be exchanged with the
-/// key before it, because another row begins there or because there is no entry. Stores the row at
-/// the thread's first position in spans[thread].
+/// Finds the rows in a tile of `size` entries that begins at entry `begin`. Returns one bit for
+/// each of the ITEMS positions of this thread. The bit is set if the key there must not be swapped
+/// with the key before it, because another row begins there or because there is no entry. Stores
+/// the row at the thread's first position in spans[thread].
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   const int mine = int(threadIdx.x) * ITEMS;
@@ -124,16 +125,17 @@ DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
   }
 }
 
-/// A barrier of at least the 2 * width threads that merge two runs.
+/// A barrier for at least the 2 * width threads that merge two runs.
 DEVICE void sync_pairs(int width) {
   if (2 * width <= WARP) __syncwarp();
   else __syncthreads();
 }
 
-/// Returns whether the next thread's part of the merge does not begin at i, where this thread's
-/// part ended. This happens only if the comparison is not an order. `next` says whether there is a
-/// next part. `start` is where this thread's part began, and starts[warp] is where the part of the
-/// warp's first lane began; a barrier must separate the store to `starts` from this call.
+/// Returns whether the parts of this thread and the next thread do not fit together: this thread's
+/// part of the merge ended at i, but the next part begins elsewhere. This happens only if the
+/// comparison is not an order. `next` says whether there is a next part. `start` is where this
+/// thread's part began, and starts[warp] is where the part of the warp's first lane began; a
+/// barrier must separate the store to `starts` from this call.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

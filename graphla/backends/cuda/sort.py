@@ -1,7 +1,7 @@
 """A stable merge sort of entries by any comparison. Kernels: sort.cu.
 
-Waits: for a matrix of more than one tile, once, for the number of merges that its longest row
-needs.
+For a matrix with more than one tile, the host waits once, for the number of merges that its longest
+row needs.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from semirings.operators import TypedBinaryOp
 class SortTuning:
     """The size of a tile, and how tiles are used.
 
-    On an H200, sorting 2^24 FP32 values takes 1.74 ms with 17 keys per thread, 1.92 with 15 and
-    1.99 with 11; with 128 threads it takes 1.84 ms, with 512 2.14.
+    On an H200, sorting 2^24 FP32 values takes 1.74 ms with 17 keys per thread, 1.92 ms with 15 and
+    1.99 ms with 11. With 128 threads it takes 1.84 ms, and with 512 threads 2.14 ms.
     """
 
     threads: int = 256
@@ -33,14 +33,14 @@ class SortTuning:
     items: int = 17
     """Keys of at most 4 bytes per thread: odd, so that threads access different memory banks."""
     wide_items: int = 11
-    """Keys of 8 bytes per thread; odd for the same reason."""
+    """Number of 8-byte keys per thread; odd for the same reason."""
     checked: int = 64
-    """Entries per thread of the last kernel, which almost never has work to do."""
+    """Entries per thread of the last kernel, which rarely has anything to do."""
     slack: int = 8
     """A matrix tile reserves tile / slack positions for the end of a row that would be cut."""
 
     def tile_shape(self, dtype: np.dtype[Any]) -> tuple[int, int]:
-        """Return the threads of a tile, and the keys of this dtype per thread."""
+        """Return the number of threads per tile, and of keys of this dtype per thread."""
         return self.threads, self.items if dtype.itemsize <= 4 else self.wide_items
 
 

@@ -7,17 +7,17 @@
 
 namespace graphla {
 
-/// The maximum number of terms of a row in each bin of rows with few terms. It grows by a factor of
-/// four from bin to bin.
+/// The maximum number of terms of a row, for each bin of rows with few terms. It grows by a factor
+/// of four from bin to bin.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
-/// Which entries of the product a mask drops: none (NO_MASK), or those in the pattern of the mask
-/// (OUTSIDE).
+/// Which entries of the product are dropped. NO_MASK: none. OUTSIDE: those at positions that the
+/// mask lists.
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 
 // --- hash tables ------------------------------------------------------------------------------
-// A table has 2^bits slots for keys >= 0; a free slot holds FREE. Probing is linear. A search for a
-// missing key ends only at a free slot, so a table must have a free slot when it is searched.
+// Marks a free slot. A hash table has 2^bits slots for keys >= 0, with linear probing. A search for
+// a missing key ends only at a free slot, so a table must have a free slot when it is searched.
 
 constexpr i32 FREE = -1;
 
@@ -63,8 +63,8 @@ DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
 
 // --- sums -------------------------------------------------------------------------------------
 
-/// Adds a term to a sum. `found` says whether the sum already has a term. Under the monoid `any`
-/// the sum keeps its first term.
+/// Adds a term to a sum. `found` says whether the sum already has a term. With the monoid `any`,
+/// the sum remains its first term.
 template <class Op>
 DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typename Op::Y y, i64 i,
                      i64 k, i64 j) {
@@ -76,15 +76,15 @@ DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typenam
   found = true;
 }
 
-/// Returns whether further terms cannot change a sum.
+/// Returns whether the sum can no longer change.
 template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   if constexpr (Op::IS_ANY) return found;
   else if constexpr (Op::HAS_TERMINAL) return found && sum == Op::terminal();
   else return false;
 }
 
-/// Adds up the sums of each group of `width` lanes. `found` is false in a lane without a sum. Every
-/// lane of the warp must call this; each lane gets the result of its group.
+/// Adds up the sums of each group of `width` lanes, and gives the result to all lanes of the group.
+/// `found` is false in a lane without a sum. Every lane of the warp must call this.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -97,7 +97,7 @@ template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int 
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// Rows of C: the start of each row, its columns, and their values.
+/// Rows of C: where each row begins, and the columns and values of the entries.
 template <class Offset, class Z> struct Made {
   const Offset *indptr;
   i32 *indices;
@@ -130,9 +130,9 @@ template <int LANES> struct Group {
   int mine;  // number of the lane in the group
   int base;  // first lane of the group in the warp
   DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES) {}
-  /// Returns one bit per lane of the group, from bit 0 on. A bit is set if its lane passes true.
+  /// Returns the votes of the group's lanes: bit l is set if lane l of the group passes true.
   DEVICE u32 ballot(bool yes) const { return (__ballot_sync(ALL_LANES, yes) >> base) & ONES; }
-  /// Returns the x that lane `from` of the group passes.
+  /// Returns the argument x of lane `from` of the group.
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 
@@ -141,12 +141,13 @@ struct Nothing {
   DEVICE i32 operator[](i64) const { return 0; }
 };
 
-constexpr int AHEAD = 4;  // rows of B whose first columns are loaded before they are visited
+constexpr int AHEAD = 4;  // number of rows of B whose first entries are loaded ahead
 
 /// Calls visit(k, x, j, y) for each term of row i of the product A B, in the order of k. The lanes
-/// of a group read one row of B at a time, one entry per lane, and then synchronize. narrow(from,
-/// to) may restrict the entries of a row of B that are read. The loads for AHEAD rows of B overlap.
-/// All lanes of the warp must call this; `is_there` says whether the group has a row.
+/// of a group read one row of B after the other, one entry per lane, and synchronize after each
+/// row. narrow(from, to) may restrict the range of entries that are read from a row of B. The loads
+/// for AHEAD rows of B overlap. All lanes of the warp must call this; `is_there` says whether the
+/// group has a row.
 template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
 DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b,
                       const Y &y_values, i64 i, bool is_there, Narrow narrow, Visit visit) {

@@ -1,7 +1,7 @@
 """C⟨mask⟩ = A ⊕.⊗ B: matrix-matrix products over any semiring.
 
-Under a mask, `spgemm_masked` computes the entries of C at the mask's positions. Without a mask, or
-under its complement, this module computes C row by row.
+With a mask, `spgemm_masked` computes the entries of C at the mask's positions. Without a mask, or
+with a complemented mask, this module computes C row by row.
 
 Kernels: spgemm_hash.cu, spgemm_dense.cu, spgemm_expand_sort.cu, spgemm_plan.cu.
 
@@ -14,9 +14,9 @@ computed. Two kinds of rows are computed earlier, in scratch memory whose size h
 rows with few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
 terms. Terms are always added in the order of k.
 
-Waits: for the number of rows in each list; for the number of entries of C; if rows are sorted, once
-for the ends of the batches, and for the number of runs of each batch. `spgemm_masked` lists the
-waits of a masked product.
+The host waits for the number of rows in each list, and for the number of entries of C. If rows are
+sorted, it also waits once for the ends of the batches, and for the number of runs in each batch.
+`spgemm_masked` lists the waits of a masked product.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ class SpgemmTuning:
     tile_warps: int = 4
     """Number of warps per block; each warp computes one tile."""
     span: int = 8
-    """Number of tiles that a warp counts at a time."""
+    """Number of tiles that a warp counts per step."""
     scratch: int = 1 << 30
     """Bytes of scratch memory for rows with few terms that are computed before their sizes are
     known."""
     few_rows: int = 1 << 12
     """If A has at most this many rows, the last block that counts terms also lists the rows."""
     sorted: int = 1 << 26
-    """Number of terms that are sorted at a time; they take at most 2.5 GB of scratch memory."""
+    """Number of terms that are sorted in one batch; they take at most 2.5 GB of scratch memory."""
 
 
 TUNING = SpgemmTuning()
@@ -90,7 +90,7 @@ def mxm(
 ) -> Csr | None:
     """C⟨mask⟩ = A ⊕.⊗ B.
 
-    Return None if B is stored by columns only, and the product needs it by rows.
+    Return None if the product reads the rows of B, but only the columns of B are stored.
     """
     ncols = bt.nrows if b is None else b.ncols  # pyright: ignore[reportOptionalMemberAccess]
     dtype = semiring.monoid.type.np_type
@@ -107,7 +107,7 @@ def mxm(
 
 
 class _Operands(NamedTuple):
-    """A, B, the pattern of a complemented mask or None, and the arguments that describe them."""
+    """A, B, the pattern of a complemented mask (or None), and the kernel arguments for them."""
 
     a: Csr
     b: Csr
@@ -148,7 +148,7 @@ def _made(c: tuple[Any, ...]) -> Packed:
 
 
 def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr:
-    """Return A ⊕.⊗ B without the positions that `outside` lists."""
+    """Return A ⊕.⊗ B row by row, without entries at positions that `outside` lists."""
     terms = terms_of(a, b, semiring)
     operands = _Operands(a, b, outside, terms)
     tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
@@ -197,8 +197,8 @@ class _Lists(NamedTuple):
 def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
     """Assign each row to a bin by its number of terms, and list the rows of each bin.
 
-    `of_rows` must be zero. It has room for the number of terms of each row, which the kernel stores
-    there, followed by 12 counts and a ticket counter.
+    `of_rows` must initially be zero. The kernel stores the number of terms of each row there,
+    followed by 12 counts and a ticket counter.
     """
     tuning, nrows = current(TUNING), a.nrows
     room, answer = min(nrows, a.nvals), next_answer()
@@ -265,8 +265,8 @@ def _make_few(
 ) -> None:
     """Compute the listed rows into the arrays `c`.
 
-    If `c` contains an indptr, that array gives the begin of each row. Otherwise each row has room
-    for `room` entries, and its size is stored in `sizes`.
+    If `c` contains an indptr, it gives the position at which each row begins. Otherwise each row
+    has space for `room` entries, and its size is stored in `sizes`.
     """
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)
@@ -350,7 +350,7 @@ def _make_tiles(
 
 
 class _Runs(NamedTuple):
-    """Entries of some rows of C in increasing order of their keys, with their values.
+    """The entries of some rows of C with their values, in increasing order of their keys.
 
     The key is k * 2^bits + column, where k is the position of the row in the list.
     """

@@ -4,15 +4,15 @@
 // A warp computes one tile of one listed row. Its lanes find the parts of 32 rows of B that belong
 // to the tile, then read these parts one after the other, in the order of k. The columns of a part
 // differ, so only one lane adds to the sum of a column, without atomics and always in the same
-// order. A bitmap records which columns have a sum, and gives them in order. A first launch counts
-// the columns of each tile, SPAN tiles at a time. With OUTSIDE, the kernels clear the bits of the
+// order. A bitmap records which columns have a sum, and yields them in order. A first launch counts
+// the columns of each tile, SPAN tiles per step. With OUTSIDE, the kernels clear the bits of the
 // columns that the mask lists.
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
-constexpr int SPAN = SpgemmTuning::span;  // tiles that a warp counts at a time
+constexpr int SPAN = SpgemmTuning::span;  // number of tiles that a warp counts per step
 
 /// Restricts the range from..to - 1 of entries of a sorted row of B to the columns begin..end - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
@@ -36,7 +36,7 @@ DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bi
   }
 }
 
-/// Adds the number of columns of row i to sizes[i], which must be zero at first. Sets of_tiles[row
+/// Adds the number of columns of row i to sizes[i], which must initially be zero. Sets of_tiles[row
 /// * tiles + tile] to the number of columns in each tile.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
   }
 }
 
-/// Writes row i of C, beginning at indptr[i]. ends[row * tiles + tile] is the running sum of
-/// `of_tiles`, including that tile.
+/// Writes row i of C at position indptr[i]. ends[row * tiles + tile] is the running sum of
+/// `of_tiles` up to and including that tile.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)

@@ -1,14 +1,14 @@
-// Masked products as dot products: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
-// j)) is the dot product of row i of A and row j of Bt (column j of B).
+// Masked products as dot products: for each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
+// j)), the dot product of row i of A and row j of Bt (column j of B).
 //
-// A warp processes tiles of entries of the pattern. For each row i in its tile it hashes row i of A
-// in shared memory, and looks up the entries of each row j of Bt in this table. If row j is much
-// longer than row i, the warp searches row j for the entries of row i instead. Eight lanes read a
-// short row, the whole warp reads a long one. Row i is hashed only if it fills at most half of the
-// table; otherwise it is searched. All elements of `present` must be false at first. z is written
-// where there is a term, unless all sums are known to be equal (HAS_VALUES is false). Each lane
-// adds its terms, then the lanes add their sums, so the order of the terms depends only on the
-// operands.
+// A warp processes tiles of entries of the pattern. For each row i in its tile it builds a hash
+// table of row i of A in shared memory, and looks up the entries of each row j of Bt in this table.
+// If row j is much longer than row i, the warp searches row j for the entries of row i instead.
+// Eight lanes read a short row, and the whole warp reads a long one. If row i would fill more than
+// half of the table, it is not hashed, and lookups search row i itself. All elements of `present`
+// must initially be false. z is written where there is a term, unless all sums are known to be
+// equal (HAS_VALUES is false). Each lane adds its terms, and then the lanes add their sums, so the
+// order of the terms depends only on the operands.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -18,7 +18,7 @@ constexpr int GROUP = 8;        // number of lanes that read a short row
 constexpr i32 SHORT_LIST = 64;  // a row with at most this many entries is short
 constexpr i32 SKEW = 4;         // row j is searched if it is more than SKEW times as long as row i
 
-/// One operand of a product: rows of (k, value).
+/// One operand of a product. Each row is a list of (k, value) pairs.
 template <class Offset, class In, class Stored, int KEPT> struct Side {
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
@@ -29,8 +29,8 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
   DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
 };
 
-/// Row i of A, in which k is looked up: a hash table with 2^bits slots, or the sorted row if bits
-/// is 0.
+/// Row i of A, prepared for lookups of k: a hash table with 2^bits slots, or the sorted row itself
+/// if `bits` is 0.
 struct Sought {
   const i32 *table;
   const u16 *places;  // the position of each key in the row
@@ -39,7 +39,8 @@ struct Sought {
   int bits;
 };
 
-/// Adds the terms of one dot product that belong to lane `mine` of a group of `width` lanes.
+/// Adds up one lane's share of a dot product. `mine` is the lane's number in a group of `width`
+/// lanes.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
 DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
                 bool searches, int mine, int width, typename Op::Z &sum, bool &found) {
@@ -74,7 +75,7 @@ DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   Sought row{table, places, a.begin(i), a.count(i), 0};
   if (row.count > (1 << (BITS - 1))) return row;
   row.bits = bits_for(i64(4) * row.count, 5, BITS);
-  __syncwarp();  // all lanes have finished with the previous row
+  __syncwarp();  // all lanes are done with the previous row
   for (int slot = lane(); slot < (1 << row.bits); slot += WARP) table[slot] = FREE;
   __syncwarp();
   for (i32 t = lane(); t < row.count; t += WARP) {

@@ -11,8 +11,8 @@ namespace graphla {
 
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
-/// Writes the keys and terms of each listed row, from position starts[row] - starts[0] on. Each
-/// block expands one row at a time.
+/// Writes the keys and terms of each listed row, beginning at position starts[row] - starts[0].
+/// Each block expands one row at a time.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
 __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
@@ -56,7 +56,7 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
   }
 }
 
-/// is_first[t] = whether a run of keys other than NOWHERE begins at key t.
+/// Sets is_first[t] to whether a run of keys other than NOWHERE begins at position t.
 template <class Op>
 __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restrict__ is_first) {
   for (i64 t = thread_in_grid(); t < count; t += threads_in_grid())
@@ -64,7 +64,7 @@ __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restri
 }
 
 /// Writes the key of each run, and the sum of its terms[order[t]]. ends[t] is the running sum of
-/// `is_first`, including is_first[t]. Adds 1 to sizes[listed[row]] for each run.
+/// `is_first` up to and including t. Adds 1 to sizes[listed[row]] for each run.
 template <class Op, bool HAS_VALUES>
 __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
                          const typename Op::Z *__restrict__ terms, i64 count,
@@ -87,7 +87,7 @@ __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ o
   }
 }
 
-/// Writes the column and the sum of each run into its row of C.
+/// Writes each run's column and sum to the run's row of C.
 template <class Op, class Z, class OffsetC, bool HAS_VALUES>
 __global__ void place_runs(const i64 *__restrict__ keys, const Z *__restrict__ sums, i64 count,
                            const i32 *__restrict__ listed, int column_bits, Made<OffsetC, Z> c) {

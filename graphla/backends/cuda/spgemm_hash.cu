@@ -3,18 +3,19 @@
 // A group of GROUP lanes computes one of the listed rows. For each entry (i, k) of A, in the order
 // of k, the lanes read the entries of row k of B. The columns of one row of B differ, so only one
 // lane adds to the sum of a column, without atomics. Terms are always added in the order of k. If
-// scratch memory has room for the largest possible result (`room` columns per row), each row is
-// computed once in scratch memory, and moved to C when all sizes are known. Otherwise the columns
-// of each row are counted first, and then computed in their final positions in C. With OUTSIDE, the
-// columns that the mask lists in a row are dropped. The 2^BITS slots of a table have room for all
-// terms of a listed row, and at least a quarter of the slots stays free. Each table has GROUP words
-// of padding, so that groups in lockstep access different banks.
+// the largest possible result (`room` columns per row) fits in scratch memory, each row is computed
+// once in scratch memory, and moved to C when all sizes are known. Otherwise the columns of each
+// row are counted first, and then computed in their final positions in C. With OUTSIDE, the columns
+// that the mask lists in a row are dropped. A table has 2^BITS slots, of which the terms of a
+// listed row fill at most three quarters. Each table has GROUP words of padding, so that groups in
+// lockstep access different banks.
 #include "spgemm.cuh"
 
 namespace graphla {
 
-constexpr int FEW_PLACES = SpgemmTuning::places;  // number of slots in all tables of a block
-constexpr int RANKED_BITS = 7;  // up to 2^7 slots, a column's rank is the number of smaller columns
+constexpr int FEW_PLACES = SpgemmTuning::places;  // total number of slots in the tables of a block
+// With up to 2^RANKED_BITS slots, a column's position is found by counting the smaller columns.
+constexpr int RANKED_BITS = 7;
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
 template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
@@ -22,7 +23,7 @@ template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) +
 
 /// Frees all slots of a table.
 template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
-  u64 *pairs = (u64 *)table;  // clears two slots at a time
+  u64 *pairs = (u64 *)table;  // as 8-byte words, to clear two slots per store
   for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
   __syncwarp();
 }
@@ -32,11 +33,11 @@ struct Whole {
   DEVICE void operator()(i64 &, i64 &) const {}
 };
 
-/// sizes[i] = the number of columns of row i of C that the mask allows.
+/// Sets sizes[i] to the number of columns of row i of C that the mask allows.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
 __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
                           Csr<OffsetM> outside, i64 *__restrict__ sizes) {
-  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // per warp
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // ROWS: rows per warp
   SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
   i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
@@ -59,7 +60,7 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA
   }
 }
 
-/// Moves the keys that `may_stay` allows to the front of the table, with their sums. Returns the
+/// Moves the keys that `may_stay` accepts to the front of the table, with their sums. Returns the
 /// number of these keys.
 template <int BITS, bool HAS_VALUES, class Z, class MayStay>
 DEVICE int gather_taken(i32 *table, Z *sums, MayStay may_stay) {
@@ -109,7 +110,7 @@ template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, i
   }
 }
 
-/// Writes the listed columns with their sums, in order, from position `first` on.
+/// Writes the listed columns with their sums, in order, beginning at position `first`.
 template <int BITS, int GROUP, bool HAS_VALUES, class Z>
 DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums,
                          const i32 *columns, int taken, i64 first, i32 *__restrict__ indices,
@@ -124,9 +125,9 @@ DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *s
   }
 }
 
-/// Computes the columns of row i of C, in order, and their sums. Writes them either from indptr[i]
-/// on, or to scratch memory with room for `room` entries per listed row; in the second case
-/// sizes[i] gets their number.
+/// Computes the columns of row i of C in order, and their sums. If C is allocated, writes them at
+/// position indptr[i]. Otherwise writes them to scratch memory, with space for `room` entries per
+/// listed row, and their number to sizes[i].
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
 __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a,
@@ -135,7 +136,7 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   typedef typename Op::Z Z;
   constexpr bool IS_RANKED = BITS <= RANKED_BITS;
   static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
-  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // per warp
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // ROWS: rows per warp
   SHARED(u64, tables, WORDS / 2);
   SHARED(Z, all_sums, HAS_VALUES ? WORDS : 1);
   constexpr int COLUMNS = apart_columns<BITS, GROUP>;
@@ -205,10 +206,10 @@ struct FewRows {
   i64 count_24, count_96, count_384, count_1536;
 };
 
-enum MoveShape { MOVE_LANES = 8 };  // lanes that move a row
+enum MoveShape { MOVE_LANES = 8 };  // number of lanes that move a row
 
-/// Moves the rows of all four lists from scratch memory into C. Scratch memory holds the lists one
-/// after the other; a row of the list MOST_24 has room for 24 entries there, a row of MOST_96 for
+/// Moves the rows of all four lists from scratch memory to C. Scratch memory holds the lists one
+/// after the other. There, a row of the list MOST_24 has space for 24 entries, a row of MOST_96 for
 /// 96, and so on.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
 __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
@@ -223,7 +224,7 @@ __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     i64 nth = each, begin = 0, places = MOST_24;
     const i32 *listed = rows.lists;
-    auto pass = [&](i64 passed) {  // goes to the next list
+    auto pass = [&](i64 passed) {  // skips one list
       nth -= passed;
       begin += passed * places;
       places *= 4;

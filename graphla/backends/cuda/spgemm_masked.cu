@@ -1,14 +1,14 @@
-// Masked products by rows of B: at each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
-// j)). The warp reads the rows k of B that row i of A lists, and keeps the columns that row i of
-// the pattern lists.
+// Masked products by rows of B: for each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
+// j)). To compute row i, the warp reads row k of B for each entry A(i, k), and uses only the
+// columns that row i of the pattern lists.
 //
-// A warp processes tiles of at most MOST_LISTED entries of the pattern. For each row in its tile it
-// hashes the columns that the pattern lists there in shared memory. It reads the rows k of B in the
+// A warp processes tiles of at most MOST_LISTED entries of the pattern. For each row in its tile,
+// it builds a hash table of the listed columns in shared memory. It reads the rows of B in the
 // order of k, each restricted to the range of the listed columns. If a row of B is much longer than
-// the list, the warp instead searches it for the listed columns, after the other rows. The columns
-// of one row of B differ, so only one lane adds to the sum of a column, without atomics and always
-// in the same order. All elements of `present` must be false at first. z is written where there is
-// a term, unless all sums are known to be equal (HAS_VALUES is false).
+// the list, the warp instead searches that row for the listed columns, after it has read the other
+// rows. The columns of one row of B differ, so only one lane adds to the sum of a column, without
+// atomics and always in the same order. All elements of `present` must initially be false. z is
+// written where there is a term, unless all sums are known to be equal (HAS_VALUES is false).
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -16,11 +16,11 @@ namespace graphla {
 constexpr int ROWS_WARPS = SpgemmMaskedTuning::warps;
 constexpr int MOST_LISTED = SpgemmMaskedTuning::rows_tile;
 constexpr int LISTED_BITS = 10;  // log2 of the slots in the table of listed columns
-constexpr i32 LONGER = 16;       // a row of B this many times as long as the list is searched
+constexpr i32 LONGER = 16;  // a row of B is searched if it is this many times as long as the list
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
 
-/// The shared memory of a warp for the listed columns: for each column, its position in the list,
-/// whether it has a term, and its sum.
+/// The listed columns, in shared memory of one warp. For each column it has the position in the
+/// list, whether the column has a term, and the sum.
 template <class Op, bool HAS_VALUES> struct Sought {
   typedef typename Op::Z Z;
   i32 *table;
@@ -32,7 +32,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
   /// Hashes the listed columns. Every lane of the warp must call this.
   DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
-    __syncwarp();  // all lanes have finished with the previous row
+    __syncwarp();  // all lanes are done with the previous row
     for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
     for (int word = lane(); word * WARP < listed; word += WARP) found[word] = 0;
     __syncwarp();
@@ -43,7 +43,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
     }
     __syncwarp();
   }
-  /// Marks that a position in the list has a term. Returns whether it was already marked.
+  /// Records that a position in the list has a term. Returns whether this was already recorded.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
@@ -61,8 +61,8 @@ template <class Op, bool HAS_VALUES> struct Sought {
   DEVICE bool has(int place) const { return found[place / WARP] >> (place % WARP) & 1; }
 };
 
-/// Computes the sums of row i at the listed columns, list[0..sought.count - 1]. Every lane of the
-/// warp must call this.
+/// Computes the sums of row i at the listed columns, list[0] to list[sought.count - 1]. Every lane
+/// of the warp must call this.
 template <bool HAS_VALUES, class Op, class A, class B, class X, class Y>
 DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &x, const B &b,
                      const Y &y, i64 i, const i32 *__restrict__ list) {

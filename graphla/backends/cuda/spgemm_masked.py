@@ -1,12 +1,12 @@
 """C⟨M⟩ = A ⊕.⊗ B, computed only at the entries of M.
 
-The product is computed either as one dot product per entry of M, or by rows of B, whichever takes
-fewer steps. The device first counts the steps of both ways.
+There are two methods: one dot product per entry of M, or a product by rows of B. The device first
+counts the steps of both methods, and the one with fewer steps is used.
 
 Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
 
-Waits: for the number of steps, and again if B is transposed for dot products; for the number of
-entries of the result, in `keep`.
+The host waits for the number of steps, again if B is transposed for dot products, and in `keep` for
+the number of entries of the result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True)
 class SpgemmMaskedTuning:
-    """How a pattern is cut into tiles, and the costs of both ways.
+    """The sizes of tiles and tables, and the costs of the two methods.
 
     The kernels read the first two fields.
     """
@@ -43,14 +43,16 @@ class SpgemmMaskedTuning:
     is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of kron 18
     took 1.2 times as long, because half as many warps fit on a multiprocessor."""
     tiles: int = 1 << 14
-    """Number of tiles that keep a large GPU busy. Tiles are made short enough to reach it."""
+    """Number of tiles that keep a large GPU busy. Tiles are shortened until there are this many."""
     transposing: int = 32
-    """Cost of transposing B for dot products, in steps per entry."""
+    """Number of steps per entry that transposing B for dot products costs."""
     per_entry: int = 16
     """The minimum number of steps of a dot product."""
     few: int = 1 << 10
-    """If no matrix has more entries than this, the steps are not counted, because counting would
-    take longer than either way."""
+    """If no matrix has more entries than this, the steps are not counted.
+
+    Counting would take longer than either method.
+    """
 
 
 TUNING = SpgemmMaskedTuning()
@@ -61,7 +63,8 @@ def product(
 ) -> Csr | None:
     """Return C at the entries of `pattern`.
 
-    Return None if B is stored only by columns, but the product by rows of B would take fewer steps.
+    Return None if the product by rows of B would take fewer steps, but only the columns of B are
+    stored.
     """
     tuning = current(TUNING)
     if b is None:
@@ -89,7 +92,7 @@ def product(
 
 
 def _steps(a: Csr, b: Csr, pattern: Csr, bt: Csr | None) -> tuple[int, int]:
-    """Return the number of steps by rows of B, and as dot products (0 if Bᵗ is not stored)."""
+    """Return the numbers of steps by rows of B and as dot products (0 if Bᵗ is not stored)."""
     steps = xp.zeros(2, xp.uint64)
     _count_row_steps(a, b, pattern, steps[:1])
     if bt is not None:
@@ -127,7 +130,7 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
 
 
 def _all_terms(a: Csr, bt: Csr) -> int:
-    """Return the number of terms of the product without a mask, from column counts of A and Bᵗ."""
+    """Return the number of terms of the unmasked product, from column counts of A and Bᵗ."""
     in_a = _in_columns(a)
     in_b = in_a if bt.indices is a.indices else _in_columns(bt)
     total = xp.zeros(1, xp.uint64)
@@ -148,7 +151,7 @@ def _in_columns(a: Csr) -> Array:
 
 
 def _at_pattern(way: str, a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
-    """Return C at the entries of the pattern that have a term; for dot products, `b` is Bᵗ."""
+    """Return C at the entries of the pattern that have a term. For dot products, pass Bᵗ as `b`."""
     terms = terms_of(a, b, semiring)
     sums = terms.room(pattern.nvals, is_filled=False)
     present = xp.zeros(pattern.nvals, bool)

@@ -6,7 +6,8 @@
 
 namespace graphla {
 
-/// The bins of rows, by the number of terms and the way in which a row is computed.
+/// The bins of rows. FEW_n: rows with at most n terms, each bin without the rows of smaller bins.
+/// BY_TILES and BY_SORTING: rows with more terms, according to how they are computed.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
@@ -17,19 +18,20 @@ enum Bin {
   BINS = 6
 };
 
-/// The lists of rows. `counts` and `tickets` are zero at first.
+/// The lists of rows. `counts` and `tickets` are initially zero.
 struct Lists {
   i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
-  u64 *counts;      // the number of rows of each bin, then the number of terms of each bin
-  u64 *tickets;     // counts the blocks that are done
-  i64 *told;        // host memory that gets the number of rows of each bin
-  i64 room;         // room of each list, in rows
-  i64 tiles;        // number of tiles that the columns are cut into
+  u64 *counts;      // the number of rows in each bin, followed by the number of terms in each bin
+  u64 *tickets;     // the number of blocks that are done
+  i64 *told;        // host memory to which the number of rows in each bin is written
+  i64 room;         // maximum number of rows in a list
+  i64 tiles;        // number of column tiles
   i64 most_sorted;  // a row with more terms than this is not computed by sorting
 
-  /// Lists the rows begin, begin + step, ... All lanes of a warp must call this, with consecutive
-  /// values of `begin`. A row with many terms is computed by tiles if searching each row of B for
-  /// each tile costs little compared with computing its terms, or if it has too many terms to sort.
+  /// Appends the rows begin, begin + step, ... to their lists. All lanes of a warp must call this,
+  /// with consecutive values of `begin`. A row with many terms is computed by tiles in two cases:
+  /// searching each row of B for each tile costs little compared with computing the terms, or the
+  /// row has too many terms to sort.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
@@ -55,7 +57,7 @@ struct Lists {
     }
   }
 
-  /// Returns whether this block is the last one to be done. Each block must call this once.
+  /// Returns whether this block is the last one to finish. Each block must call this once.
   DEVICE bool are_complete() const {
     Grid grid(tickets);
     grid.begin(0);
@@ -69,10 +71,10 @@ struct Lists {
   }
 };
 
-/// terms[i] += the number of terms A(i, k) B(k, j) over all k and j. This is an upper bound on the
-/// size of row i of C. `terms` must be zero at first. A warp adds up the counts of entries in the
-/// same row before it adds them to `terms`. With LISTS, the last block also lists all rows, which
-/// saves time only if there are few rows.
+/// Adds to terms[i] the number of terms A(i, k) B(k, j) over all k and j. This is an upper bound on
+/// the size of row i of C. `terms` must initially be zero. A warp adds up the counts of entries in
+/// the same row before it adds them to `terms`. With LISTS, the last block also lists all rows,
+/// which saves time only if there are few rows.
 template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
@@ -109,9 +111,9 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
   if (lists.are_complete()) lists.tell();
 }
 
-/// steps[0] += the number of steps as dot products. For an entry (i, j) of the pattern this is the
-/// number of entries in the shorter of row i of A and row j of Bt, rounded up to a multiple of 8,
-/// plus 8 steps to begin.
+/// Adds to steps[0] the number of steps of all dot products. For an entry (i, j) of the pattern,
+/// this is the number of entries in the shorter of row i of A and row j of Bt, rounded up to a
+/// multiple of 8, plus 8 for the start.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
                                 const i32 *__restrict__ indices, i64 nvals,
@@ -128,9 +130,10 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// steps[0] += the number of steps by rows of B. For an entry (i, k) of A in a row where the
-/// pattern has entries, this is the number of entries in row k of B, rounded up to a multiple of
-/// the warp size, plus one warp for each further chunk of row i of the pattern.
+/// Adds to steps[0] the number of steps of the product by rows of B. Only the entries (i, k) of A
+/// for which row i of the pattern is not empty take steps: the number of entries in row k of B,
+/// rounded up to a multiple of the warp size, plus the warp size for each chunk of row i of the
+/// pattern after the first.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -148,8 +151,8 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// counts[k] += 1 for each entry in column k. The number of terms of a product follows from the
-/// counts of both operands (`add_products`).
+/// Adds 1 to counts[k] for each entry in column k. `add_products` computes the number of terms of a
+/// product from the counts of both operands.
 template <class Op>
 __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
                                  i32 *__restrict__ counts) {
@@ -157,7 +160,7 @@ __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
     atomicAdd(counts + indices[entry], 1);
 }
 
-/// total[0] += the sum of x[k] y[k].
+/// Adds the sum of x[k] y[k] over all k to total[0].
 template <class Op>
 __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ y, i64 count,
                              u64 *__restrict__ total) {
@@ -166,7 +169,7 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// z[0] = the term of x[0] and y[0]. This is the value of every sum if all terms are equal.
+/// Sets z[0] to the term of x[0] and y[0], which is the value of every sum if all terms are equal.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

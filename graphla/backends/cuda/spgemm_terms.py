@@ -32,7 +32,7 @@ class Terms(NamedTuple):
         return self.constant is None
 
     def room(self, count: int, *, is_filled: bool = True) -> Array:
-        """Return an array for `count` sums; its length is 0 if all sums are equal.
+        """Return an array for `count` sums, or an array of length 0 if all sums are equal.
 
         The array is set to zero, unless `is_filled` says that kernels write every element.
         """

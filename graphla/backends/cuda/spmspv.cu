@@ -1,25 +1,26 @@
-// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k). The kernels read the columns k of A
+// Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k). The kernels read each column k of A
 // for which u has an entry.
 //
-// The edges are all entries of these columns, one column after the other in the order of u. Short
-// columns are read by a few threads each (`push_columns`). Otherwise the edges are cut into tiles
-// of equal size, regardless of the columns, and each block reads one tile at a time (`push_tiles`).
-// `Way` says what the kernel does with an edge. A thread claims an output by setting its bit; the
-// thread that sets the bit first lists the output. Terms are folded with the atomics of the monoid.
+// The edges are all entries of these columns, one column after the other in the order of u. If
+// columns are short, a few threads read each column (`push_columns`). Otherwise the edges are cut
+// into tiles of equal size, regardless of the columns, and each block reads one tile after another
+// (`push_tiles`). `Way` says what a kernel does with an edge. A thread claims an output by setting
+// its bit. The thread that sets the bit first appends the output to the list. Terms are folded with
+// the atomics of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {
 
 enum Way {
-  CLAIM = 0,           // list each output once, with the term that claims it
-  CLAIM_ALONE = 1,     // list each output once, without a term; all values are known to be equal
-  CLAIM_IDENTITY = 2,  // list each output once, and store the identity for the fold
+  CLAIM = 0,           // list each output once; its value is the first term to claim it
+  CLAIM_ALONE = 1,     // list each output once, without values, which are all known to be equal
+  CLAIM_IDENTITY = 2,  // list each output once, and set its value to the identity, before FOLD
   FOLD = 3,            // fold terms into the outputs that an earlier launch has claimed
   FOLD_DENSE = 4,      // claim and fold in one launch; every output already holds the identity
   EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
 
-/// The entries of u.
+/// The entries of u, which are the frontier.
 template <class U> struct Frontier {
   i64 entries;
   const i32 *indices;
@@ -34,14 +35,15 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   const bool *flags;  // the mask
   bool complement;
   u32 *claimed;   // one bit per output: whether it is claimed
-  bool *present;  // FOLD_DENSE only
-  i32 *indices;   // the listed outputs; with EXPAND the output of each edge (`size` if masked out)
-  Z *w;           // one value per listed output (CLAIM), per edge (EXPAND), or per output (others)
+  bool *present;  // presence flags of the result; FOLD_DENSE only
+  i32 *indices;   // the listed outputs; with EXPAND, the output of each edge, or `size` if it is
+                  // masked out
+  Z *w;  // one value per listed output (CLAIM), per edge (EXPAND), or per output (all others)
   u64 *count;
 
   DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }
-  /// Returns whether an edge to o may still change the result. Several lanes may get true for the
-  /// same o before the first of them claims it.
+  /// Returns whether an edge to output o may still change the result. Several lanes may get true
+  /// for the same o before one of them claims it.
   DEVICE bool is_open(i32 o) const {
     if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
     if constexpr (WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY) {
@@ -58,7 +60,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   static constexpr bool LISTS = WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY;
   static constexpr bool COUNTS = LISTS || WAY == FOLD_DENSE;
 
-  /// Folds the term of an open edge to o. Returns whether this edge claims o.
+  /// Processes an edge to an open output o, and folds its term if WAY says so. Returns whether this
+  /// edge claims o.
   template <class Term> DEVICE bool meet(i32 o, Term term) const {
     if constexpr (WAY == FOLD) atomic_fold<Op>(&w[o], term());
     if constexpr (!COUNTS) return false;
@@ -72,7 +75,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
     }
     return is_first;
   }
-  /// Stores a claimed output at this position of the list.
+  /// Stores a claimed output at the given position of the list.
   template <class Term> DEVICE void list(u64 place, i32 o, Term term) const {
     indices[place] = o;
     if constexpr (WAY == CLAIM) w[place] = term();
@@ -80,7 +83,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-/// Pushes all edges. `threads` threads read each column; their number is a power of two.
+/// Pushes along all edges. Each column is read by `threads` threads, a power of two.
 template <int KEPT_A, int KEPT_U, class Op, class Offset, class A, class U, bool MASKED, int WAY>
 DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offset, A> &columns,
                        const Outputs<Op, WAY, MASKED> &outputs) {
@@ -112,7 +115,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 /// Sets the bits of the outputs that the mask forbids, so that no edge can claim them. The mask is
-/// a list of outputs. All bits must be zero at first.
+/// a list of outputs. All bits must initially be zero.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {
@@ -126,7 +129,7 @@ DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__re
   __syncthreads();
 }
 
-/// Like push_columns, but uses only one block. It is meant for few edges and at most
+/// Like push_columns, but with only one block, for few edges and at most
 /// SpmspvTuning::alone_outputs outputs. The block initializes the outputs, and stores the number of
 /// claimed outputs in *count. The mask may be a list of `length` outputs instead of flags; a
 /// negative `length` means that there is no list.
@@ -158,22 +161,21 @@ __global__ void __launch_bounds__(WIDEST_BLOCK)
 // --- tiles of edges ---------------------------------------------------------------------------
 
 constexpr int THREADS = BLOCK_THREADS;                     // number of threads of a block
-constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // edges of a tile per thread
+constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // number of edges per thread in a tile
 constexpr int TILE = SpmspvTuning::tile;
 
-/// The shared memory of a block for its tile, which has the edges begin..end - 1.
+/// A tile with the edges from `begin` to `end` - 1, and its block's shared memory.
 struct Tile {
-  i64 *range;   // the first and the last entry of u with edges in the tile
+  i64 *range;   // the first and the last entry of u that have edges in the tile
   i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
-  i64 *shifts;  // per entry of u: add this to an edge's number to get its position in A
+  i64 *shifts;  // per entry of u: the difference between an edge's position in A and its number
 
-  /// Finds the entries of u with edges in the tile. Returns false if `ends` and `shifts` have no
-  /// room for these entries; most of their columns are then empty. Every thread of the block must
-  /// call this.
+  /// Finds the entries of u with edges in the tile. Returns false if they do not fit in `ends` and
+  /// `shifts`; then most of their columns are empty. Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
-    __syncthreads();  // all threads have finished with the previous tile
+    __syncthreads();  // all threads are done with the previous tile
     if (warp_in_block() < 2) {
       const i64 edge = warp_in_block() == 0 ? begin : end - 1;
       const i64 at = warp_upper_bound<i64, i64>(u_ends, 0, entries, edge);
@@ -191,7 +193,7 @@ struct Tile {
   }
 };
 
-/// Pushes tiles of edges; each block reads one tile at a time.
+/// Pushes along tiles of edges; each block reads one tile after another.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
@@ -199,7 +201,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
   SHARED(i32, tile_ends, TILE);
   SHARED(i64, shifts, TILE);
   SHARED(u32, scratch, WARP + 1);
-  SHARED(u64, listed, 1);  // position in the list of the first output that the tile claims
+  SHARED(u64, listed, 1);  // the list position of the first output that this tile claims
   const Tile tile{range, tile_ends, shifts};
   const Values<typename Op::A, A, KEPT_A> a(columns.values);
   const Values<typename Op::U, U, KEPT_U> u(frontier.values);
@@ -213,7 +215,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
     // Each thread reads EACH_THREAD edges, so that their loads overlap.
-    int found[EACH_THREAD];  // per edge: its entry of u, counted from the first one of the tile
+    int found[EACH_THREAD];  // per edge: its entry of u, relative to the tile's first entry
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;
     const auto edge = [&](int i) { return begin + i * THREADS + int(threadIdx.x); };
@@ -248,7 +250,7 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     }
     counted += u32(__popc(is_first));
     if constexpr (outputs.LISTS) {
-      // One atomic addition per tile. One per claim would make the counter the bottleneck.
+      // One atomic addition per tile; with one per claim, the counter would become the bottleneck.
       u32 total;
       u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
       if (threadIdx.x == 0) listed[0] = total ? atomicAdd(outputs.count, u64(total)) : 0;

@@ -1,10 +1,11 @@
 """Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u lists.
 
 Kernels: spmspv.cu, matvec.cu. Terms are folded with atomics. If the order of the terms could change
-the bits of the result, and `config.deterministic` is set, the edges are sorted by output and folded
+the bits of the result and `config.deterministic` is set, the edges are sorted by output and folded
 in order.
-Waits: for the number of entries of a sparse result, unless one block pushes all edges; under
-`config.deterministic` also for the number of edges.
+
+The host waits for the number of entries of a sparse result, unless one block pushes along all
+edges. With `config.deterministic` it also waits for the number of edges.
 """
 
 from __future__ import annotations
@@ -70,31 +71,34 @@ from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
 @dataclass(frozen=True)
 class SpmspvTuning:
-    """When edges are cut into tiles, and when terms are folded into a dense array."""
+    """Limits for cutting edges into tiles, and for folding terms into a dense array."""
 
     tile: int = 2048
     """Number of edges in a tile. The kernels of spmspv.cu read this constant."""
     small: int = 1 << 12
-    """The longest row is looked up only if the matrix has more entries than this."""
+    """If the matrix has at most this number of entries, its longest row is not looked up."""
     short: int = 64
     modest: int = 1 << 17
-    """If no column has more than `short` entries, and u has at most `modest` edges in total, a few
-    threads push each column. Tiles would need more launches. With more than `modest` edges tiles
-    are faster: they update the counter of outputs once per tile, not once per output."""
+    """Limit up to which a few threads push along each column.
+
+    No column may have more than `short` entries, and u may have at most `modest` edges in total.
+    Tiles would need more launches. With more than `modest` edges tiles are faster: they update the
+    counter of outputs once per tile, not once per output.
+    """
     dense: int = 8
-    """If there are at least size / dense terms, they are folded into a dense array, the result."""
+    """If there are at least size / dense terms, they are folded directly into a dense result."""
     alone_edges: int = 1 << 13
-    """A single block pushes at most this many edges alone."""
+    """A single block pushes along up to this number of edges."""
     alone_outputs: int = 32 * 512
-    """Such a block has room for this many outputs. The kernels of spmspv.cu read this constant."""
+    """Maximum number of outputs of such a block. The kernels of spmspv.cu read this constant."""
     large: int = 1 << 20
-    """Array size from which a small part is copied, so that the rest can be freed."""
+    """Minimum size of an array that is freed after a small part of it has been copied."""
 
 
 TUNING = SpmspvTuning()
 
 NO_LIST = np.int64(-1)
-"""The length that means that the mask has no list of indices."""
+"""The length that stands for a mask without a list of indices."""
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
@@ -103,7 +107,7 @@ FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Output
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), by the columns k at which u has an entry."""
+    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), along columns k at which u has an entry."""
     plan = plan_of(semiring, side)
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
@@ -135,7 +139,7 @@ def push(
 
 
 def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
-    """Fold the terms into a dense array; this needs neither a list of outputs nor a wait."""
+    """Fold the terms into a dense array, which needs neither a list of outputs nor a wait."""
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
     if edges.is_alone:
@@ -177,12 +181,12 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
 
 @lru_cache(maxsize=4096)
 def _seconds(monoid: TypedMonoid) -> TypedSemiring:
-    """Return the semiring ⊕.second: a product by it folds the entries of u, ignoring A's values."""
+    """Return the semiring ⊕.second, whose product folds entries of u and ignores A's values."""
     return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
 
 
 class _Edges:
-    """The edges of a frontier: an upper bound of their number, and the kernels that push them."""
+    """The edges of a frontier: an upper bound on their number, and the kernels that push them."""
 
     def __init__(
         self,
@@ -225,7 +229,7 @@ class _Edges:
     def list_outputs(self, way: int, values: Array) -> SparseVector:
         """Return the outputs that the edges reach, each once and in any order, with `values`.
 
-        `values` has room for the terms. If all outputs have the same value, it holds that value.
+        `values` has space for the terms. If all outputs have the same value, it holds that value.
         """
         w = values if way == Way.CLAIM else None
         if self.is_alone:
@@ -236,7 +240,7 @@ class _Edges:
         return SparseVector(self.n, indices, _cut(values, found, self.tuning.large), False)
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """Return the outputs that the edges reach, and their number, computed by many blocks.
+        """Return the outputs that the edges reach, and their number, using many blocks.
 
         Afterwards `bits` is the bit map of these outputs.
         """
@@ -264,7 +268,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = csr(columns, a)  # cached on the matrix
+        matrix = csr(columns, a)  # packed once per matrix, and cached there
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -294,9 +298,9 @@ class _Edges:
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """Return an array to fold into, padded to whole words, and its first n elements.
+    """Return an array for atomics, padded to whole words, and a view of its first n elements.
 
-    Atomics on elements of less than 4 bytes change whole words.
+    Atomics on elements with less than 4 bytes update the whole word of 4 bytes.
     """
     words = -(-n * dtype.itemsize // 4) * 4
     whole = xp.empty(words // dtype.itemsize, dtype)

@@ -1,37 +1,39 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask allows.
 //
-// A thread takes one row and reads a few entries. If these do not settle the row, a group of lanes
-// or the whole warp reads the rest. A long row is cut into chunks: warps of the whole grid fold the
-// chunks (`pull_chunks`), and `join_chunks` then combines the folds of each row's chunks in order.
-// If a warp has many rows of medium length, it queues each of them as one chunk, which any warp of
-// the grid may take. If flags select the rows, a warp first lists the selected rows. How a row is
-// cut depends only on its length, and a row that is queued as one chunk is folded in the same order
-// as by the warp that queued it. So the result has the same bits in every run and for every grid
-// size. If the first term settles a row, this is always the first term in the order of k.
+// Each thread reads the first few entries of one row. If these do not settle the row, a group of
+// lanes or the whole warp reads the rest. A long row is cut into chunks: warps of the whole grid
+// fold the chunks (`pull_chunks`), and `join_chunks` then combines the folds of each row's chunks
+// in order. If a warp has many rows of medium length, it queues each of them as one chunk, which
+// any warp of the grid may process. If flags select the rows, a warp first lists the selected rows.
+//
+// How a row is cut depends only on its length. A row that is queued as one chunk is folded in the
+// same order as by the warp that queued it. If the first term settles a row, this is always the
+// first term in the order of k. So the result is bitwise equal in every run and for every grid
+// size.
 #include "gathering.cuh"
 
 namespace graphla {
 
-constexpr int FEW = 8;    // entries that one thread reads
-constexpr int SOME = 32;  // entries that a group of lanes reads
-constexpr int CROWD =
-    4;  // if a warp has more rows than this above SpmvTuning::middle, it queues them all if it can
+constexpr int FEW = 8;    // number of entries that one thread reads
+constexpr int SOME = 32;  // maximum number of entries of a row that a group of lanes reads
+// If more than CROWD rows of a warp are longer than SpmvTuning::middle, all of these are queued.
+constexpr int CROWD = 4;
 
-/// Number of entries of a chunk. If rows may end early, a row with more than strip + wide_chunk
+/// Number of entries in a chunk. If folds may end early, a row with more than strip + wide_chunk
 /// entries is long, and only the entries after its strip are cut into chunks. Otherwise a row with
 /// more than `chunk` entries is long, and the whole row is cut.
 template <bool MAY_SETTLE>
 constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
 
-/// The rest of a long row, to be folded in chunks.
+/// The part of a long row that is folded in chunks.
 struct Long {
   i64 place;  // position of the row's result
   i64 row;
   i64 begin, end;
-  i64 chunks;  // the first of the row's chunks, which are consecutive
+  i64 chunks;  // number of the row's first chunk; its other chunks follow
 };
 
-/// The number of long rows, and of their chunks.
+/// The numbers of queued rows and chunks.
 struct Tickets {
   u32 rows, chunks;
 };
@@ -51,24 +53,24 @@ template <class Z> struct Chunks {
   Z *sums;
 };
 
-/// The wanted outputs; MaskKind says in which form they are given.
+/// The wanted outputs. MaskKind says how they are stored.
 struct Wanted {
   i64 outputs;        // number of rows of A, or length of the list
   const bool *flags;  // one flag per row
-  const i32 *list;    // rows
+  const i32 *list;    // the listed rows
   bool complement;    // whether the flags are complemented
-  bool by_place;      // whether results are stored in the order of the list, not by row
+  bool by_place;      // whether results are stored in the order of the list instead of by row
 };
 
-/// Where the result is stored: presence flags and values.
+/// The arrays for the result: presence flags and values.
 template <class Z> struct Result {
   bool *present;
   Z *w;        // values; null if all are equal (AT_PRESENCE)
-  u64 *count;  // number of entries
+  u64 *count;  // receives the number of entries
 };
 
-/// Cuts entries begin..end - 1 of the row of each lane with `is_long` into chunks of CHUNK entries.
-/// Every lane of the warp must call this.
+/// Queues the row of each lane with `is_long`. The row's entries from `begin` to `end` - 1 are cut
+/// into chunks of CHUNK entries. Every lane of the warp must call this.
 template <int CHUNK>
 DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, const Queue &queue) {
   u32 owners = __ballot_sync(ALL_LANES, is_long);
@@ -95,8 +97,9 @@ DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, c
   }
 }
 
-/// Determines which items a warp takes: items at a fixed stride or, if TAKEN, each time the next
-/// item that no warp has taken yet. Every lane of the warp must call this.
+/// Determines which items a warp processes. If TAKEN, it repeatedly takes the next item that no
+/// warp has taken yet; otherwise its items have a fixed stride. Every lane of the warp must call
+/// this.
 template <bool TAKEN> struct Turns {
   u64 *next;
   u32 now;
@@ -121,9 +124,9 @@ DEVICE void add_count(u64 *count, u32 found) {
   block_add(count, found, scratch);
 }
 
-/// Lists at `wanted`, in order, those of the rows at..at + WARP * SPAN - 1 that the flags allow,
-/// and returns their number. Marks the results of the other rows as missing. Every lane of the warp
-/// must call this.
+/// Looks at the WARP * SPAN rows that begin at `at`. Stores those that the flags allow in `wanted`,
+/// in order and relative to `at`, and returns their number. Marks the results of the other rows as
+/// missing. Every lane of the warp must call this.
 template <int SPAN>
 DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
                        u8 *wanted, bool *__restrict__ present) {
@@ -133,7 +136,7 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
     const u32 row = at + u32(part * WARP + lane());
     let[part] = row < outputs && flags[row] != complement;
   }
-  __syncwarp();  // earlier reads of the list are done
+  __syncwarp();  // all lanes have read the old list
   int count = 0;
 #pragma unroll
   for (int part = 0; part < SPAN; ++part) {
@@ -147,8 +150,8 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
   return count;
 }
 
-/// Threads of a block, and the minimum number of blocks per multiprocessor, which is the number
-/// that the registers allow without spilling.
+/// Number of threads per block, and minimum number of blocks per multiprocessor: as many as the
+/// registers allow without spilling.
 template <int HELD> constexpr int THREADS = int(HELD == WITH_HUBS ? WIDEST_BLOCK : BLOCK_THREADS);
 template <class Offset, class A, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM =
@@ -160,8 +163,9 @@ constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
                                                                  : 4;
 
-/// Folds the short rows of the lanes in `left` by groups of lanes, and queues the long rows.
-/// Returns the lanes whose rows the warp must fold. Used for rows that do not end early.
+/// Processes the rows of the lanes in the mask `left`, for folds that do not end early: groups of
+/// lanes fold the short rows, and the long rows are queued. Returns the mask of the lanes whose
+/// rows the warp must still fold.
 template <class Rows, class Op, class Offset>
 DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                                  Offset begin, Offset end, const Queue &queue) {
@@ -179,8 +183,8 @@ DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32
   return left & ~__ballot_sync(ALL_LANES, is_long);
 }
 
-/// Folds the rows of the lanes in `left`, one after another, by the whole warp. If a row is long
-/// and may end early, the warp folds only the strip and queues the rest.
+/// Folds the rows of the lanes in the mask `left` with the whole warp, one after another. If a fold
+/// may end early, the warp folds only the strip of a long row and queues the rest.
 template <class Rows, class Op, class Offset>
 DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                           Offset begin, Offset end, const Queue &queue) {
@@ -206,16 +210,15 @@ __global__ void __launch_bounds__(THREADS<HELD>,
                                   BLOCKS<Offset, A, typename Op::Z, HELD, MASK, ENDS>)
     pull_rows(const Offset *__restrict__ indptr, Operands<A, U> of, u64 *next, Wanted wants,
               Result<typename Op::Z> result, Queue queue) {
-  constexpr int SPAN = MASK == MASK_FLAGS  ? SpmvTuning::span
-                       : HELD == WITH_HUBS ? 2
-                                           : 1;  // rows that a warp takes at a time, in warps
+  // Number of rows per lane that a warp takes per step.
+  constexpr int SPAN = MASK == MASK_FLAGS ? SpmvTuning::span : HELD == WITH_HUBS ? 2 : 1;
   SHARED(u8, lists, MASK == MASK_FLAGS ? BLOCK_THREADS * SPAN : 1);
   u8 *const wanted = lists + (MASK == MASK_FLAGS ? warp_in_block() * WARP * SPAN : 0);
   const bool *__restrict__ flags = wants.flags;
   const i32 *__restrict__ list = wants.list;
   bool *__restrict__ present = result.present;
   typename Op::Z *__restrict__ w = result.w;
-  const u32 outputs = u32(wants.outputs);  // fewer than 2^31
+  const u32 outputs = u32(wants.outputs);  // always fewer than 2^31
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(of);
   u32 found = 0;
   for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < outputs; turn.step()) {
@@ -236,8 +239,8 @@ __global__ void __launch_bounds__(THREADS<HELD>,
       }
       Fold<Op> fold;
       int few = int(least(end - begin, Offset(FEW)));
-      if (!rows.MAY_SETTLE && end - begin > Offset(FEW))
-        few = 0;  // the warp reads such a row at once
+      // If no fold can end early, a group or the warp reads a longer row from its start.
+      if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
       rows.fold_few(fold, begin, few, row);
       begin += Offset(few);
       const i32 place = wants.by_place ? i32(mine) : row;
@@ -257,7 +260,7 @@ __global__ void __launch_bounds__(THREADS<HELD>,
   add_count(result.count, found);
 }
 
-/// Folds each chunk by a warp, unless an earlier chunk has already settled its row.
+/// Folds each chunk with one warp, unless an earlier chunk has already settled the row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
     pull_chunks(Operands<A, U> of, u64 *next, Queue queue, Chunks<typename Op::Z> folds) {
@@ -287,13 +290,13 @@ __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
   }
 }
 
-/// Computes w(o) of each long row: the fold of its first entries, combined with the folds of its
-/// chunks in order. One warp takes each row.
+/// Computes w(o) of each long row: combines the fold of its first entries with the folds of its
+/// chunks, in order. One warp processes each row.
 template <class Op, int ENDS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk,
                 Result<typename Op::Z> result) {
-  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // loads in flight
+  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // number of loads in flight
   const Long *__restrict__ longs = queue.longs;
   const bool *__restrict__ has = folds.has;
   const typename Op::Z *__restrict__ sums = folds.sums;

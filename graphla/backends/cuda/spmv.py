@@ -1,8 +1,9 @@
 """Pull: w(o) = ⊕ over k of mult(A(o, k), u(k)), gathered along the rows that a mask allows.
 
-Kernels: spmv.cu. A row is folded in an order that depends only on its length, not on the
-grid, so the result has the same bits in every run.
-Waits: for the number of entries, if a short list selects outputs of a huge vector.
+Kernels: spmv.cu. A row is folded in an order that depends only on its length, not on the grid, so
+the result is bitwise equal in every run.
+
+The host waits only if a short list selects outputs of a huge vector: for the number of entries.
 """
 
 from __future__ import annotations
@@ -48,20 +49,23 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True)
 class SpmvTuning:
-    """How rows are cut. spmv.cu reads the first five."""
+    """How rows are cut. spmv.cu reads the first five fields."""
 
     chunk: int = 1024
     """Number of entries in a chunk of a row that is read to its end."""
     middle: int = 128
-    """A row with more entries may be queued as one chunk; its own warp reads any other row."""
+    """Only rows with more entries may be queued as one chunk; warps read the others themselves."""
     wide_chunk: int = 2048
     """Number of entries in a chunk of a row whose fold may end early."""
     strip: int = 128
     """Number of entries before the first chunk of a row whose fold may end early."""
     span: int = 4
-    """Number of rows per lane for which a warp reads the flags at a time."""
+    """Number of rows per lane whose flags a warp reads in one step."""
     many: int = 1 << 16
-    """Minimum number of matrix entries for queueing mid-length rows, with two more launches."""
+    """Minimum number of matrix entries for queueing rows of medium length.
+
+    Queueing takes two more launches.
+    """
     whole: int = 4
     """Factor on the number of blocks if rows are read to their ends, to balance long rows."""
 
@@ -124,7 +128,7 @@ def _pull_rows(
     constant: Array | None,
     keeps_hubs: bool,
 ) -> SparseVector | BitmapVector:
-    """Fold each row by a thread, then by a warp, then in chunks, under any mask."""
+    """Fold rows with single threads, then with warps, then in chunks, under any mask."""
     tuning = current(TUNING)
     wants = _all_rows(rows.nrows) if mask is None else _Wanted(rows.nrows, mask)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
@@ -164,7 +168,7 @@ def _pull_rows(
     if not whole:
         chunk, long = tuning.wide_chunk, tuning.strip + tuning.wide_chunk
     if rows.nvals > long and longest_row(rows) > long:
-        # If there is a queue, the kernel puts rows of middle length into it too.
+        # If there is a queue, the kernel also queues rows of medium length.
         shortest = tuning.middle if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
     next_rows = room.next_rows if room is not None else NULL if hubs is None else counter()
@@ -191,7 +195,7 @@ def _pull_rows(
 
 
 class _Wanted:
-    """The outputs that a mask allows, as the kernels take them."""
+    """The outputs that a mask allows, packed for the kernels."""
 
     def __init__(self, n: int, mask: VectorMask | None) -> None:
         self.kind, self.outputs, self.by_place = Kind.MASK_NONE, n, False
@@ -213,7 +217,7 @@ class _Wanted:
 
 @lru_cache
 def _all_rows(n: int) -> _Wanted:
-    """Return the outputs without a mask, which are all rows; packed once per size."""
+    """Return the outputs without a mask: all rows. They are packed once per size."""
     return _Wanted(n, None)
 
 
@@ -224,8 +228,8 @@ class _Room:
     """
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:
-        # Multiples of eight keep all arrays aligned. A row here has more than `shortest` entries:
-        # one chunk for every `chunk` entries, and one for the rest.
+        # Sizes are multiples of eight, so that all arrays are aligned. A queued row has more than
+        # `shortest` entries. It has one chunk for every `chunk` entries, and one for the rest.
         long = _eights(entries // shortest + 1)
         self.count = _eights(entries // chunk + entries // shortest + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)

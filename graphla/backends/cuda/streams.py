@@ -13,8 +13,8 @@ Invariants:
   event from the start. `make_owners_wait` cannot make that stream wait; the host waits instead.
 - The card of the operands is current while an operation runs.
 
-Waits: at the end of an operation that read storage of another thread's per-thread default stream;
-for both streams when entries are copied from one card to another.
+The host waits in two cases: at the end of an operation that read storage of another thread's
+per-thread default stream; and for both streams when entries are copied from one card to another.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["explain"]
 
 
 class Stamp:
-    """A point in the order of a stream: by default, after all work issued to the current stream."""
+    """A point in the order of a stream: by default, the end of its work issued so far."""
 
     __slots__ = ("event", "ptr", "stream", "thread")
 
@@ -67,13 +67,13 @@ class Stamp:
         return self
 
     def is_foreign_to(self, stream: Any) -> bool:
-        """Return whether `stream` needs an explicit wait to come after this stamp."""
+        """Return whether work on `stream` comes after this stamp only if it explicitly waits."""
         if self.ptr != stream.ptr:
             return True
         return self.ptr == PER_THREAD and self.thread != get_ident()
 
     def precede(self, stream: Any) -> None:
-        """Make `stream` wait until its work comes after this stamp."""
+        """Make later work on `stream` wait for this stamp."""
         if self.event is None:
             with _recording:
                 if self.event is None:
@@ -82,17 +82,19 @@ class Stamp:
 
 
 def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-    """Return the stamps of storage to which the current stream has just added a format."""
+    """Add a stamp for a format that the current stream has just stored; return all stamps."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
-        return stamps  # the event will be recorded later than this point
+        return stamps  # the event will be recorded later, so it covers this format
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())
 
 
 def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, ...]:
-    """Return `stamps` and the stamps of further streams in `others`, for storage that may share
-    memory."""
+    """Return `stamps` plus the stamps in `others` from further streams.
+
+    The storage that they belong to may share memory.
+    """
     known = {(each.ptr, each.thread) for each in stamps}
     for each in others:
         if (each.ptr, each.thread) not in known:
@@ -132,9 +134,9 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 
 
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
-    """Return the stamps of the operands that belong to streams other than the current one."""
+    """Return the operands' stamps that belong to streams other than the current one."""
     now, away = get_current_stream(), []
-    for x in operands:  # a loop is cheaper than a comprehension, which is a call
+    for x in operands:  # a loop is faster than a comprehension
         for each in getattr(x, "stamps", ()):
             if each.stream is not now and each.is_foreign_to(now):
                 away.append(each)
@@ -208,7 +210,7 @@ def resolve_device(device: str) -> str:
 
 @cache
 def _name(number: int) -> str:
-    """Return the name of a card, after checking that it exists and can be used."""
+    """Return the name of a card after checking that the card exists and can be used."""
     count = runtime.getDeviceCount()
     if number >= count:
         there = "cuda:0" if count == 1 else f"cuda:0 to cuda:{count - 1}"
@@ -240,6 +242,6 @@ def enter_device(device: str) -> int | None:
 
 
 def leave_device(before: int | None) -> None:
-    """Make the previous card current again; None does nothing."""
+    """Make the card with this number current again, unless it is None."""
     if before is not None:
         runtime.setDevice(before)

@@ -3,8 +3,8 @@
 // First, two searches start from the pivot, a vertex with a large product of in-degree and
 // out-degree. One search follows the edges forward, the other follows them backward. The vertices
 // that both reach are the pivot's component (L. Fleischer, B. Hendrickson and A. Pınar, *On
-// Identifying Strongly Connected Components in Parallel*, 2000). Each of the following turns
-// handles the remaining vertices in two steps:
+// Identifying Strongly Connected Components in Parallel*, 2000). Then the following two steps are
+// repeated with the remaining vertices:
 //   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component
 //      by itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected
 //      Components in Distributed Graphs*, 2005).
@@ -13,13 +13,13 @@
 //      are equal, v is in the component of the vertex with this number. The remaining vertices with
 //      the same pair (`ahead`, `behind`) form a new class (S. Orzan, *On Distributed Verification
 //      and Verified Distribution*, 2004). Vertices are numbered in a pseudorandom order, so that a
-//      chain of components takes about log n turns.
+//      chain of components takes about log n repetitions.
 //
 // A round visits the edges of all queued rows; see edge_queue.cuh. The high word of an item is a
-// vertex, with the flag OF_COLUMNS if its column is to be visited. The queue has two sides of 2n
-// items each, for even and for odd rounds.
+// vertex, with the flag OF_COLUMNS if its column is to be visited. The queue has two halves with 2n
+// items each, one for even and one for odd rounds.
 //
-// Invariants, between two turns:
+// Invariants between two repetitions:
 // - owners[v] is NOBODY if v is alive (has no component yet), otherwise a vertex of v's component,
 //   which is the same for all vertices of the component;
 // - keys[v] is v's class, or DONE if v is not alive. A component is a subset of one class.
@@ -27,16 +27,16 @@
 
 namespace graphla {
 
-constexpr int AHEAD = 4;  // entries that a lane reads at a time when it walks rows
-constexpr int STEPS = 4;  // vertices that a lane reads at a time in a pass
+constexpr int AHEAD = 4;  // number of entries that a lane reads per step of a walk
+constexpr int STEPS = 4;  // number of vertices that a lane reads per step of a pass
 constexpr i64 TILE = STEPS * WARP;
-constexpr u32 OF_COLUMNS =
-    u32(1) << 31;  // flag in a queue item: walk the column of the vertex, not its row
+// Flag in a queue item: visit the column of the vertex, not its row.
+constexpr u32 OF_COLUMNS = u32(1) << 31;
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 
-/// The kinds of passes over the living vertices, and of the rounds after a pass. Passes run in this
-/// order; after RENEW the next one is RESOLVE.
+/// The kinds of passes over the vertices that are alive; a pass also determines the rounds after
+/// it. Passes run in this order; after RENEW the next one is RESOLVE.
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
@@ -52,21 +52,22 @@ DEVICE u32 vertex_of(u32 number) {
   return number ^ (number >> 16);
 }
 
-/// A graph, the state of its vertices, and the queue.
+/// The graph, the state of its vertices, and the queue.
 template <class Offset> struct Strong {
   i64 n;
-  const Offset *a_indptr, *b_indptr;  // a: the matrix by rows, b: by columns
+  const Offset *a_indptr, *b_indptr;  // a: the matrix in CSR; b: in CSC
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  u32 *ahead;   // n words `ahead`, then n words `behind`; during a trim, n in-degrees, then n
-                // out-degrees
+  u32 *ahead;   // `ahead` of the n vertices, then their `behind`; while trimming, their in-degrees,
+                // then their out-degrees
   u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
-  i32 *lists;   // two lists of n living vertices, for even and for odd passes
-  u64 *queue;   // two sides of 2n items
+  i32 *lists;   // two lists of up to n vertices that are alive, for even and for odd passes
+  u64 *queue;   // two halves with 2n items each
   i64 *labels;  // labels[v] becomes the smallest vertex of v's component
 
-  /// Returns the index in `ahead` and `stamps` for a vertex: `behind` if `marked` has OF_COLUMNS.
+  /// Returns the index of a vertex in `ahead` and `stamps`. If `marked` has OF_COLUMNS, it is the
+  /// index in the second half.
   DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
@@ -97,9 +98,9 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// SPREAD: passes the number of u[s] along the edge to w[s], which keeps the smaller one. Sets
-  /// bit s of `rows` or `columns` if the row or the column of w[s] is to be queued. w[s] is NOBODY
-  /// if the lane has no edge.
+  /// SPREAD: passes the number of u[s] along the edge to w[s], which stores the minimum. Sets bit s
+  /// of `rows` or `columns` if the row or the column of w[s] must be queued. w[s] is NOBODY if the
+  /// lane has no edge.
   DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows,
                      u32 &columns) const {
     u32 mine[AHEAD], theirs[AHEAD];
@@ -120,7 +121,7 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// COUNT: adds edges within a class to the degrees of their ends.
+  /// COUNT: for each edge within a class, increases the degrees of both its ends.
   DEVICE void count(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
 #pragma unroll
     for (int s = 0; s < AHEAD; ++s) {
@@ -132,8 +133,8 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// TRIM: removes the edges of trimmed vertices. Returns bit s for each vertex w[s] that is
-  /// trimmed now.
+  /// TRIM: removes the edges of trimmed vertices. Returns a mask in which bit s is set if this call
+  /// trims w[s].
   DEVICE u32 trim(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
     u32 trimmed = 0;
 #pragma unroll
@@ -177,9 +178,9 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// Makes a pass over positions i, ..., i + TILE - 1 of the list of living vertices (or of all
-  /// vertices, if `from` is null). Lists the vertices that stay alive, and queues rows and columns.
-  /// One warp calls this.
+  /// Processes the vertices at positions i to i + TILE - 1 of the list of living vertices (of all
+  /// vertices if `from` is null). Lists the vertices that stay alive, and queues their rows and
+  /// columns as required by the next rounds. One warp calls this.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
                    u64 *items, RoundCounts *found) const {
     i32 v[STEPS];
@@ -238,10 +239,10 @@ template <class Offset> struct Strong {
   }
 };
 
-/// Returns the vertex with the greatest product of degrees (to 7 digits). In a tie, the vertex with
-/// the greatest pseudorandom number wins, not the first vertex: in a mesh the first vertex is a
-/// corner, and a search from there takes the most rounds. `best` is a word of control memory. All
-/// blocks meet at a barrier.
+/// Returns the vertex with the greatest product of degrees (to 7 digits). Among equals, it chooses
+/// the vertex with the greatest pseudorandom number. The first vertex would be a bad choice: in a
+/// mesh it is a corner, and a search from there takes the most rounds. `best` is a word of control
+/// memory. All blocks must call this, because it contains a barrier.
 template <class Offset>
 DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
   const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;
@@ -257,7 +258,8 @@ DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) 
   return i32(vertex_of(u32(load_relaxed(best))));
 }
 
-/// labels[v] = the smallest vertex with the same owner as v. All blocks meet at a barrier.
+/// Sets labels[v] to the smallest vertex with the same owner as v. All blocks must call this,
+/// because it contains barriers.
 template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, Rounds &rounds) {
   const i64 n = graph.n;
   u32 *const least_of = graph.ahead;
@@ -276,7 +278,8 @@ template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, 
   }
 }
 
-/// `control` holds a word for the tickets, a word for the pivot, then three `RoundCounts`.
+/// Finds the strong components. `control` has one word for the tickets, one for the pivot, and then
+/// three `RoundCounts`.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     find_strong(Launch launch, Strong<Offset> graph, u32 alone_edges) {

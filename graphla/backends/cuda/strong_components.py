@@ -1,4 +1,7 @@
-"""Strong components, in one launch. Kernel: strong_components.cu. Waits: for the launch."""
+"""Strong components, in one launch.
+
+Kernel: strong_components.cu. The host waits for the launch.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ STRONG = Struct("strong_components.cu", "Strong")
 class StrongComponentsTuning:
     """The shape of the launch."""
 
-    block: int = WIDEST_BLOCK  # threads of a block
-    alone_edges: int = 4096  # a round with at most this many entries is done by one block
+    block: int = WIDEST_BLOCK  # number of threads per block
+    alone_edges: int = 4096  # one block alone runs rounds of up to this number of entries
 
 
 TUNING = StrongComponentsTuning()

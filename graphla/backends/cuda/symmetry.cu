@@ -1,7 +1,7 @@
-// Compares a square matrix with its transpose in one pass over its entries, by a fingerprint.
+// Compares a square matrix with its transpose by a fingerprint, in one pass over its entries.
 //
 // Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j} and,
-// if values are read, of its value: entries above the diagonal add the hash, entries below the
+// if values are read, of its value. Entries above the diagonal add the hash, and entries below the
 // diagonal subtract it. The sum is zero if the matrix equals its transpose. If the matrix differs
 // from its transpose, the sum is zero with probability 2^-128, provided that the hash behaves like
 // a random function. Each process draws the key of the hash at random
@@ -16,7 +16,7 @@ namespace graphla {
 
 constexpr int ROUNDS = 10;
 
-/// Philox4x32-10 (J. Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*, 2011).
+/// Applies Philox4x32-10 (J. Salmon et al., *Parallel Random Numbers: As Easy as 1, 2, 3*, 2011).
 DEVICE void philox(u32 &a, u32 &b, u32 &c, u32 &d, u32 key, u32 other) {
 #pragma unroll
   for (int round = 0; round < ROUNDS; round++) {
@@ -43,10 +43,10 @@ template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
 }
 
 /// Adds the fingerprint to sums[0] and sums[1]. Sets sums[2] = 1 if it finds an entry without a
-/// counterpart, and sums[3] = 1 if a counterpart has another value; the fingerprint is then
-/// meaningless. `bits` are the values as unsigned integers; `mask` and `infinity` are as in
-/// `canonical`, and 0 for integers. The key has 192 bits: `key`, and two words that are combined by
-/// XOR with the hashed words.
+/// counterpart, and sums[3] = 1 if it finds a counterpart with another value; in both cases the
+/// fingerprint is meaningless. `bits` are the values as unsigned integers. `mask` and `infinity`
+/// are as in `canonical`, and 0 for integers. The key has 192 bits: `key`, and two words that are
+/// XORed with the hashed words.
 template <class Op, class Offset, class Word, int KEPT>
 __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    const i32 *__restrict__ indices, const Word *__restrict__ bits,
@@ -54,8 +54,9 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
   SHARED(i64, span, 2);
-  SHARED(i32, stop,
-         2);  // for even and odd tiles, so that all threads read a flag before it is written again
+  // One flag for even and one for odd tiles, so that all threads read a flag before it is
+  // overwritten.
+  SHARED(i32, stop, 2);
   const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
   const i64 from = tiles * blockIdx.x / gridDim.x * tile,
             to = least(tiles * (blockIdx.x + 1) / gridDim.x * tile, count);

@@ -1,6 +1,7 @@
 """Compare a matrix with its transpose by a fingerprint of 128 bits. Kernel: symmetry.cu.
 
-Waits: once for the fingerprint; if values differ, once more for the fingerprint of the pattern.
+The host waits once for the fingerprint. If values differ, it waits again for the fingerprint of the
+pattern.
 """
 
 from __future__ import annotations

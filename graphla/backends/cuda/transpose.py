@@ -1,10 +1,10 @@
 """Transpose a matrix by sorting. Kernels: convert.cu.
 
-If the values are iso, only the keys of positions are sorted: 16 bytes per entry besides the result,
-8 bytes if keys are short. Otherwise the columns are sorted stably, and rows and values are moved in
-that order: about 28 bytes per entry.
+If the values are iso, only the positions are sorted as keys. This takes 16 bytes per entry in
+addition to the result, or 8 bytes if keys are short. Otherwise the columns are sorted stably, and
+rows and values are moved in that order. This takes about 28 bytes per entry.
 
-Waits: none.
+The host does not wait.
 """
 
 from __future__ import annotations

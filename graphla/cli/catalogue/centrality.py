@@ -23,24 +23,24 @@ def _pagerank(graph: Graph, rank: Any, options: Namespace) -> Answer:
 
 
 def _closeness(graph: Graph, closeness: Any, options: Namespace) -> Answer:
-    if not hasattr(closeness, "to_coo"):  # the result for one vertex
+    if not hasattr(closeness, "to_coo"):  # a number: the result for one vertex
         return findings.answer(graph, closeness, ("closeness",), options.top)
     _, values = closeness.to_coo()
     facts = [("mean", number(values.mean()))] if values.size else []
-    top = findings.extremes("nearest to all", graph, "closeness", closeness, options.top)
+    top = findings.extremes("highest closeness", graph, "closeness", closeness, options.top)
     return Answer(facts=facts, columns={"closeness": closeness}, top=top)
 
 
 CENTRALITY = (
     Algorithm(
         "pagerank",
-        "how often a random walker is at each vertex",
+        "how often a random walker visits each vertex",
         ("rank",),
         story=(
             "With probability ALPHA the walker follows an out-edge, chosen in proportion to its "
-            "weight; otherwise, and always from a vertex without out-edges, it jumps to a random "
-            "vertex. The ranks add up to 1. The rounds end when one of them changes the ranks, in "
-            "total, by less than TOL times the number of vertices."
+            "weight; otherwise it jumps to a random vertex. From a vertex without out-edges it "
+            "always jumps. The ranks add up to 1. The iteration ends when the total change of the "
+            "ranks in a round is less than TOL times the number of vertices."
         ),
         formula="r = α·(r / degree)A + (1 - Σ α·(r / degree)A) / n,  until r converges",
         examples=(
@@ -49,62 +49,67 @@ CENTRALITY = (
         ),
         words={
             "alpha": "the probability that the walker follows an edge",
-            "tol": "stop when a round changes less than this per vertex",
+            "tol": "stop when a round changes the value of a vertex by less than this on average",
         },
         tell=_pagerank,
     ),
-    Algorithm("hits", "hubs, which point to authorities, and authorities", ("hub", "authority")),
+    Algorithm(
+        "hits", "hubs and authorities: good hubs point to good authorities", ("hub", "authority")
+    ),
     Algorithm(
         "katz",
-        "how many walks end at each vertex, where long walks count less",
+        "the number of walks that end at each vertex; long walks count less",
         ("katz",),
         words={
-            "alpha": "the factor by which each edge reduces the count of a walk",
-            "tol": "stop when a round changes less than this per vertex",
+            "alpha": "the factor that each edge contributes to the weight of a walk",
+            "tol": "stop when a round changes the value of a vertex by less than this on average",
         },
     ),
     Algorithm(
         "eigenvector",
         "the importance of each vertex, from the importance of its neighbors",
         ("eigenvector",),
-        words={"tol": "stop when a round changes less than this per vertex"},
+        words={
+            "tol": "stop when a round changes the value of a vertex by less than this on average"
+        },
     ),
     Algorithm(
-        "degree", "for each vertex, the share of the other vertices that are neighbors", ("degree",)
+        "degree", "for each vertex, the fraction of other vertices adjacent to it", ("degree",)
     ),
     Algorithm(
         "in_degree",
-        "for each vertex, the share of the other vertices with an edge to it",
+        "for each vertex, the fraction of other vertices that have an edge to it",
         ("in-degree",),
     ),
     Algorithm(
         "out_degree",
-        "for each vertex, the share of the others with an edge from it",
+        "for each vertex, the fraction of other vertices that it has an edge to",
         ("out-degree",),
     ),
     Algorithm(
         "closeness",
-        "how near each vertex is to the vertices that can reach it",
+        "how close each vertex is to the vertices that can reach it",
         ("closeness",),
         story=(
-            "The inverse of the mean distance from the vertices that reach it, times their share "
-            "of the graph. If distances count edges, this takes a breadth-first search from each "
-            "vertex; 64 searches run at a time, as the bits of a word."
+            "The closeness of a vertex is the inverse of the mean distance from the vertices that "
+            "reach it, times the fraction of vertices that reach it. In an unweighted graph, this "
+            "takes a breadth-first search from each vertex; 64 searches run at the same time, "
+            "each with one bit of a word."
         ),
         formula="c(v) = (r - 1)² / ((n - 1) Σ d(u, v)),  over the r vertices u that reach v",
         examples=("graphla closeness friends.txt --undirected --top 20",),
         tell=_closeness,
     ),
-    Algorithm("harmonic", "how near each vertex is, as the sum of 1 / distance", ("harmonic",)),
+    Algorithm("harmonic", "the sum of 1 / distance from all others", ("harmonic",)),
     Algorithm(
         "betweenness",
-        "the share of shortest paths through each vertex",
+        "the fraction of shortest paths that pass through each vertex",
         ("betweenness",),
         words={"k": "the number of random sources (default: all vertices)"},
     ),
     Algorithm(
         "edge_betweenness",
-        "the share of shortest paths through each edge",
+        "the fraction of shortest paths that pass through each edge",
         ("betweenness",),
         words={"k": "the number of random sources (default: all vertices)"},
     ),

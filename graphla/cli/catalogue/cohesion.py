@@ -25,13 +25,13 @@ def _triangles(graph: Graph, triangles: Any, _options: Namespace) -> Answer:
 COHESION = (
     Algorithm(
         "triangle_count",
-        "the number of triples of vertices that are joined by three edges",
+        "the number of triangles",
         ("triangles",),
         command="triangles",
         story=(
-            "Counts each triangle once; directions, weights and self-loops are ignored. F holds "
-            "each edge once, from its end of lower degree. Under the mask F, the product counts "
-            "for each edge the vertices that both of its ends point to."
+            "Counts each triangle once; directions, weights and self-loops are ignored. F contains "
+            "each edge once, directed from its endpoint with the lower degree. For each edge in "
+            "the mask F, the product counts the vertices that both endpoints point to."
         ),
         formula="C⟨F⟩ = F plus.pair Fᵀ;  triangles = Σ C",
         examples=("graphla triangles friends.txt",),
@@ -43,16 +43,20 @@ COHESION = (
         ("triangles",),
         command="triangles-per-vertex",
     ),
-    Algorithm("clustering", "the share of pairs of neighbors that are joined", ("clustering",)),
+    Algorithm(
+        "clustering", "the fraction of pairs of neighbors that are adjacent", ("clustering",)
+    ),
     Algorithm(
         "average_clustering",
-        "the mean share of pairs of neighbors that are joined",
+        "the mean fraction of pairs of neighbors that are adjacent",
         ("clustering",),
     ),
-    Algorithm("transitivity", "the share of paths of length 2 that are closed", ("transitivity",)),
+    Algorithm(
+        "transitivity", "the fraction of paths of length 2 that are closed", ("transitivity",)
+    ),
     Algorithm(
         "square_clustering",
-        "the share of possible squares at each vertex that exist",
+        "the fraction of possible squares at each vertex that exist",
         ("clustering",),
     ),
     Algorithm(
@@ -63,11 +67,11 @@ COHESION = (
         bench={"k": 4},
     ),
     Algorithm(
-        "truss_numbers", "for each edge, the greatest k whose k-truss contains it", ("truss",)
+        "truss_numbers", "for each edge, the largest k whose k-truss contains it", ("truss",)
     ),
     Algorithm(
         "jaccard",
-        "the number of common neighbors, divided by that of all neighbors of both",
+        "the number of common neighbors, divided by the number of all neighbors",
         ("jaccard",),
         fills="neighbors",
     ),

@@ -12,7 +12,7 @@ from graphla.graph import Graph
 
 
 def _eccentricity(graph: Graph, eccentricity: Any, options: Namespace) -> Answer:
-    if not hasattr(eccentricity, "to_coo"):  # the result for one vertex
+    if not hasattr(eccentricity, "to_coo"):  # a number: the result for one vertex
         return findings.answer(graph, eccentricity, ("eccentricity",), options.top)
     _, values = eccentricity.to_coo()
     facts = [("reach all others", number(values.size, "vertex"))]
@@ -30,19 +30,19 @@ DISTANCES = (
         "the number of edges from each vertex to the farthest one",
         ("eccentricity",),
         story=(
-            "The least eccentricity is the radius of the graph, the greatest its diameter. Each "
-            "search bounds the eccentricities of all vertices, so that a few searches may suffice. "
-            "The remaining vertices are searched 64 at a time, as the bits of a word. A vertex "
-            "that does not reach all others has no eccentricity."
+            "The minimum eccentricity is the radius of the graph, and the maximum is its diameter. "
+            "Each search bounds the eccentricities of all vertices, so a few searches may suffice. "
+            "For the remaining vertices, 64 searches run at the same time, each with one bit of a "
+            "word. A vertex that does not reach all others has no eccentricity."
         ),
         formula="e(v) = max over u of d(v, u)",
         examples=("graphla eccentricity friends.txt --undirected --output eccentricities.csv",),
         tell=_eccentricity,
     ),
-    Algorithm("diameter", "the greatest distance between two vertices", ("diameter",)),
-    Algorithm("radius", "the least eccentricity of a vertex", ("radius",)),
-    Algorithm("center", "the vertices with the least eccentricity", ("center",)),
-    Algorithm("periphery", "the vertices with the greatest eccentricity", ("periphery",)),
+    Algorithm("diameter", "the maximum distance between two vertices", ("diameter",)),
+    Algorithm("radius", "the minimum eccentricity of a vertex", ("radius",)),
+    Algorithm("center", "the vertices with the minimum eccentricity", ("center",)),
+    Algorithm("periphery", "the vertices with the maximum eccentricity", ("periphery",)),
     Algorithm(
         "average_path_length",
         "the mean distance between two vertices",

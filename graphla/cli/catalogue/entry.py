@@ -1,7 +1,7 @@
-"""An entry of the table of algorithms: what the command line adds to what the function provides.
+"""An entry of the table of algorithms: what the command line needs to know about one function.
 
-The options are the function's parameters, the formula and the story are the function's docstring,
-and the output is the function's result, so that no text is written twice.
+Most of it comes from the function itself: options from its parameters, the formula and the
+explanation from its docstring, and the output from its result. So no text is written twice.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class Algorithm:
     function: str  # the name of a function in graphla.algorithms
     computes: str
     values: tuple[str, ...]  # the names of the results
-    command: str = ""  # by default the function's name
-    story: str = ""  # by default the paragraphs of its docstring
-    formula: str = ""  # by default its first line
+    command: str = ""  # name of the subcommand; by default the function's name
+    story: str = ""  # explanation; by default the paragraphs of the function's docstring
+    formula: str = ""  # by default the first line of the docstring
     examples: tuple[str, ...] = ()
-    tell: Teller | None = None  # by default findings.answer
+    tell: Teller | None = None  # makes the answer from the result; by default findings.answer
     words: dict[str, str] = field(default_factory=dict)  # help texts that replace the usual ones
     hides: tuple[str, ...] = ()  # parameters that do not become options
-    fixed: dict[str, Any] = field(default_factory=dict)  # arguments of every call
+    fixed: dict[str, Any] = field(default_factory=dict)  # arguments passed in every call
     bench: dict[str, Any] = field(default_factory=dict)  # arguments in `graphla bench`
-    fills: Literal["", "pairs", "neighbors"] = ""  # which pairs the result has an entry for
+    fills: Literal["", "pairs", "neighbors"] = ""  # pairs for which the result has an entry
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class Algorithm:
 
     @property
     def told(self) -> GraphOptions:
-        """The options of the function's decorator `graph_algorithm`."""
+        """The options given to the function's decorator `graph_algorithm`."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property
@@ -65,13 +65,13 @@ class Algorithm:
 
     @property
     def teaches(self) -> tuple[str, str]:
-        """The story, and the formula."""
+        """The explanation (`story`) and the formula for the help text."""
         first, *paragraphs = _paragraphs(self.run)
         story = self.story or "\n\n".join(paragraphs)
         return story, self.formula or first
 
     def answer(self, graph: Graph, found: Any, options: Namespace) -> Answer:
-        """Return the answer for the function's result."""
+        """Turn the result of the function into an answer to print and save."""
         if self.tell is not None:
             return self.tell(graph, found, options)
         return findings.answer(graph, found, self.values, options.top)

@@ -24,20 +24,20 @@ def _colors(_graph: Graph, color: Any, _options: Namespace) -> Answer:
 GROUPS = (
     Algorithm(
         "label_propagation",
-        "communities: each vertex takes the most frequent label of its neighbors",
+        "communities: each vertex adopts the most frequent label among its neighbors",
         ("community",),
     ),
     Algorithm(
-        "louvain", "communities: parts of high modularity, found by moving vertices", ("community",)
+        "louvain", "communities with high modularity, found by moving vertices", ("community",)
     ),
     Algorithm(
         "modularity",
-        "the share of edges within given parts, minus the share expected by chance",
+        "the fraction of edges inside communities, minus the fraction expected by chance",
         ("modularity",),
     ),
     Algorithm(
         "maximal_independent_set",
-        "vertices of which no two are adjacent, and to which none can be added",
+        "a set of pairwise nonadjacent vertices that cannot be extended",
         ("independent",),
         words={"nodes": "vertices that the set must contain: u,v,..."},
     ),
@@ -49,7 +49,7 @@ GROUPS = (
     ),
     Algorithm(
         "maximal_matching",
-        "edges of which no two share a vertex, and to which none can be added",
+        "a set of edges without common vertices that cannot be extended",
         ("mate",),
         tell=_matching,
     ),

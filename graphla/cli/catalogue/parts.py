@@ -7,27 +7,23 @@ from graphla.cli.catalogue.entry import Algorithm
 PARTS = (
     Algorithm(
         "connected_components",
-        "which vertices are connected by paths, whatever the direction of the edges",
+        "the sets of vertices connected by paths, ignoring edge directions",
         ("component",),
         command="components",
         examples=("graphla components friends.txt --output labels.csv",),
     ),
     Algorithm("component_count", "the number of components", ("components",)),
     Algorithm("is_connected", "whether there is exactly one component", ("connected",)),
-    Algorithm(
-        "strong_components", "which vertices reach each other along the edges", ("component",)
-    ),
+    Algorithm("strong_components", "the sets of vertices that reach each other", ("component",)),
     Algorithm(
         "is_strongly_connected", "whether every vertex reaches every other", ("strongly connected",)
     ),
-    Algorithm(
-        "core_numbers", "for each vertex, the greatest k whose k-core contains it", ("core",)
-    ),
+    Algorithm("core_numbers", "for each vertex, the largest k whose k-core contains it", ("core",)),
     Algorithm(
         "k_core",
         "the largest subgraph in which each vertex has at least k neighbors",
         ("weight",),
-        words={"k": "the minimum degree (default: the greatest with a nonempty result)"},
+        words={"k": "the minimum degree (default: the largest with a nonempty result)"},
         hides=("core_number",),
     ),
     Algorithm("spanning_forest", "a spanning forest of minimum weight", ("weight",)),

@@ -48,7 +48,7 @@ def _answer_reachable(graph: Graph, reached: Any, _options: Namespace) -> Answer
 
 
 def _best_paths(name: str, title: str) -> Teller:
-    """Return a function that reports best paths; the values of the sources are omitted."""
+    """Return a function that reports the best paths, without the values of the sources."""
 
     def tell(graph: Graph, found: Any, options: Namespace) -> Answer:
         values, parents = found
@@ -72,14 +72,14 @@ def _best_paths(name: str, title: str) -> Teller:
 PATHS = (
     Algorithm(
         "bfs",
-        "the number of edges from a source to each vertex, and the vertex before it",
+        "the number of edges from a source to each vertex, and each vertex's parent",
         ("level", "parent"),
         story=(
             "Breadth-first search proceeds from the source level by level. The frontier is a "
-            "sparse vector. Its product with the adjacency matrix holds every vertex that an edge "
-            "of the frontier leads to, and one parent for each; the mask leaves out vertices that "
-            "already have a parent. All levels run as one operation. A vertex that is not reached "
-            "has no level."
+            "sparse vector. Its product with the adjacency matrix contains every vertex adjacent "
+            "to the frontier, with one parent for each; the mask excludes vertices that already "
+            "have a parent. All levels run as one operation. A vertex that is not reached has no "
+            "level."
         ),
         formula="f⟨¬p, replace⟩ = f any.secondi A;  p⟨f⟩ = f;  until f is empty",
         examples=(
@@ -93,13 +93,13 @@ PATHS = (
     ),
     Algorithm(
         "sssp",
-        "the least total weight of a path from a source to each vertex",
+        "the minimum total weight of a path from a source to each vertex",
         ("distance",),
         story=(
-            "Single-source shortest paths: the loop of BFS over another semiring. Along a path "
-            "weights add up, and of several paths the shortest counts. Only distances that have "
-            "decreased are multiplied again, the smallest first. Negative weights are refused; "
-            "without weights in the file each edge has weight 1."
+            "Single-source shortest paths use the loop of BFS with another semiring. Weights are "
+            "added along a path, and the minimum over all paths is the distance. Only distances "
+            "that have decreased are multiplied again, the smallest first. Negative weights are "
+            "an error. If the file has no weights, each edge has weight 1."
         ),
         formula="d = d min (d min.plus A),  until d converges",
         examples=(
@@ -112,24 +112,24 @@ PATHS = (
     ),
     Algorithm(
         "bellman_ford",
-        "the least total weight of a path from a source, with negative weights allowed",
+        "the minimum total weight of a path from a source; weights may be negative",
         ("distance",),
         hides=("parents",),
         tell=_distances,
     ),
     Algorithm(
         "negative_cycle",
-        "a cycle whose weights have a negative sum, if there is one",
+        "a cycle with a negative sum of weights, if there is one",
         ("cycle",),
-        words={"source": "only a cycle that this vertex reaches"},
+        words={"source": "search only for cycles reachable from this vertex"},
     ),
     Algorithm(
         "reachable",
-        "the vertices that are reachable from a source",
+        "the vertices reachable from a source",
         ("reached",),
         story=(
-            "The traversal of BFS over Boolean values: a vertex becomes true when an edge from a "
-            "true vertex leads to it. Only vertices that have just become true are multiplied."
+            "This is breadth-first search with Boolean values: a vertex becomes true when it has "
+            "an edge from a true vertex. Only vertices that have just become true are multiplied."
         ),
         formula="r = r lor (r lor.first A),  until r converges",
         examples=(
@@ -141,7 +141,7 @@ PATHS = (
     ),
     Algorithm(
         "transitive_closure",
-        "for each vertex, the vertices that are reachable from it",
+        "for each vertex, all vertices reachable from it",
         ("reached",),
         fills="pairs",
     ),
@@ -158,13 +158,13 @@ PATHS = (
     ),
     Algorithm(
         "bfs_levels",
-        "the number of edges from several sources to each vertex",
+        "the number of edges from each of several sources to each vertex",
         ("level",),
         words={"cutoff": "the maximum number of edges of a path"},
     ),
     Algorithm(
         "all_pairs_lengths",
-        "the distance between every two vertices",
+        "the distances between all pairs of vertices",
         ("length",),
         words={"sources": "only from these vertices: u,v,..."},
         fills="pairs",
@@ -191,8 +191,8 @@ PATHS = (
         command="widest",
         story=(
             "The width of an edge is its weight, and a path is as wide as its narrowest edge. The "
-            "traversal is that of shortest paths over another semiring: along a path the least "
-            "weight counts, and of several paths the widest."
+            "algorithm is that of shortest paths with another semiring: it takes the minimum "
+            "weight along a path, and the maximum over all paths."
         ),
         formula="w = w max (w max.min A),  until w converges",
         examples=("graphla widest pipes.csv --undirected --source 3 --output widths.csv",),
@@ -206,12 +206,12 @@ PATHS = (
         command="minimax",
         story=(
             "The height of an edge is its weight, and a path is as high as its highest edge. In an "
-            "undirected graph the lowest paths are the paths of a minimum spanning tree."
+            "undirected graph, the paths in a minimum spanning tree are lowest paths."
         ),
         formula="h = h min (h min.max A),  until h converges",
         examples=("graphla minimax passes.csv --undirected --source 3",),
         fixed={"parents": True},
-        tell=_best_paths("height", "highest of the lowest paths"),
+        tell=_best_paths("height", "greatest heights"),
     ),
     Algorithm(
         "most_reliable_path",
@@ -220,8 +220,8 @@ PATHS = (
         command="reliable",
         story=(
             "Each weight is the probability, from 0 to 1, that the edge works, independently of "
-            "others. Along a path the probabilities are multiplied; of several paths the most "
-            "reliable counts."
+            "the others. The probabilities are multiplied along a path, and the result is the "
+            "maximum over all paths."
         ),
         formula="p = p max (p max.times A),  until p converges",
         examples=("graphla reliable network.csv --source 3 --output reliabilities.csv",),

@@ -1,12 +1,12 @@
 """Run a whole loop of an algorithm on the device, if the device offers such a loop.
 
-An algorithm defines its loop by statements on matrices and vectors, and ends with
+An algorithm defines its loop in terms of matrix and vector operations, and ends with
 
     return accelerated(Request(A, ...), partial(definition, A, ...))
 
-A request converts its operands to the formats that the backend reads, calls one function of the
-backend, and wraps the returned arrays in vectors and matrices. If the backend has no such function,
-the definition runs.
+A request converts its operands to the formats that the backend reads, calls one backend function,
+and wraps the returned arrays in vectors and matrices. If the backend has no such function, the
+definition runs instead.
 """
 
 from graphla.operations.accelerate.centrality import Degrees, Dependencies, DependencySums, PageRank

@@ -14,14 +14,14 @@ from graphla.settings import config
 
 @dataclass(frozen=True)
 class BatchTuning:
-    """Sizes of a batch."""
+    """Parameters that determine the batch size."""
 
     edges: int = 1 << 27
-    """Number of entries that the searches of a batch read on the CPU; this takes about a second."""
+    """Number of entries that a batch reads on the CPU, which takes about a second."""
     word: int = 64
-    """The minimum number of searches in a batch if they share a machine word."""
+    """The minimum batch size if each search uses one bit of a machine word."""
     share: int = 16
-    """The minimum number of searches per thread if they run alone."""
+    """The minimum number of searches per thread if searches run independently."""
     most: int = 4096
     """The maximum number of searches in a batch."""
 
@@ -32,11 +32,11 @@ TUNING = BatchTuning()
 def batches(
     A: Any, count: int, description: str, size: int | None = None, *, cost: int = 1
 ) -> Iterator[slice]:
-    """Divide `count` sources into batches, and show the number of finished searches.
+    """Divide `count` sources into batches, and display the progress of the searches.
 
     A batch has at most `size` sources. By default the size is chosen so that a batch takes about a
-    second, where a source costs `cost` times as much as a search. The last batch then also gets the
-    remaining sources, so that no batch is too small for a compiled loop to pay off. Without
+    second, if a source costs `cost` times as much as a search. The last batch then also includes
+    the remaining sources, so that no batch is too small for a compiled loop to pay off. Without
     sources, there is one empty batch.
     """
     if size is not None:

@@ -18,12 +18,12 @@ from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import FP64, INT64
 
 COST = 4
-"""Cost of the dependencies for one source, as a number of searches."""
+"""Cost of computing the dependencies for one source, relative to that of a search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """d(i) = the number of entries in row i of A, or in column i."""
+    """The degrees: d(i) is the number of entries in row i of A, or in column i."""
 
     A: Any
     of_columns: bool = False
@@ -35,11 +35,11 @@ class Degrees:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """r' = α·(r / degree)A + ..., iterated from `rank` for at most `rounds` rounds.
+    """At most `rounds` rounds of PageRank, r' = α·(r / degree)A + ..., starting with `rank`.
 
-    The iteration ends with the first round that changes the ranks by less than `least` in total.
-    `share` is α / degree, and 0 at a dangling vertex. `jump` is the distribution of random jumps,
-    and `fall` the distribution of the vertex that follows a dangling vertex.
+    The iteration ends after the first round in which the total change of the ranks is below
+    `least`. `share` is α / degree, and 0 at a dangling vertex. `jump` is the distribution of random
+    jumps, and `fall` the distribution of the vertex that follows a dangling vertex.
     """
 
     A: Any
@@ -78,17 +78,17 @@ class PageRank:
 
 
 class DependencySums(NamedTuple):
-    """The sums of the dependencies of vertices and edges on shortest paths from some sources."""
+    """Dependencies of vertices and edges, summed over the shortest paths from several sources."""
 
-    totals: Any  # a full Vector; paths that start or end at a vertex do not count for it
-    edges: Any  # a Matrix on the pattern of A, or None
-    reached: Any  # a full Vector, or None: the number of other sources that reach each vertex
+    totals: Any  # a full Vector; a path does not count for its end vertices
+    edges: Any  # a Matrix with the pattern of A, or None
+    reached: Any  # None, or a full Vector: the number of other sources that reach each vertex
     counts: np.ndarray  # the number of vertices that each source reaches, including itself
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of vertices (and edges, if `of_edges`) on shortest paths from sources."""
+    """Sums of the dependencies of vertices (and edges, if `of_edges` is set) over all sources."""
 
     A: Any
     sources: np.ndarray
@@ -99,8 +99,8 @@ class Dependencies:
     def run(self) -> DependencySums | None:
         """Return the sums, or None if the device has no such loop.
 
-        Under `config.deterministic` a GPU returns None: its loop adds with atomics, and their order
-        changes from run to run.
+        If `config.deterministic` is set, a GPU returns None, because its loop uses atomic
+        additions, whose order changes from run to run.
         """
         a = self.A._read()
         if config.deterministic and a.device != "cpu":

@@ -1,4 +1,4 @@
-"""Requests for the parts of a graph: components, cores, spanning forests."""
+"""Requests for components, cores and spanning forests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from semirings.dtypes import INT64
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """f(i) = the smallest vertex of the weak component of i."""
+    """The weak components: f(i) is the smallest vertex in the component of i."""
 
     A: Any
 
@@ -25,7 +25,7 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class StrongComponents:
-    """f(i) = the smallest vertex of the strong component of i."""
+    """The strong components: f(i) is the smallest vertex in the component of i."""
 
     A: Any
 
@@ -36,7 +36,7 @@ class StrongComponents:
 
 @dataclass(frozen=True, slots=True)
 class CoreNumbers:
-    """c(i) = the core number of i; the edges into i count as well if the graph is directed."""
+    """The core numbers; in a directed graph, the degree counts both in-edges and out-edges."""
 
     A: Any
     is_directed: bool
@@ -48,13 +48,13 @@ class CoreNumbers:
 
 @dataclass(frozen=True, slots=True)
 class SpanningForest:
-    """F ⊆ U: the edges of a spanning forest of minimum, or of maximum, weight."""
+    """The edges F of a minimum or maximum spanning forest of the graph with upper triangle U."""
 
     U: Any
     is_maximum: bool
 
     def run(self) -> Any:
-        """Return F as a Matrix; U has its entries above the diagonal."""
+        """Return F as an upper triangular Matrix."""
         return lift(self.U, perform("least_forest", _find_forest, self.U._read(), self.is_maximum))
 
 
@@ -66,7 +66,7 @@ def _find_components(a: MatrixStore) -> VectorStore | None:
 
 def _find_strong(a: MatrixStore) -> VectorStore | None:
     do = backend(a.device)
-    if a.is_symmetric:  # the reverse of each path is then also a path
+    if a.is_symmetric:  # every path can be reversed
         return full(a.device, INT64, do.components(a.csr, a.csr))
     return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
 

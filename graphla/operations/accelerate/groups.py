@@ -1,4 +1,4 @@
-"""Requests for communities, colors and matchings. Matrices have symmetric patterns and values."""
+"""Requests for communities, colors and matchings. All matrices are symmetric."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class LabelPropagation:
 
 @dataclass(frozen=True, slots=True)
 class MoveCommunities:
-    """The community of each vertex after moves that raise the modularity.
+    """Communities after moving vertices to raise the modularity.
 
-    `out` and `into` are the total weights of the edges out of and into each vertex. The gain of
-    vertex v in community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)).
-    The vertex moves only if this gain exceeds the gain of staying by more than margin·(out(v) +
+    `out` and `into` hold the total weights of the edges out of and into each vertex. The gain of
+    vertex v in community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). The
+    vertex moves only if this gain exceeds the gain of staying by more than margin·(out(v) +
     into(v)).
     """
 
@@ -79,21 +79,21 @@ class MoveCommunities:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """SᵀLS, where S(i, labels(i)) = 1 and the labels are integers from 0 to `count` - 1."""
+    """The product SᵀLS, where S(i, labels(i)) = 1. Labels are integers from 0 to `count` - 1."""
 
     L: Any
     labels: Any
     count: int
 
     def run(self) -> Any:
-        """Return a matrix over the labels; it adds up the entries of L between two labels."""
+        """Return the matrix whose entry (a, b) adds up the entries of L from label a to label b."""
         l, labels = self.L._read(), self.labels._read()
         return lift(self.L, perform("contract", _contract, l, labels, self.count))
 
 
 @dataclass(frozen=True, slots=True)
 class GreedyColoring:
-    """c(i) = the smallest color that no neighbor with a larger number has."""
+    """Greedy colors: c(i) is the smallest color that no neighbor with a larger number has."""
 
     A: Any
     numbers: Any
@@ -148,5 +148,5 @@ def _match(a: MatrixStore, is_weighted: bool, seed: int) -> VectorStore | None:
 
 
 def _widen(device: str, values: Array | None, dtype: DataType) -> VectorStore | None:
-    """Return the store of a full vector of `dtype` with these integers; None gives None."""
+    """Cast integers to `dtype` and return the store of a full vector; None yields None."""
     return full(device, dtype, None if values is None else values.astype(dtype.np_type, copy=False))

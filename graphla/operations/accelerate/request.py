@@ -1,4 +1,4 @@
-"""The base class of requests, the function `accelerated`, and helpers for all requests."""
+"""The base class for requests, the function `accelerated`, and helpers for requests."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ Result = TypeVar("Result", covariant=True)
 
 
 class Request(Protocol[Result]):
-    """A loop that a device may offer, and the operands of the loop."""
+    """A loop that a backend may implement natively, with its operands."""
 
     def run(self) -> Result | None:
-        """Return the result of the device's loop, or None if the device has no such loop."""
+        """Return the result, or None if the backend has no such loop."""
         ...
 
 
 def accelerated(request: Request[T], definition: Callable[[], T]) -> T:
-    """Return the result of the device's loop; if there is no such loop, run the definition."""
+    """Return the result of the backend's native loop; if there is none, run the definition."""
     found = request.run()
     return definition() if found is None else found
 
 
 def lift(A: Any, store: Any) -> Any:
-    """Return the Vector or Matrix that holds a store; A provides the class. None gives None."""
+    """Wrap a store in a Vector or Matrix, using the classes of A; None yields None."""
     return None if store is None else A._lift(store)
 
 
 def full(device: str, dtype: DataType, values: Array | None) -> VectorStore | None:
-    """Return the store of a full vector with these values; None gives None."""
+    """Return the store of a full vector with the given values; None yields None."""
     return None if values is None else VectorStore(device, dtype, FullVector(values.size, values))

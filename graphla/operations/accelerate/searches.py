@@ -1,9 +1,9 @@
-"""The request for a breadth-first search, which chooses the forms and the plan that it reads.
+"""The request for a breadth-first search, which chooses the matrix formats and the plan to use.
 
-Pull reads the matrix by columns. The first search of a matrix checks whether its pattern is
-symmetric; if so, the matrix by rows serves both directions. Otherwise (in a directed graph) a
-search only pushes while the form by columns is missing. The time that pull could have saved is
-added to the matrix's account, and the form is made once the account exceeds the cost of making it.
+Pull needs the columns of the matrix (CSC). The first search of a matrix checks whether its pattern
+is symmetric; if so, CSR serves both directions. Otherwise (in a directed graph) a search can only
+push until CSC exists. The matrix keeps an account of the time that pull could have saved, and CSC
+is built once this exceeds the cost of building it.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from semirings.dtypes import INT32, DataType
 Parents = Literal[None, "any", "least"]
 
 SHALLOW = 64
-"""A search of at most this many levels is assumed to reach most vertices in a few levels, where
-pull pays."""
+"""A search with at most this many levels is assumed to reach most vertices within a few levels, in
+which pull is faster than push.
+"""
 SPARED = 0.75
-"""The share of the entries that pull need not read in such a search."""
+"""The fraction of the entries that pull would not read in a search with at most SHALLOW levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """f⟨¬p, r⟩ = f any.secondi A, until f is empty: a breadth-first search.
+    """A breadth-first search: f⟨¬p, r⟩ = f any.secondi A, until f is empty.
 
     `starts` are distinct vertices: an array of INT32 on the host, or the entries of a Vector.
-    `levels` is the dtype of the levels, or None if no levels are wanted. The search does not enter
-    a vertex outside the mask.
+    `levels` is the dtype of the levels, or None if no levels are wanted. Apart from the starts, the
+    search visits only vertices that the mask selects.
     """
 
     A: Any
@@ -96,10 +97,10 @@ class Search:
 
 
 class _Count:
-    """The number of reached vertices, which is set when the search has ended."""
+    """The number of reached vertices, which is set at the end of the search."""
 
     __slots__ = ("value",)
-    array = None  # as in `Counted`: the count is not in device memory
+    array = None  # None, as in `Counted`, because the count is not in device memory
 
     def __int__(self) -> int:
         return self.value
@@ -116,7 +117,7 @@ def search(
     tell: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
 ) -> BfsResult:
-    """Return the levels and parents of the vertices reached from `starts`, which are not empty."""
+    """Return the levels and parents of all vertices reached from the nonempty `starts`."""
     do, towards = backend(a.device), forced_direction()
     a.find_symmetry()
     out, into = _patterns(a, towards)
@@ -150,7 +151,7 @@ def search(
 
 
 def lower(mask: Any, size: int, device: str) -> VectorMask | None:
-    """Return a mask of vertices in storage, or None if it selects all vertices."""
+    """Convert a mask of vertices to a VectorMask, or to None if it selects all vertices."""
     if mask.ndim != 1:
         raise TypeError(
             "mask is that of a Matrix, but must be that of a Vector: which vertices may be reached"
@@ -159,7 +160,7 @@ def lower(mask: Any, size: int, device: str) -> VectorMask | None:
 
 
 def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
-    """Return the matrix by rows, and by columns if that form exists or should be made now."""
+    """Return CSR, and also CSC if it exists or should be built now, otherwise None."""
     out, into = a.patterns()
     if into is None and (towards == "pull" or (towards == "auto" and _has_paid(a))):
         into = a.csc
@@ -167,7 +168,7 @@ def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
 
 
 def _has_paid(a: MatrixStore) -> bool:
-    """Return whether searches have lost as much time as making the form by columns would take."""
+    """Return whether searches have lost as much time without CSC as building it would take."""
     costs = backend(a.device).costs
     return a.add_loss(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
 
@@ -179,7 +180,7 @@ def _record_bfs(trace: list[Level], seconds: float) -> None:
 def record_levels(
     operation: str, semiring: str, what: str, trace: list[Level], seconds: float
 ) -> None:
-    """Record one event per level or round; a single event if none ran."""
+    """Record one event per level or round, or a single event if there was none."""
     for k, level in enumerate(trace):
         reason = f"{what} {k}"
         record(Event(operation, semiring, level.direction, reason, *level[1:]))

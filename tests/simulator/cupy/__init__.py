@@ -28,7 +28,7 @@ from . import cuda  # noqa: E402
 
 
 def is_available() -> bool:
-    """There is always a simulated card."""
+    """There is always a simulated GPU."""
     return cuda.is_available()
 
 

@@ -60,7 +60,7 @@ def on_device(values: np.ndarray) -> np.ndarray:
 
 
 def wrap(result: Any) -> Any:
-    """Convert a NumPy result to CuPy's: a device array, which has dimension 0 for a scalar."""
+    """Convert NumPy arrays to device arrays; a scalar becomes an array of dimension 0."""
     if isinstance(result, np.ndarray):
         return ndarray._of(result if _owner(result) is not None else _written(result))
     if isinstance(result, np.generic):
@@ -206,7 +206,7 @@ class ndarray:
 
     @property
     def device(self) -> Any:
-        """The device that has the memory of the array."""
+        """The device on which the array is stored."""
         from .cuda.device import Device
 
         return Device(self._memory.device_id if self._memory is not None else local.device)
@@ -410,7 +410,7 @@ class ndarray:
         unwrap(self).sort(axis, kind=kind)
         streams.writes(self._memory)
 
-    # --- arithmetic and NumPy's protocols: set by `install_methods`
+    # --- arithmetic and NumPy's protocols, which `install_methods` adds
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from . import functions

@@ -1,4 +1,4 @@
-"""Write into a bitmap in place, C⟨mask, replace⟩ = accum(C, T), and list a bitmap's entries."""
+"""Write to a bitmap in place, C⟨mask, replace⟩ = accum(C, T), and list the entries of a bitmap."""
 
 import numpy as np
 
@@ -25,9 +25,9 @@ def write(
 ):
     """Write the indices start..stop; return how many of them have an entry afterwards.
 
-    T is full if `t_present_step` is 0. The loop lists the entries to write for one block of
-    indices at a time. Listing them needs no branch, which the processor would mispredict about
-    half of the time.
+    T is full if `t_present_step` is 0. For one block of indices after the other, the loop lists the
+    entries to write, and then writes them. Listing them needs no branch; the processor would
+    mispredict a branch about half of the time.
     """
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)
@@ -57,9 +57,9 @@ def write(
 
 
 def fill(words, t_present, t_values, out_values, step, start, stop):
-    """Write the values of T where T has entries.
+    """Write the values of T to C wherever T has an entry.
 
-    `words` holds the presence flags of T, eight to a word.
+    `words` holds the presence flags of T, eight per word.
     """
     step = np.uint64(step)
     places = np.empty(BLOCK + 1, np.int64)

@@ -1,8 +1,9 @@
-"""Dependencies on the shortest paths from some sources, one after another (U. Brandes, 2001).
+"""Sum up dependencies on the shortest paths from each source (U. Brandes, 2001).
 
-share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w that lie on shortest paths is the part
-that each of the sigma(v) shortest paths to v carries. An edge lies on shortest paths if its weight
-is exactly the difference of the distances of its ends.
+sigma(v) is the number of shortest paths from the source to v. share(v) is the part of a dependency
+that each of these paths carries: 1 / sigma(v) plus the sum of share(w) over the edges v -> w that
+lie on shortest paths. An edge lies on shortest paths if its weight equals the difference of the
+distances of its ends exactly.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ FINISHED, STOPPED = range(2)
 
 
 class Graph(NamedTuple):
-    """The matrix by rows, and the weights of its entries."""
+    """The matrix in CSR, and the weights of its entries."""
 
     indptr: Any
     indices: Any
@@ -30,26 +31,26 @@ class Sums(NamedTuple):
     totals: Any
     edges: Any
     reached: Any
-    counts: Any  # one value per source
+    counts: Any  # number of vertices that each source reaches
 
 
 class Paths(NamedTuple):
     """The state of the search for shortest paths from one source.
 
-    Between the searches of two sources, `place` is -1 everywhere, and `sigma` and `share` are 0.
+    Before and after each search, `place` is -1 everywhere, and `sigma` and `share` are 0.
     """
 
-    place: Any  # level; with weights: position in the heap, or -2 - position in the queue
+    place: Any  # level; with weights: heap position, or -2 minus the queue position
     sigma: Any  # the number of shortest paths to each vertex
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
-    heap: Any  # used with weights: the unsettled vertices, the nearest at the root
-    distance: Any  # used with weights: the smallest distance so far
+    heap: Any  # only with weights: the unsettled vertices, with the nearest one at the root
+    distance: Any  # only with weights: the smallest distance found so far
     stop: Any
 
 
 def rise(heap, place, distance, at):
-    """Move the vertex at position `at` of the heap up until its parent is not farther away."""
+    """Move the vertex at heap position `at` up until its parent is not farther from the source."""
     v = heap[at]
     d = distance[v]
     while at > 0:
@@ -65,7 +66,7 @@ def rise(heap, place, distance, at):
 
 
 def sink(heap, place, distance, size):
-    """Move the vertex at the root down until no child is nearer; the heap has `size` vertices."""
+    """Move the vertex at the root of a heap of `size` vertices down until no child is nearer."""
     v = heap[0]
     d = distance[v]
     at = 0
@@ -89,7 +90,7 @@ def by_levels(graph, kept_paths, source):
     """Queue the vertices that `source` reaches, and return their number.
 
     `place` becomes the level of each vertex, and `sigma` its number of shortest paths. If a stop is
-    requested, the function returns early with only some of the vertices; so does `by_distance`.
+    requested, the function returns early with only some of the vertices, and so does `by_distance`.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
@@ -118,7 +119,10 @@ def by_levels(graph, kept_paths, source):
 
 
 def by_distance(graph, kept_paths, source):
-    """Queue vertices by distance (Dijkstra); place[v] becomes -2 - v's position in the queue."""
+    """Queue vertices in order of distance (Dijkstra).
+
+    place[v] becomes -2 minus the position of v in the queue.
+    """
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
     distance[source] = 0.0

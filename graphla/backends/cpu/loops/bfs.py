@@ -1,11 +1,11 @@
-"""Breadth-first search, level by level: push from a queue, or pull by bit maps of the vertices.
+"""Breadth-first search, level by level: push from a queue, or pull with bit maps of the vertices.
 
-levels(v) = the minimum number of edges from a start to v; parents(v) = a vertex one level nearer
-with an edge to v. Bit v of `done` is set if v is no longer a target, because v was reached, the
-mask forbids v, or v has no edges. Bit v of `seen` is set if v was reached. A vertex that is not
-done and has a neighbor in `seen` is in the next level, because each level is complete before the
-next. Without a mask `done` and `seen` are one array. The vertices of a level are in `queue`, or,
-after a pull, in the bits of `next`, which are zero otherwise.
+levels(v) is the minimum number of edges from a start to v. parents(v) is a vertex one level nearer
+that has an edge to v. Bit v of `done` is set if v is no longer a target: v was reached, the mask
+forbids v, or v has no edges. Bit v of `seen` is set if v was reached. If a vertex is not done and
+has a neighbor in `seen`, it belongs to the next level, because each level is complete before the
+next one. Without a mask `done` and `seen` are the same array. The vertices of a level are in
+`queue` or, after a pull, in the bits of `next`, which are otherwise zero.
 """
 
 from typing import Any, NamedTuple
@@ -18,9 +18,9 @@ ZERO = np.uint64(0)
 ONE = np.uint64(1)
 SIX = np.uint64(6)
 LOW = np.uint64(63)
-SHORT = np.uint64(4)  # entries copied at once
-ROOM = np.uint64(2048)  # edges listed before their targets are examined
-WORDS = 16  # words of a bit map that one batch of a pull covers
+SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
+ROOM = np.uint64(2048)  # maximum number of edges that are listed before their targets are examined
+WORDS = 16  # number of words of a bit map in one batch of a pull
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
 FINISHED, PAUSED, STOPPED, TOO_DEEP, TO_PULL = range(5)
@@ -47,13 +47,13 @@ def ones(word):
 
 
 class Graph(NamedTuple):
-    """A matrix by rows and by columns; if there is no form by columns, the rows replace it."""
+    """A matrix in CSR and CSC. Without CSC, the CSR arrays are passed twice."""
 
     indptr: Any
     indices: Any
     into_indptr: Any
     into_indices: Any
-    firsts: Any  # a neighbor in the column of each vertex, or -1; only pulls read it
+    firsts: Any  # an in-neighbor of each vertex, or -1; only pulls read it
 
 
 class Work(NamedTuple):
@@ -65,27 +65,28 @@ class Work(NamedTuple):
     seen: Any
     next: Any
     queue: Any
-    edges: Any  # the targets of ROOM listed edges, then their sources
+    edges: Any  # the targets of up to ROOM listed edges, then their sources
     state: Any
     stop: Any
 
 
 class Rule(NamedTuple):
-    """What a search computes, and how far it goes."""
+    """Options of a search: what it computes, and when it ends."""
 
     has_levels: int
     has_parents: int
     has_two_maps: int
     is_symmetric: int
-    direction: int  # 0 (the cheaper one), PUSH or PULL
+    direction: int  # PUSH, PULL, or 0 to choose the cheaper direction
     limit: int  # the last level to search
-    deepest: int  # the largest level that the dtype of the levels holds
+    deepest: int  # the largest level that fits the dtype of the levels
 
 
 def take(work: Work, rule: Rule, edges, end, level):
-    """Append the new targets of the first `edges` listed edges to the queue, from `end` on.
+    """Append the new targets among the first `edges` listed edges to the queue at position `end`.
 
-    Returns the new end of the queue. No branch depends on which targets are new.
+    Returns the new end of the queue. The loop over the edges has no branch that depends on whether
+    a target is new.
     """
     listed, done, seen, queue = work.edges, work.done, work.seen, work.queue
     levels, parents = work.levels, work.parents
@@ -111,7 +112,8 @@ def take(work: Work, rule: Rule, edges, end, level):
 def push_level(graph: Graph, work: Work, rule: Rule, head, tail, depth):
     """Append the vertices one step from queue[head:tail] to the queue; return its new end.
 
-    Edges are listed first. A short row is copied without a branch on its length.
+    The function lists a batch of edges before it looks at their targets. A short row is copied
+    without a branch that depends on its length.
     """
     indptr, indices, queue, listed = graph.indptr, graph.indices, work.queue, work.edges
     stopped = work.stop
@@ -183,10 +185,10 @@ def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
     """Set the bits of vertices one step from `seen`, in words start..stop; return their number.
 
-    The loop first tries one neighbor of many vertices, then a second one, and then walks whole
-    rows. For most vertices the first neighbor is enough. No branch depends on which vertices these
-    are, so that many memory accesses overlap. To find the smallest parent, a row is walked from its
-    start.
+    The loop first tries one neighbor of many vertices, then a second one, and then the rest of the
+    row. For most vertices the first neighbor is enough. The first two steps do not branch on the
+    result, so that many memory accesses overlap. If the smallest parent is wanted, the row is read
+    from its start.
     """
     indptr, indices, firsts = graph.into_indptr, graph.into_indices, graph.firsts
     levels, parents, done, seen, following, stopped = (
@@ -262,7 +264,10 @@ def edges_of(indptr, queue, head, tail):
 
 
 def accept(work: Work, to_queue, tail):
-    """Mark the vertices that a pull has found; queue them if `to_queue`. Return the queue's end."""
+    """Mark the vertices that a pull has found, and queue them if `to_queue`.
+
+    Return the end of the queue.
+    """
     done, seen, following, queue = work.done, work.seen, work.next, work.queue
     end = np.uint64(tail)
     for w in range(np.uint64(following.size)):
@@ -279,12 +284,13 @@ def accept(work: Work, to_queue, tail):
 
 
 def search(graph: Graph, kept_work: Work, rule: Rule, steps):
-    """Run up to `steps` levels from `state` on; return why the loop ended.
+    """Run up to `steps` levels, starting from `state`; return why the loop ended.
 
-    The loop ends with TO_PULL before a pull. It is called again after `pull_words` has run and
-    FOUND holds the number of vertices found; otherwise FOUND is -1. If the direction is 0, each
-    level uses the cheaper one. UNSEEN counts the edges into unreached vertices. It is exact until
-    the first pull; then it is estimated in proportion to the number of unreached vertices.
+    The loop ends with TO_PULL before a pull. The caller then runs `pull_words`, stores the number
+    of vertices found in FOUND, and calls the loop again; in all other calls FOUND is -1. If the
+    direction is 0, each level uses the cheaper direction. UNSEEN counts the edges into unreached
+    vertices. It is exact until the first pull; after that it is estimated from the number of
+    unreached vertices.
     """
     indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
     state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size

@@ -1,8 +1,9 @@
-"""Closure, x = x (+) x A until nothing improves: in rounds, or near entries before far ones.
+"""Closure, x = x (+) x A until x converges, in rounds or by multiplying near entries first.
 
-An entry improves if values(o) (+) u(k) A(k, o) differs from values(o); then parents(o) = k. An
-entry is pending, and queued, if it has improved since it was last multiplied. All NaN count as one
-value, whatever their bits. A product that overflows its integer type is left out and reported.
+Entry o improves if values(o) (+) u(k) A(k, o) differs from values(o); then parents(o) becomes k. If
+an entry has improved since it was last multiplied, it is pending and in a queue. All NaNs count as
+the same value, whatever their bits. If a product overflows its integer type, it is omitted and the
+overflow is reported.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ LOOKED, AGAIN = 4, 8
 
 
 class Edges(NamedTuple):
-    """The matrix by rows, and the mask: o may be written where mask[o * mask_step] != forbidden."""
+    """The matrix in CSR, and the mask: o may be written if mask[o * mask_step] != forbidden."""
 
     indptr: Any
     indices: Any
@@ -40,11 +41,11 @@ class Found(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """The pending entries of a closure in rounds."""
+    """The pending entries of a closure that runs in rounds."""
 
-    queue: Any  # two halves: the entries of this round, and of the next one; they alternate
-    read: Any  # the values of this round's entries when it began
-    marks: Any  # whether an entry is queued for the next round
+    queue: Any  # two halves, used alternately: the entries of this round, and those of the next
+    read: Any  # the values of this round's entries at the start of the round
+    marks: Any  # whether each entry is queued for the next round
     state: Any
     stop: Any
 
@@ -52,12 +53,10 @@ class Rounds(NamedTuple):
 class NearFar(NamedTuple):
     """The pending entries of a closure that multiplies near entries before far ones."""
 
-    ring: Any  # near entries, to be multiplied
+    ring: Any  # a ring buffer of the near entries to be multiplied
     pile: Any  # far entries
-    codes: (
-        Any  # where an entry is pending (NEAR, AWAY), and whether it was multiplied before (USED)
-    )
-    width: Any  # delta, one value
+    codes: Any  # flags: pending in the ring (NEAR) or the pile (AWAY); multiplied before (USED)
+    width: Any  # an array with one element, delta
     state: Any
     stop: Any
 
@@ -71,10 +70,10 @@ def improve(present, old, new):
 
 
 def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most, steps):
-    """Continue for up to `steps` rounds, and return why the loop ended.
+    """Run up to `steps` rounds, and return why the loop ended.
 
-    A round reads the values that its entries had at its start. It gives the result of the whole
-    product: an entry that has not improved gives a term that x already contains, and (+) is
+    A round reads the values that its entries had at its start. It computes the same result as the
+    whole product: an entry that has not improved yields a term that x already contains, and (+) is
     idempotent. After `most` products the loop ends with the status SUSPECT, so that the caller can
     check the parents for a cycle.
     """
@@ -138,13 +137,13 @@ def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most
 
 
 def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, steps):
-    """Continue for up to `steps` turns, and return why the loop ended.
+    """Run up to `steps` steps, and return why the loop ended.
 
-    A turn multiplies all entries within delta of the best one, in the order in which they became
-    near. If `adapts` is set, the loop adapts delta: delta grows if the pass over the pile costs
-    more than the edges of the turn. If many entries are multiplied more than once, delta shrinks,
-    and near entries go back to the pile. Until its next pass, the pile may hold an entry twice. The
-    loop tests these conditions and the stop flag every `check` entries.
+    Each step multiplies all entries within delta of the best one, in the order in which they became
+    near. If `adapts` is set, the loop adapts delta. Delta grows if the pass over the pile of far
+    entries costs more than the edges of the step. If many entries are multiplied more than once,
+    delta shrinks, and near entries return to the pile. The pile may then hold an entry twice until
+    the next pass. The loop tests these conditions and the stop flag after every `check` entries.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found
@@ -158,7 +157,8 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
             return STOPPED
         if steps == 0:
             return PAUSED
-        # Find the best entry of the pile. Drop entries that were multiplied after they joined it.
+        # Find the best entry of the pile. Remove entries that were multiplied after they were added
+        # to it.
         left = np.uint64(0)
         best = values[np.uint64(pile[0])]
         for t in range(far):

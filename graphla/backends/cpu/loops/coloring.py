@@ -10,7 +10,7 @@ FINISHED, STOPPED = range(2)
 def color(indptr, indices, order, out_colors, kept_marks, kept_stop):
     """Give each vertex, in order, the smallest color that no neighbor has yet; -1 means no color.
 
-    `marks` has the length of the longest row plus 2; at first no element is above 0.
+    The length of `marks` is that of the longest row plus 2. Initially no element is above 0.
     """
     for t in range(order.size):
         if t & BATCH == 0 and kept_stop[0]:

@@ -1,4 +1,4 @@
-"""Find, for each vertex, the label or community with the largest weight among its neighbors."""
+"""Find the label or community with the largest total weight among each vertex's neighbors."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ STILL, MOVING = 0, 1
 
 
 class Links(NamedTuple):
-    """A matrix by rows. `step` is 0 if all values are equal; `values` then has one element."""
+    """A matrix in CSR. If all values are equal, `step` is 0, and `values` has one element."""
 
     indptr: Any
     indices: Any
@@ -19,15 +19,18 @@ class Links(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The state while vertices move one at a time. All sums are 0 before and after a move."""
+    """The state while vertices move one after another.
 
-    degrees: Any  # [2, n]: the weights of the edges out of and into each vertex
-    totals: Any  # [n, 2]: the sums of the degrees over each community
+    All elements of `sums` are 0 before and after each move.
+    """
+
+    degrees: Any  # shape (2, n): the weights of the edges out of and into each vertex
+    totals: Any  # shape (n, 2): the sums of the degrees in each community
     rates: Any  # `factor` and `margin` of the request
-    sums: Any  # for each community: the weight that links the current vertex to it
-    met: Any  # the communities of the current vertex's neighbors; has room for the longest row
-    queue: Any  # a ring buffer of n vertices, which holds all of them at first
-    waits: Any  # whether a vertex is in the queue; True at first
+    sums: Any  # for each community: the weight between it and the current vertex
+    met: Any  # communities of the current vertex's neighbors; at least as long as any row
+    queue: Any  # a ring buffer of n vertices; initially it holds all vertices
+    waits: Any  # whether a vertex is in the queue; initially True
     stop: Any
 
 
@@ -46,10 +49,10 @@ def popular(
 ):
     """Write, for each vertex in start..stop, the label with the largest sum among its neighbors.
 
-    Among equal sums the smallest label wins. The new labels overwrite `out_labels`. Bit 0 of the
-    returned value is set if a new label differs from the old one in `labels`. Bit 1 is set if a new
-    label differs from the one that it overwrites. All sums are 0 before and after; `met` has room
-    for the longest row.
+    Among labels with equal sums, the smallest is chosen. The new labels overwrite `out_labels`. Bit
+    0 of the returned value is set if any new label differs from the old one in `labels`. Bit 1 is
+    set if any new label differs from the one that it overwrites. All elements of `sums` are 0
+    before and after the call; `met` is at least as long as the longest row.
     """
     step = np.uint64(step)
     differs = 0
@@ -79,7 +82,7 @@ def popular(
 
 
 def sum_links(links, community, kept_sums, kept_met, v):
-    """Sum the weights that link v to each neighboring community; return the number of these."""
+    """Sum the weights between v and each neighboring community; return how many there are."""
     count = 0
     for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
         j = np.int64(links.indices[p])
@@ -93,7 +96,7 @@ def sum_links(links, community, kept_sums, kept_met, v):
 
 
 def best_move(moves, own, count, v):
-    """Return the community with the largest gain for v, and move the degrees of v there."""
+    """Return the community with the largest gain for v, and add v's degrees to its totals."""
     sums, totals = moves.sums, moves.totals
     factor, margin = moves.rates[0], moves.rates[1]
     out, into = moves.degrees[0, v], moves.degrees[1, v]
@@ -118,8 +121,8 @@ def best_move(moves, own, count, v):
 def move(links: Links, out_community, kept_moves: Moves):
     """Move vertices one by one: first in the order of the queue, then neighbors of moved vertices.
 
-    A vertex moves to the community c with the largest gain: the weight that links it to c, minus
-    factor times out(v)·into(c) + into(v)·out(c), where c does not include v itself.
+    A vertex v moves to the community c with the largest gain. The gain is the weight between v and
+    c, minus factor times (out(v)·into(c) + into(v)·out(c)), where the sums of c exclude v.
     """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = queue.size

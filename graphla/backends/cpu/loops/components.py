@@ -1,14 +1,15 @@
 """Weak components by union-find: first over SAMPLED entries of each row, then over the others.
 
-parent(v) is a vertex in the component of v, and at most v. So the root of a tree is its smallest
-vertex. Once most vertices are in one tree, the rows of its vertices are skipped: an edge to a
-vertex outside the tree is also in the row of that vertex.
+parent(v) is a vertex in the component of v, and its number is at most v. So the root of a tree is
+its smallest vertex. Once most vertices are in one tree, the rows of this tree's vertices are
+skipped: an edge between them and a vertex outside the tree is also in the row of the vertex
+outside.
 """
 
 import numpy as np
 
-SAMPLED = 2  # number of entries of each row that the first pass uses
-SAMPLES = 1024  # vertices that are sampled to find the largest tree
+SAMPLED = 2  # number of entries of each row that are used first
+SAMPLES = 1024  # number of vertices that are sampled to find the largest tree
 BATCH = 1023
 FINISHED, STOPPED = range(2)
 
@@ -16,7 +17,8 @@ FINISHED, STOPPED = range(2)
 def join(kept_parent, u, v):
     """Merge the trees of u and v (M. Rem, in E. Dijkstra, *A Discipline of Programming*, 1976).
 
-    The loop follows both paths upward together; each step attaches a vertex to a smaller one.
+    The loop follows the paths from u and v to their roots at the same time. Each step attaches a
+    vertex to one with a smaller number.
     """
     above, other = kept_parent[np.uint64(u)], kept_parent[np.uint64(v)]
     while above != other:
@@ -42,7 +44,7 @@ def label(
     both,
     skips,
 ):
-    """Label each vertex with the smallest vertex of its component; if `both`, read columns too."""
+    """Label each vertex with the smallest vertex of its component; read columns too if `both`."""
     n = a_indptr.size - 1
     for place in range(SAMPLED):
         for v in range(n):
@@ -51,7 +53,7 @@ def label(
             p = np.uint64(a_indptr[v]) + np.uint64(place)
             if p < np.uint64(a_indptr[v + 1]):
                 join(kept_parent, np.int32(v), a_indices[p])
-    for v in range(n):  # a parent has a smaller number, so its root is known
+    for v in range(n):  # parents have smaller numbers, so the parent's root is already known
         kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
     whole, most = np.int32(-1), 0
     if skips:

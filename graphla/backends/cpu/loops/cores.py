@@ -1,7 +1,9 @@
-"""Core numbers: vertices are removed in order of their remaining degree (V. Batagelj and M.
-Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003).
+"""Core numbers: vertices are removed in order of their remaining degree.
 
-`order` lists the vertices sorted by degree, with v at place(v); degree d begins at bins(d).
+See V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003.
+
+`order` lists the vertices sorted by degree. Vertex v is at position place(v), and the vertices with
+degree d begin at position bins(d).
 """
 
 import numpy as np
@@ -11,7 +13,7 @@ FINISHED, STOPPED = range(2)
 
 
 def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
-    """Decrement the degree of u: u swaps places with the first vertex of its degree."""
+    """Decrement the degree of u, after swapping u with the first vertex of the same degree."""
     degree = kept_degrees[np.uint64(u)]
     p, q = kept_place[np.uint64(u)], np.int32(kept_bins[np.uint64(degree)])
     w = kept_order[np.uint64(q)]
@@ -35,7 +37,7 @@ def peel(
     kept_stop,
     both,
 ):
-    """Turn degrees into core numbers. If `both`, the edges in b count as well as those in a."""
+    """Replace degrees by core numbers. If `both`, the edges in b count as well as those in a."""
     n = kept_order.size
     for v in range(n):
         degree = np.uint64(kept_degrees[v])

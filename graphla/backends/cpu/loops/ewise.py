@@ -1,6 +1,6 @@
-"""Merge two patterns row by row: the union or the intersection, and the operator's values.
+"""Merge two patterns row by row, into their union or intersection, and compute the values.
 
-A vector is cut into stretches that are passed as rows, so that threads can share the loop.
+A vector is cut into ranges that are passed as rows, so that threads can share the loop.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 
 class Rows(NamedTuple):
-    """A matrix by rows, or a vector that is cut into stretches, each of which counts as a row."""
+    """A matrix in CSR, or a vector that is cut into ranges, each of which counts as a row."""
 
     indptr: Any
     indices: Any
@@ -64,8 +64,8 @@ def unite(
 ):
     """Write rows start..stop of the union; row i begins at indptr[i].
 
-    left[0] and right[0] replace the entries that the left or the right operand lacks. Return the
-    position after the last entry written.
+    left[0] and right[0] replace entries that are missing in the left or the right operand. Return
+    the position after the last entry written.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b

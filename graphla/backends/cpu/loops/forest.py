@@ -1,8 +1,8 @@
-"""A spanning forest of minimum weight by Borůvka's rounds: each tree takes its lightest edge.
+"""A spanning forest of minimum weight by Borůvka's algorithm.
 
-Edges are the entries of an upper triangle; among equal weights the first entry wins. `rows` and
-`places` list the edges that remain in a round. parent(v) is at most v and leads to the root of v's
-tree.
+In each round, each tree selects its lightest edge. The edges are the entries of an upper triangular
+matrix; among equal weights the first entry is selected. `rows` and `places` list the edges that
+remain in a round. parent(v) is at most v and leads to the root of v's tree.
 """
 
 import numpy as np
@@ -72,6 +72,6 @@ def grow(
             if u != v:
                 out_flags[np.uint64(p)] = True
                 kept_parent[np.uint64(max(u, v))] = min(u, v)
-        for v in range(n):  # a parent has a smaller number, so its root is known
+        for v in range(n):  # parents have smaller numbers, so the parent's root is already known
             kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
     return FINISHED

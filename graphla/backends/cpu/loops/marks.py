@@ -31,7 +31,7 @@ def words_over(size):
 
 
 def drain(kept_bits, kept_summary, kept_values, out_indices, out_values, size):
-    """Write each index of the set and its value to `out_*`, and empty the set."""
+    """Write each index in the set and its value to `out_*`, and empty the set."""
     t = ZERO
     for top in range(words_over(size)):
         words = kept_summary[top]
@@ -50,7 +50,7 @@ def drain(kept_bits, kept_summary, kept_values, out_indices, out_values, size):
 
 
 class Pattern(NamedTuple):
-    """A matrix by rows, without its values."""
+    """A matrix in CSR, without its values."""
 
     indptr: Any
     indices: Any

@@ -1,4 +1,4 @@
-"""Maximal matching: edges are taken one by one, the heaviest first."""
+"""Maximal matching: the heaviest edges are selected first."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ FINISHED, STOPPED = range(2)
 
 
 def mix(x):
-    """Apply the finalizer of splitmix64 to x."""
+    """Return x after splitmix64's finalizer."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -17,8 +17,9 @@ def mix(x):
 def best_neighbor(indptr, indices, values, words, out_mates, step, v):
     """Return the free neighbor on the best edge of v, or NONE if no neighbor is free.
 
-    The best edge has the largest weight. Among edges of equal weight the largest hash of both ends
-    decides, then the smallest number of the other end. Both ends of an edge agree on its rank.
+    The best edge has the largest weight. Among edges of equal weight, it has the largest hash of
+    both ends; if hashes are equal too, the smallest number of the other end. Both ends rank an edge
+    equally.
     """
     best, value, number = NONE, values[0], np.uint64(0)
     for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
@@ -35,11 +36,11 @@ def best_neighbor(indptr, indices, values, words, out_mates, step, v):
 
 
 def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, kept_stop, step):
-    """Match edges that are the best at both ends; find them along paths of better and better edges.
+    """Match edges that are the best at both ends; follow paths of better and better edges.
 
-    `mates` is FREE at first. At the end it holds the mate of each vertex, or NONE if no neighbor is
-    free. `wanted` holds, for each vertex on the path, its best neighbor, which is the next vertex
-    of the path.
+    `mates` is initially FREE. At the end it holds the mate of each vertex, or NONE if no neighbor
+    is free. `wanted` holds, for each vertex on the path, its best neighbor, which is the next
+    vertex of the path.
     """
     turns = 0
     for start in range(out_mates.size):

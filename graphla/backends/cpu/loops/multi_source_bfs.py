@@ -1,7 +1,7 @@
-"""Up to 64 breadth-first searches at once: bit b of a vertex's word belongs to search b.
+"""Up to 64 breadth-first searches in one loop: bit b of a vertex's word belongs to search b.
 
-levels(v, b) = the minimum number of edges from start b to v. If several searches use an edge at the
-same level, it is read only once.
+levels(v, b) is the minimum number of edges from start b to v. If several searches use an edge at
+the same level, the edge is read only once.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ PUSHED = 2
 
 
 class Graph(NamedTuple):
-    """The matrix by rows and, to pull, by columns."""
+    """The matrix in CSR and, for pulls, in CSC."""
 
     indptr: Any
     indices: Any
@@ -25,19 +25,19 @@ class Graph(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Tables with one column per search; the loop writes one of the two."""
+    """Two tables with one column per search; the loop writes only one of them."""
 
-    levels: Any  # (n, searches)
-    reach: Any  # (3, searches): the vertices reached, and the sum and the maximum of their levels
+    levels: Any  # shape (n, searches)
+    reach: Any  # shape (3, searches): vertices reached, sum of levels, maximum level
 
 
 class Words(NamedTuple):
     """One 64-bit word per vertex, with one bit per search."""
 
-    seen: Any  # searches that reached v; all bits are set if v is masked out
+    seen: Any  # searches that reached v so far; all bits are set if v is masked out
     now: Any  # searches that reached v at this level
     next: Any  # searches that reach v at the next level
-    queue: Any  # two alternating halves: vertices with a bit in `now`, and in `next`
+    queue: Any  # two alternating halves: vertices with bits in `now`, and in `next`
     stop: Any
 
 
@@ -74,7 +74,8 @@ def search(
     n = np.uint64(seen.size)
     full = np.uint64(everyone)
     here, size, depth = ZERO, np.uint64(size), 0
-    left = np.int64(into_indices.size)  # entries of vertices that some search misses
+    # Number of entries of the vertices that at least one search has not reached.
+    left = np.int64(into_indices.size)
     while size and depth < limit:
         there, count, edges = n - here, ZERO, 0
         for t in range(size):

@@ -1,8 +1,8 @@
 """One round of PageRank: each vertex receives rank along its in-edges and from random jumps.
 
-r'(v) = Σ carried(u) over edges u -> v, + (1 - alpha)·jump(v) + fallen·fall(v), where carried(u) is
-r(u)·alpha / degree(u), and `fallen` is alpha times the sum of the ranks of all dangling vertices.
-For these, carried(u) is 0.
+r'(v) = Σ carried(u) over edges u -> v, + (1 - alpha)·jump(v) + fallen·fall(v). carried(u) is
+r(u)·alpha / degree(u), or 0 if u is dangling. `fallen` is alpha times the sum of the ranks of all
+dangling vertices.
 """
 
 from typing import Any, NamedTuple
@@ -13,13 +13,13 @@ ONE = np.uint64(1)
 
 
 class Walk(NamedTuple):
-    """The transition rule. A step is 0 if all values of the array before it are equal."""
+    """The parameters of the random walk. A step is 0 if all values before it are equal."""
 
-    indptr: Any  # the matrix by columns
+    indptr: Any  # the matrix in CSC
     indices: Any
     weights: Any
     step: Any
-    share: Any  # alpha / the weight of the out-edges
+    share: Any  # alpha divided by the total weight of the out-edges
     jump: Any
     jump_step: Any
     fall: Any

@@ -1,19 +1,19 @@
-"""Placeholders for the operators of a loop (plus_times on float64), so that each file is Python."""
+"""Placeholders that make each loop a valid Python file: plus_times on float64."""
 
 IS_ANY = False
 """Whether the monoid is `any`, so that the first value suffices."""
 HAS_TERMINAL = False
-"""Whether a sum by the monoid may stop once it reaches TERMINAL."""
+"""Whether a sum may end early, when it reaches TERMINAL."""
 TERMINAL = 0.0
 IDENTITY = 0.0
 U_FULL = False
 """Whether the vector is full, so that `u_present` is not read."""
 IS_VECTOR = False
-"""Whether the rows are stretches of one vector; the position of an entry is then (index, 0)."""
+"""Whether the rows are ranges of one vector; the position of an entry is then (index, 0)."""
 HAS_ACCUM = False
-"""Whether a new value is accumulated into an existing entry, or replaces it."""
+"""Whether a new value is combined with an existing entry by accum or replaces the entry."""
 LEAST = False
-"""Whether the caller wants the smallest of all possible parents."""
+"""Whether the smallest of all possible parents is required."""
 
 
 def add(x, y):
@@ -27,7 +27,7 @@ def product(x, y, i, k, j):
 
 
 def term(a, u, o, k):
-    """Return the term that u(k) and the matrix entry `a` between k and o contribute to output o."""
+    """Return the term of u(k) and the matrix entry `a` that joins k and output o."""
     return a * u
 
 
@@ -37,12 +37,12 @@ def combine(x, y, i, j):
 
 
 def left_alone(x, fill, i, j):
-    """Return the value of an entry that the right operand lacks; `fill` may replace the operand."""
+    """Return the result for an entry of only the left operand; `fill` may replace the right one."""
     return x
 
 
 def right_alone(y, fill, i, j):
-    """Return the value of an entry that the left operand lacks; `fill` may replace the operand."""
+    """Return the result for an entry of only the right operand; `fill` may replace the left one."""
     return y
 
 
@@ -62,12 +62,12 @@ def accumulate(c, t, i):
 
 
 def overflows(a, u):
-    """Return whether the product of an integer u by a overflows."""
+    """Return whether the product of the integers u and a overflows."""
     return False
 
 
 def beyond(best, delta):
-    """Return the value that is worse than `best` by delta, or the worst value if none exists."""
+    """Return the value worse than `best` by delta; if there is none, return the worst value."""
     return best + delta
 
 

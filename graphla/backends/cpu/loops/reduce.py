@@ -15,7 +15,7 @@ ONE = np.uint64(1)
 
 
 def fold(values, begin, end, step):
-    """Return the sum of values[begin..end] by the monoid, or the identity if the range is empty."""
+    """Return the sum of values[begin..end] by the monoid; for an empty range, the identity."""
     if begin == end:
         return IDENTITY
     total = lift(values[begin * step])
@@ -36,7 +36,10 @@ def rows(indptr, values, out_values, step, start, stop):
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """Combine the values of stretches start..stop of `length` values; the last may be shorter."""
+    """Combine the values of each of the ranges start..stop.
+
+    A range has `length` values; the last range may be shorter.
+    """
     step = np.uint64(step)
     for s in range(start, stop):
         end = min((s + 1) * length, size)

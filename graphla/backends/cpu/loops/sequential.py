@@ -4,7 +4,7 @@ import numpy as np
 
 
 def search(a_indptr, a_indices, out_levels, kept_frontier, kept_next, source):
-    """Write the level of each vertex, -1 if unreached; return the number of levels."""
+    """Write the level of each vertex (-1 if not reached), and return the number of levels."""
     out_levels[:] = -1
     out_levels[source] = 0
     kept_frontier[0] = source

@@ -1,6 +1,6 @@
 """A stable sort of segments of values by a comparison: short runs are sorted, then merged in pairs.
 
-Each step writes every element exactly once, even if `before` is not an order.
+Each step writes every element exactly once, even if the comparison `before` is not an order.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def sort_run(values, to_values, to_places, begin, end):
 def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, end):
     """Merge the runs begin..middle and middle..end; equal values of the left run come first.
 
-    If `stop_flag` is set, merging ends early with an incomplete result.
+    If `stop_flag` is set, the function ends early, and the result is incomplete.
     """
     i, j = begin, middle
     for k in range(begin, end):
@@ -56,7 +56,7 @@ def segments(
         from_values, from_places = out_values, out_places
         to_values, to_places = kept_values, kept_places
         width = RUN
-        while width < end - begin:  # so that the last merge writes to the out_ arrays
+        while width < end - begin:  # choose the buffer so that the last merge writes to out_
             from_values, to_values = to_values, from_values
             from_places, to_places = to_places, from_places
             width <<= ONE
@@ -80,9 +80,10 @@ def segments(
 
 
 def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
-    """Merge each pair s of adjacent runs, start <= s < stop.
+    """Merge the pairs of adjacent runs with numbers start..stop - 1.
 
-    The left run is bounds[2s]..bounds[2s + 1], the right run bounds[2s + 1]..bounds[2s + 2].
+    In pair s, the left run is bounds[2s]..bounds[2s + 1], and the right run is
+    bounds[2s + 1]..bounds[2s + 2].
     """
     for s in range(start, stop):
         begin, middle = np.uint64(bounds[2 * s]), np.uint64(bounds[2 * s + 1])

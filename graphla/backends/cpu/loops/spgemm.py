@@ -1,8 +1,8 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
-All loops sum the products of an entry in order of k. `saxpy` reads row k of B for each entry
-A(i, k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_small` is for a small
-C: it needs no pattern, and tests every position of C.
+All loops sum the products of an entry in order of k. `saxpy` reads row k of B for each entry A(i,
+k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_small` is meant for a small
+C: it needs no pattern, but tests every position of C.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ OUTSIDE, ALLOWED, REACHED = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
 class Rows(NamedTuple):
-    """A matrix by rows."""
+    """A matrix in CSR."""
 
     indptr: Any
     indices: Any
@@ -135,7 +135,7 @@ def multiply_small(
 ):
     """Compute all rows of C into the `out_` arrays; return the number of entries.
 
-    The arrays have room for nrows * ncols entries.
+    The arrays must have nrows * ncols elements.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b

@@ -1,9 +1,9 @@
 """Push: each entry of u scatters along its row to the outputs that the mask allows.
 
-w(o) = (+)_k term(A(k, o), u(k)). Terms are summed in order of u's entries. The mask is tested
+w(o) = (+)_k term(A(k, o), u(k)). Terms are summed in the order of u's entries. The mask is tested
 before any multiplication. A call computes only the outputs first..last, so calls for disjoint
-ranges may run at the same time. Rows are sorted, so bisection finds the entries of a row that lead
-to these outputs.
+ranges may run at the same time. Rows are sorted, so a binary search finds the entries of a row that
+belong to these outputs.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ LOW = np.uint64(63)
 
 
 class Rows(NamedTuple):
-    """A matrix by rows."""
+    """A matrix in CSR."""
 
     indptr: Any
     indices: Any
@@ -33,7 +33,7 @@ class Sparse(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """A set of outputs as a two-level bit map (`loops/marks`), and a value for each of them."""
+    """A set of outputs as a two-level bit map (`loops/marks`), with a value for each output."""
 
     bits: Any
     summary: Any
@@ -76,8 +76,8 @@ def push_sparse(
 ):
     """Mark each output that u reaches in a two-level bit map, and sum its terms.
 
-    Returns the number of outputs that this call has marked. kept_values[o] is valid only if the
-    bit map contains o. If `limit` is above 0 and u has more than `limit` edges, the call changes
+    Returns the number of outputs that this call has marked. kept_values[o] is valid only if the bit
+    map contains o. If `limit` is positive and u has more than `limit` edges, the call changes
     nothing and returns minus the number of edges.
     """
     indptr, indices, values = a
@@ -176,7 +176,8 @@ def push_small(
 ):
     """Push into a bitmap. If u has at most `most` edges, convert the bitmap to a list of entries.
 
-    Return the number of entries of the list, or -1 minus that number if the result stays a bitmap.
+    Return the number of entries in the list. If the result is still a bitmap, return -1 minus the
+    number of its entries.
     """
     out_present[:] = False
     count = push_bitmap(

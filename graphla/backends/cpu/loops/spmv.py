@@ -1,7 +1,7 @@
 """Pull: each output gathers from the entries of u along its row, until no term can change it.
 
-w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o. A row whose output the mask forbids is
-not read. Terms are summed in order of k.
+w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o. If the mask forbids an output, its row
+is not read. Terms are summed in order of k.
 """
 
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ BLOCK = 512
 
 
 class Rows(NamedTuple):
-    """A matrix by rows."""
+    """A matrix in CSR."""
 
     indptr: Any
     indices: Any
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
 
 
 class Firsts(NamedTuple):
-    """A matrix by rows, and the column of the first entry of each row, or -1."""
+    """A matrix in CSR, and the column of the first entry of each row (or -1)."""
 
     indptr: Any
     indices: Any
@@ -103,12 +103,12 @@ def pull_any(
     start,
     stop,
 ):
-    """Like `pull`, for a semiring under which one term determines an output.
+    """Like `pull`, for a semiring where a single term determines an output.
 
-    The loop first reads only the first entry of each row, for a block of rows at a time. This
+    The loop processes blocks of rows. First it reads only the first entry of each row, which
     determines most outputs. It lists the remaining outputs without a branch, so that the memory
-    accesses of a block overlap. firsts[o] is the column of the first entry of row o, or -1. These
-    columns are contiguous in memory, unlike the rows.
+    accesses of a block overlap. firsts[o] is the column of the first entry of row o, or -1. Unlike
+    the first entries themselves, these columns are contiguous in memory.
     """
     indptr, indices, firsts, values = a
     u_present, u_values = u

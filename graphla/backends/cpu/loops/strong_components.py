@@ -21,11 +21,11 @@ def label(
     """Label each vertex with the smallest vertex of its strong component (R. Tarjan, *Depth-First
     Search and Linear Graph Algorithms*, 1972).
 
-    order(v) numbers the vertices in the order of discovery, from 1. low(v) is 0 before v is
-    discovered, CLOSED once the component of v is complete, and otherwise the smallest order among
-    the open vertices that v is known to reach. `path` leads from the root of the search to the
-    current vertex v, whose row is read from next(v) on. `open` is the stack of discovered vertices
-    without a component.
+    order(v) numbers the vertices in the order of discovery, from 1. `open` is the stack of
+    discovered vertices whose component is not complete. low(v) is 0 until v is discovered, and
+    CLOSED once the component of v is complete. In between, it is the smallest order among the open
+    vertices that v is known to reach. `path` leads from the root of the search to the current
+    vertex v; next(v) is the position of the next entry to read in v's row.
     """
     n = a_indptr.size - 1
     count, depth, size, turns = 0, 0, 0, 0
@@ -54,7 +54,7 @@ def label(
             while p < end:
                 other = kept_low[np.uint64(a_indices[p])]
                 if other == 0:
-                    found = a_indices[p]  # this edge is read again after the row of `found`
+                    found = a_indices[p]  # once the row of `found` is done, this edge is read again
                     break
                 low = min(low, other)
                 p += np.uint64(1)
@@ -63,7 +63,8 @@ def label(
             if found >= 0:
                 continue
             depth -= 1
-            # If v reaches no older open vertex, the stack from v up is its component.
+            # If v reaches no older open vertex, v and the vertices above it on the stack are its
+            # component.
             if low == kept_order[v]:
                 least, begin = np.int32(v), size
                 while True:

@@ -1,11 +1,11 @@
 """Compare a square matrix with its transpose in one pass over its entries.
 
-The loop walks the rows in order. Each row j has a cursor, which starts at the row's first entry to
+The loop reads the rows in order. Each row j has a cursor, which starts at the row's first entry to
 the right of the diagonal. For each entry (i, j) with j < i, the entry at the cursor of row j must
 be in column i; the cursor then advances. The pass ends after the first row with an entry that lacks
 its counterpart.
 
-One part of the loop takes the columns start..stop of the lower triangle, and thus the rows
+One part of the loop processes the columns start..stop of the lower triangle, and thus the rows
 start..stop of the upper triangle. Parts share only the flag that stops all of them.
 """
 
@@ -35,7 +35,7 @@ def is_nan(bits, mask, infinity):
 def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity, start, stop):
     """Return DIFFERENT, SAME_PATTERN (same pattern, different values) or SAME.
 
-    `bits` are the values as integers of the same width; they are read only if `reads` is nonzero.
+    `bits` are the values reinterpreted as integers; they are read only if `reads` is nonzero.
     """
     n, last_place = indptr.size - 1, np.uint64(max(indices.size - 1, 0))
     has_same_values = True
@@ -49,7 +49,7 @@ def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity
         lower_end, limit = begin, min(row, stop)
         while lower_end < end and indices[lower_end] < limit:
             lower_end += ONE
-        # A cursor may advance past the end of its row; the last loop of this function detects it.
+        # A cursor may advance past the end of its row. The last loop of this function detects that.
         difference = 0
         if reads and has_same_values:
             differences = 0

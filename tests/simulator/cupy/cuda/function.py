@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.function; a module is a shared object with a launcher per kernel."""
+"""A look-alike of cupy.cuda.function; its modules are shared objects with launchers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Function:
         self._device = local.device
         self.kernel = funcname.removeprefix("simulator_").rpartition("_")[0].replace("__", "::")
         self.dynamic_limit = machine.devices[0].shared_limit
-        self.is_in_clusters = False  # if True, all of its blocks run at the same time
+        self.is_in_clusters = False  # if True, all blocks of a launch run at the same time
         self.ptr = next(_pointers)
         driver.functions[self.ptr] = self
 

@@ -1,4 +1,4 @@
-"""A look-alike of CuPy's streams and events, which runs all work at once and checks its order.
+"""A look-alike of CuPy's streams and events, which runs all work immediately and checks its order.
 
 On a GPU, only events and host waits order the work of two streams. Each stream has a vector clock:
 its own progress, and the progress of every other stream that it has waited for. It is a fault if a
@@ -80,7 +80,7 @@ class Event:
 
 
 class Stream:
-    """A stream, which runs its work at once."""
+    """A stream, which runs its work immediately."""
 
     null: Stream
 
@@ -139,7 +139,7 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     return 1000 * (end_event.time - start_event.time)
 
 
-# --- checks of the order ------------------------------------------------------------------------
+# --- order checks -------------------------------------------------------------------------------
 
 
 def host_waits(stream: Any) -> None:
@@ -177,7 +177,7 @@ def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def copies(memory: Any) -> None:
-    """Check and record a copy; on the null stream it waits for the null streams of both devices."""
+    """Check and record a copy; a copy on the null stream waits for both devices' null streams."""
     place = _place(None)
     if memory is not None and memory.device_id != place[0] and place[1] == 0:
         with lock:
@@ -212,7 +212,7 @@ def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
 
 
 def freed(track: Any) -> None:
-    """Report a fault if another stream may still use freed memory, which `taken_on` may reuse."""
+    """Report a fault if another stream may still use memory that its owner can reuse."""
     with lock:
         clock = _clock(track.taken_on)
         users = dict(track.readers)
