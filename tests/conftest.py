@@ -82,6 +82,8 @@ def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep only as many cases of each parametrized test as the table allows."""
     cases: dict[str, dict[str, Any]] = {}
     for item in items:
+        if item.get_closest_marker("full"):
+            continue  # pytest leaves it out later
         if number_of_cases(item.nodeid) is not None and hasattr(item, "callspec"):
             values = item.callspec.indices.items()  # pyright: ignore[reportAttributeAccessIssue]
             cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = values

@@ -49,12 +49,19 @@ EXAMPLES = {
 """The number of examples of each property test, unless the test sets a smaller number."""
 
 CASES = {
+    "algorithms/test_paths.py::test_reliabilities_are_fp64": 3,
+    "gpu/test_compile.py::test_each_kernel_compiles_for_other_architectures": 48,
+    "gpu/test_planning.py::test_a_row_longer_than_one_pass_of_a_block": 2,
     "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
     "gpu/test_searching.py::test_a_star_and_a_complete_graph_are_searched_correctly": 13,
     "gpu/test_searching.py::test_long_rows_of_a_caterpillar": 8,
+    "gpu/test_searching.py::test_the_grid_expands_a_row_that_is_too_long": 3,
     "gpu/test_streams.py::test_random_statements": 5,
     "gpu/test_traversal_streams.py::test_random_traversals": 3,
     "semirings/test_printed_forms.py::test_the_printed_numba": 5,
+    "simulator/test_sanitizers.py::test_the_address_sanitizer_detects": 4,
+    "simulator/test_sanitizers.py::test_the_thread_sanitizer_accepts": 3,
+    "simulator/test_sanitizers.py::test_the_thread_sanitizer_detects": 3,
     "test_compiled.py::test_a_float_that_does_not_fit_an_integer": 1,
     "test_compiled.py::test_products_with_a_vector_agree_with_numpy": 3,
     "test_compiled_traversals.py::test_a_compiled_search_agrees_with_numpy": 18,
@@ -64,10 +71,18 @@ CASES = {
     "test_larger.py::test_mxv_and_vxm_agree_with_dense_numpy": 8,
     "test_sorting.py::test_sorting_by_less_or_greater": 8,
     "test_sorting.py::test_a_comparison_that_is_true_for_equal_values": 2,
-    "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 4,
+    "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 3,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 6,
 }
 """The number of cases of a parametrized test; tests that are not listed run all their cases."""
+
+SIMULATED_CASES = {
+    "test_larger.py::test_mxm": 4,
+    "test_larger.py::test_mxv_and_vxm_agree_with_dense_numpy": 4,
+    "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 2,
+    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 3,
+}
+"""The same where the shared suites run on the simulator: g++ compiles each case's kernels."""
 
 
 def number_of_examples(test: str) -> int:
@@ -79,7 +94,7 @@ def number_of_examples(test: str) -> int:
 
 def number_of_cases(test: str) -> int | None:
     """Return the number of cases of a parametrized test; None stands for all."""
-    return _look_up(CASES, test)
+    return _look_up(CASES | SIMULATED_CASES if PROFILE == "simulated" else CASES, test)
 
 
 def _look_up(table: Mapping[str, int], test: str) -> int | None:

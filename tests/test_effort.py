@@ -3,14 +3,21 @@
 from pathlib import Path
 
 import pytest
-from effort import CASES, EXAMPLES, choose_cases, number_of_cases, number_of_examples
+from effort import (
+    CASES,
+    EXAMPLES,
+    SIMULATED_CASES,
+    choose_cases,
+    number_of_cases,
+    number_of_examples,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 TESTS = Path(__file__).parent
 
 
-@pytest.mark.parametrize("prefix", sorted({*EXAMPLES, *CASES} - {""}))
+@pytest.mark.parametrize("prefix", sorted({*EXAMPLES, *CASES, *SIMULATED_CASES} - {""}))
 def test_each_prefix_matches_at_least_one_test(prefix):
     file, _, function = prefix.partition("::")
     assert (TESTS / file).exists()

@@ -1,19 +1,43 @@
-"""Run each example script as a process, and check its output."""
+"""Run each example script, and check its output."""
 
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
+import warnings
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import is_full
 
 import graphla as gl
+from graphla.compilers.numba import is_installed
 
 ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def run_here(tmp_path, monkeypatch, capsys) -> Callable[..., str]:
+    """Return a function that runs a script in this process, where no modules need be imported.
+
+    `make test` runs it with NumPy alone, and compiles no loops for it.
+    """
+
+    def run_script(script: str, *arguments: Any) -> str:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(ROOT / "examples")
+        monkeypatch.setattr(sys, "argv", [script, *map(str, arguments)])
+        with gl.config.set(compiled=is_full() and is_installed()), warnings.catch_warnings():
+            warnings.simplefilter("default")  # as in a process
+            runpy.run_path(str(ROOT / "examples" / script), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run_script
 
 
 def run(script: str, *arguments: Any, cwd: Path) -> str:
@@ -91,8 +115,8 @@ SCRIPTS = [
 @pytest.mark.parametrize(
     ("script", "said", "picture"), SCRIPTS, ids=[script for script, _, _ in SCRIPTS]
 )
-def test_each_script_prints_the_expected_lines(tmp_path, script, said, picture):
-    text = run(script, cwd=tmp_path)
+def test_each_script_prints_the_expected_lines(tmp_path, run_here, script, said, picture):
+    text = run_here(script)
     assert all(line in text for line in said), text
     if picture and find_spec("matplotlib"):
         assert (tmp_path / "out" / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
@@ -123,10 +147,10 @@ def test_the_demo_searches_a_graph_with_many_levels_and_draws_a_map(tmp_path):
 
 
 @pytest.mark.parametrize("edges", ["0 0\n", "0 1\n", "0 1\n1 0\n2 3\n", "0 1\n1 2\n2 0\n3 0\n"])
-def test_the_demo_accepts_tiny_graphs(tmp_path, edges):
+def test_the_demo_accepts_tiny_graphs(tmp_path, run_here, edges):
     pytest.importorskip("matplotlib")
     (tmp_path / "tiny.txt").write_text(edges)
-    text = run("demo.py", "tiny.txt", cwd=tmp_path)
+    text = run_here("demo.py", "tiny.txt")
     assert "out-edges reached" in text or "undirected edges" in text
 
 

@@ -121,6 +121,7 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
     lines = loop.splitlines()
     endings = []
     tuples: dict[str, list[str]] = {}
+    entry: Any = None
     for node in ast.parse(loop).body:
         if (
             isinstance(node, ast.ImportFrom)
@@ -133,33 +134,29 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
         elif isinstance(node, ast.FunctionDef) and node.name != function:
             endings.append(f"{node.name} = merged({node.name})")
         elif isinstance(node, ast.FunctionDef):
-            endings += _entry(node, tuples, list(_flat(arguments)))
+            entry = node
+    flat, beginning = _entry(entry, tuples)
+    lines[entry.lineno - 1 : entry.body[0].lineno - 1] = beginning
+    endings.append(f"{function} = compiled({_signature(flat, list(_flat(arguments)))})({function})")
     write, *operators = spec
     return "\n".join((numba_ops.head, write(*operators), *lines, "", *endings, ""))
 
 
-def _entry(
-    node: ast.FunctionDef, tuples: dict[str, list[str]], arguments: Sequence[Any]
-) -> list[str]:
-    """Return the lines that compile a loop and pack flat arguments into its NamedTuples.
+def _entry(node: ast.FunctionDef, tuples: dict[str, list[str]]) -> tuple[list[str], list[str]]:
+    """Return the flat parameters of a loop, and the first lines of the loop that takes these.
 
-    A loop may write to a field of a tuple if the tuple's parameter is named `out_*` or `kept_*`.
+    They pack the fields of each NamedTuple, since a second function that called the loop with
+    tuples would take a third longer to compile. A loop may write to a field of a tuple if the
+    tuple's parameter is named `out_*` or `kept_*`.
     """
-    flat, given = [], []
+    flat, packing = [], []
     for parameter in node.args.args:
         name, kind = parameter.arg, _name(parameter.annotation)
         fields = [f"{name}_{field}" for field in tuples.get(kind, ())]
         flat += fields or [name]
-        given.append(f"{kind}({', '.join(fields)})" if fields else name)
-    loop, signature = node.name, _signature(flat, arguments)
-    if flat == given:
-        return [f"{loop} = compiled({signature})({loop})"]
-    return [
-        f"_{loop} = merged({loop})",
-        f"def {loop}({', '.join(flat)}):",
-        f"    return _{loop}({', '.join(given)})",
-        f"{loop} = compiled({signature})({loop})",
-    ]
+        if fields:
+            packing.append(f"    {name} = {kind}({', '.join(fields)})")
+    return flat, [f"def {node.name}({', '.join(flat)}):", *packing]
 
 
 def _name(node: Any) -> str:

@@ -40,6 +40,11 @@ from graphla.algorithms import (
     widest_path,
 )
 
+# Arguments are checked before any loop is called, so `make test` compiles none.
+COMPILED = pytest.param("compiled", marks=pytest.mark.full)
+ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", COMPILED]
+pytestmark = pytest.mark.parametrize("engine", ENGINES, indirect=True, scope="module")
+
 FROM_A_SOURCE = [bfs, sssp, reachable, widest_path, minimax_path, most_reliable_path]
 from_a_source = pytest.mark.parametrize("algorithm", FROM_A_SOURCE)
 every = pytest.mark.parametrize(

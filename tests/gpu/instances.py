@@ -268,16 +268,43 @@ class Kernel:
 
     @cache  # noqa: B019 (one entry per kernel)
     def sample(self) -> list[Instance]:
-        """Return the instances for the main architecture that `make test` compiles.
+        """Return instances for the main architecture, which include those of `few`.
 
         They contain every value of each factor, and each named semiring at each of its dtypes. The
         instances of `cast_values` contain every pair of dtypes.
         """
+        return [self.instance(row) for row in self._sampled()]
+
+    def few(self) -> list[Instance]:
+        """Return the instances for the main architecture that `make test` compiles.
+
+        They are the part of the sample that contains every value of each template parameter, a
+        dtype of each width and kind, and, if the kernel is hot, each named semiring. The operators
+        of all dtypes are compiled in other programs, in every struct.
+        """
+        factors = {*self.parameters, "kind"}
+        if self.is_hot and self.operators in ("matrix_vector", "matrix_matrix"):
+            factors.add("operator")
+        held = {
+            self.instance(row): {
+                (name, value) for name, value in _with_kind(row).items() if name in factors
+            }
+            for row in self._sampled()
+        }
+        wanted = set().union(*held.values())
+        wanted -= {("operator", name) for name in SEMIRINGS if name[0] not in NAMED}
+        chosen = []
+        while wanted:
+            chosen.append(max(held, key=lambda each: len(held[each] & wanted)))
+            wanted -= held[chosen[-1]]
+        return chosen
+
+    @cache  # noqa: B019 (one entry per kernel)
+    def _sampled(self) -> list[Row]:
         factors = self.factors()
         factors["architecture"] = (MAIN,)
         apart = () if self.name == "cast_values" else set(factors)
-        drawn = covering(factors, self.allows, apart)
-        return [self.instance(row) for row in (*drawn, *self._sampled_semirings())]
+        return [*covering(factors, self.allows, apart), *self._sampled_semirings()]
 
     def _sampled_semirings(self) -> list[Row]:
         """Return rows that combine each named semiring with parameters that graphla requests."""
@@ -328,6 +355,14 @@ class Instance:
     def label(self) -> str:
         words = ", ".join(map(nvrtc.written, self.arguments))
         return f"{self.kernel.label}<{cuda_ops.describe(self.spec)}, {words}>"
+
+
+def _with_kind(row: Row) -> Row:
+    """Return the row with the `kind` of its dtype: its width, and whether it is a float."""
+    if "dtype" not in row:
+        return row
+    dtype = row["dtype"].np_type
+    return {**row, "kind": (dtype.itemsize, dtype.kind == "f", dtype.kind == "b")}
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:

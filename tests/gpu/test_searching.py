@@ -286,16 +286,16 @@ def test_a_card_that_refuses_clusters_searches_without_them(error):
         assert [file for file, _ in grids] == ["bfs.cu"] * 2
 
 
-def test_the_grid_expands_a_row_that_is_too_long_for_a_cluster():
+@pytest.mark.parametrize("edges", [{}, {"cluster_edges": 1 << 20, "grid_edges": 1 << 20}])
+@pytest.mark.parametrize("starts", [[280], [300], [5350, 290]])
+def test_the_grid_expands_a_row_that_is_too_long_for_a_cluster(starts, edges):
     n = 6000
     star = np.stack([np.full(5000, 300), np.arange(301, 5301)], 1)
     line = np.stack([np.arange(300), np.arange(1, 301)], 1)
     graph = pattern(n, np.concatenate([star, line, line + 5300]), True)
-    for edges in ({}, {"cluster_edges": 1 << 20, "grid_edges": 1 << 20}):
-        with settings({**IN_CLUSTERS, **edges}):
-            for starts in ([280], [300], [5350, 290]):
-                tree = search(graph, starts, traced=True)
-                assert_found(tree, graph, levels_on_host(graph, starts))
+    with settings({**IN_CLUSTERS, **edges}):
+        tree = search(graph, starts, traced=True)
+        assert_found(tree, graph, levels_on_host(graph, starts))
 
 
 def test_a_frontier_larger_than_a_queue_is_expanded_in_parts():
@@ -329,9 +329,15 @@ def test_a_search_of_a_path_finds_one_level_per_vertex(tier, constants):
     assert on_host(tree.levels)[[v for _, v in edges]].tolist() == list(range(1, n))
 
 
-@pytest.mark.parametrize("constants", SETTINGS[:3])
 @pytest.mark.parametrize("tier", ["none", "full"])
-@pytest.mark.parametrize("length", [254, 255])
+@pytest.mark.parametrize(
+    ("length", "constants"),
+    [
+        *((254, constants) for constants in SETTINGS[:3]),
+        *((255, constants) for constants in SETTINGS[:3:2]),
+        pytest.param(255, SETTINGS[1], marks=pytest.mark.full),
+    ],
+)
 def test_a_byte_stores_levels_up_to_254(length, tier, constants):
     edges = path(length + 1)
     graph = pattern(length + 1, edges, False)

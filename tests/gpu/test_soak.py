@@ -12,6 +12,7 @@ import cupy
 import numpy as np
 import pytest
 from devices import has_card
+from effort import is_full
 from gpu.tour import settings
 
 import graphla as gl
@@ -51,22 +52,27 @@ class Known:
 
 @pytest.fixture(scope="module")
 def graphs() -> list[Known]:
-    """Make a graph with hubs, a mesh, a path, a star and a directed, disconnected graph."""
+    """Make a graph with hubs, a mesh, a path, a star and a directed, disconnected graph.
+
+    `make test` divides their sizes by `part`.
+    """
+    part = 1 if has_card() or is_full() else 3
     rng = np.random.default_rng(5)
-    hubs = (1024 * rng.random((2, 6000)) ** 3).astype(int)
-    one_way, other_way = rng.integers(0, 900, (2, 1100))
-    places = np.arange(30 * 40).reshape(30, 40)
+    hubs = (1024 // part * rng.random((2, 6000 // part)) ** 3).astype(int)
+    one_way, other_way = rng.integers(0, 900 // part, (2, 1100 // part))
+    mesh_size = 1200 // part
+    places = np.arange(mesh_size).reshape(-1, 40)
     mesh = (
         np.concatenate((places[:, :-1].ravel(), places[:-1].ravel())),
         np.concatenate((places[:, 1:].ravel(), places[1:].ravel())),
     )
-    chain = np.arange(250)
+    chain = np.arange(250 // part)
     return [
-        Known.of(*both_ways(*hubs), 1100),
-        Known.of(*both_ways(*mesh), 1200),
-        Known.of(*both_ways(chain[:-1], chain[1:]), 250),
+        Known.of(*both_ways(*hubs), 1100 // part),
+        Known.of(*both_ways(*mesh), mesh_size),
+        Known.of(*both_ways(chain[:-1], chain[1:]), len(chain)),
         Known.of(*both_ways(np.zeros(499, int), np.arange(1, 500)), 500),
-        Known.of(one_way, other_way, 900),
+        Known.of(one_way, other_way, 900 // part),
     ]
 
 

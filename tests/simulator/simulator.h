@@ -5,6 +5,10 @@
 // another (barriers, warp collectives, __nanosleep) and sometimes at an atomic.
 #ifndef GRAPHLA_SIMULATOR
 #define GRAPHLA_SIMULATOR 1
+#if __has_include(<bits/c++config.h>)  // without the special functions of C++17, which no kernel
+#include <bits/c++config.h>            // uses, the precompiled header is half as large
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +21,11 @@ MODES = {
     ),
     "tsan": ("-O1", "-g1", "-fsanitize=thread", "-DSIMULATOR_TSAN"),
 }
+UNOPTIMIZED = "-O0"
+"""Replaces -O1 for a kernel with operators, if no sanitizer is used.
+
+Such a kernel is compiled for many operators and dtypes, and each of them runs for a short time.
+"""
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
     *("-fno-gnu-unique", "-fno-math-errno"),  # programs must not share symbols
@@ -58,7 +64,7 @@ def _version() -> str:
 def digest() -> str:
     """Return a digest of the runtime, the compiler and its options."""
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
-    parts = (*texts, _version(), mode(), *MODES[mode()], *COMMON)
+    parts = (*texts, _version(), mode(), *MODES[mode()], UNOPTIMIZED, *COMMON)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -113,12 +119,18 @@ def runtime() -> Path:
     return _make(folder() / "runtime.so", *flags, str(HERE / "runtime.cpp"), *libraries)
 
 
+def _flags(text: str) -> tuple[str, ...]:
+    """Return the mode's flags, with less optimization for a kernel with operators."""
+    has_operators = re.search(r"struct Op \{\n\S", text) is not None
+    return (UNOPTIMIZED,) if mode() == "plain" and has_operators else MODES[mode()]
+
+
 @cache
-def _header() -> Path:
-    """Return the path of simulator.h; its precompiled form is in the same folder."""
-    header = _put(folder() / "simulator.h", (HERE / "simulator.h").read_bytes())
-    flags = [flag for flag in (*COMMON, *MODES[mode()]) if flag not in ("-shared", "-pipe")]
-    _make(folder() / "simulator.h.gch", *flags, "-x", "c++-header", str(header))
+def _header(flags: tuple[str, ...]) -> Path:
+    """Return the path of simulator.h; its precompiled form for the flags is in the same folder."""
+    header = _put(folder() / flags[0][1:] / "simulator.h", (HERE / "simulator.h").read_bytes())
+    kept = [flag for flag in (*COMMON, *flags) if flag not in ("-shared", "-pipe")]
+    _make(header.with_name("simulator.h.gch"), *kept, "-x", "c++-header", str(header))
     return header
 
 
@@ -138,7 +150,8 @@ def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...]
             _put(with_headers / name, body.encode())
         source = _put(folder() / f"{key}.cpp", text.encode())
         directories = [f"-I{each}" for each in (with_headers, *folders)]
-        flags = (*COMMON, *MODES[mode()], "-include", str(_header()))
+        optimized = _flags(text)
+        flags = (*COMMON, *optimized, "-include", str(_header(optimized)))
         # The runtime has already loaded the other libraries, so linking them would only take time.
         _make(path, *flags, *directories, "-nostdlib", str(source), "-lgcc")
     return path.read_bytes()
