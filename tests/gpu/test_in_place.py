@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import cupy as xp
 import numpy as np
 import pytest
 
-from graphla import Matrix, Vector, replace
+from graphla import Matrix, Vector, config, replace
 from graphla.backends import backend
 from graphla.formats import BitmapVector, Counted, FullVector
 from graphla.stores import VectorStore, take_in_place
@@ -119,6 +120,14 @@ def test_index_arrays_on_the_device_select_and_assign_entries():
     assert w[order].new().to_dict() == {0: 8, 1: 8}
 
 
+@pytest.fixture
+def on_gpu() -> Iterator[None]:
+    """Create vectors on the GPU."""
+    with config.set(device="cuda"):
+        yield
+
+
+@pytest.mark.usefixtures("on_gpu")
 @pytest.mark.parametrize("size", [1, 2, 50])
 def test_writing_a_shared_array_of_equal_values_changes_no_other_vector(size):
     first, other = Vector("INT64", size), Vector("INT64", size)
@@ -135,6 +144,7 @@ def test_writing_a_shared_array_of_equal_values_changes_no_other_vector(size):
     assert other.to_dense(copy=True).tolist() == later.to_dense(copy=True).tolist() == [5] * size
 
 
+@pytest.mark.usefixtures("on_gpu")
 def test_constants_differ_by_type_and_by_bits():
     for value, dtype in ((0.0, "FP64"), (-0.0, "FP64"), (0, "INT64"), (False, "BOOL"), (0, "FP32")):
         w = Vector(dtype, 3)

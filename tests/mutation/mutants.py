@@ -28,7 +28,7 @@ def _operations() -> list[Mutant]:
     rule = "tests/test_operations.py tests/test_assign.py"
     return [
         Mutant(
-            "write: ignore accum if there is no mask",
+            "write: accum is ignored if there is no mask",
             "dropped condition",
             write,
             "return accum is None or c.known_nvals == 0",
@@ -36,7 +36,7 @@ def _operations() -> list[Mutant]:
             rule,
         ),
         Mutant(
-            "write: overwrite under a mask without replace",
+            "write: a masked write acts as if replace were set",
             "dropped condition",
             write,
             "(replace and accum is None)",
@@ -44,7 +44,7 @@ def _operations() -> list[Mutant]:
             "tests/test_assign.py tests/test_operations.py",
         ),
         Mutant(
-            "write: drop the mask of a matrix",
+            "write: the mask of a matrix is ignored",
             "dropped mask",
             write,
             "write_matrix(c.csr, t.csr, mask,",
@@ -52,7 +52,7 @@ def _operations() -> list[Mutant]:
             rule,
         ),
         Mutant(
-            "write: forget the old value of a scalar",
+            "write: accum ignores the old value of a scalar",
             "dropped condition",
             write,
             "if accum is not None and s.value is not None:",
@@ -60,7 +60,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k scalar",
         ),
         Mutant(
-            "ewise: place entries by their position in the list",
+            "ewise: entries are stored at their list position instead of their index",
             "wrong index",
             entrywise,
             "indices[found.indices], found.values)",
@@ -68,7 +68,7 @@ def _operations() -> list[Mutant]:
             "tests/test_larger.py -k bitmap_with_a_sparse",
         ),
         Mutant(
-            "ewise: a positional union is symmetric",
+            "ewise: the result of a positional operator is marked symmetric",
             "dropped condition",
             entrywise,
             "a.is_symmetric and b.is_symmetric and not op.is_positional",
@@ -76,7 +76,7 @@ def _operations() -> list[Mutant]:
             "tests/test_symmetry.py -k positional_operator",
         ),
         Mutant(
-            "ewise: join transposes although the operator reads places",
+            "ewise: a positional operator is applied to the transposed operands",
             "dropped condition",
             entrywise,
             "if not a.has_csr and not b.has_csr and not op.is_positional:",
@@ -84,7 +84,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k 'ewise or positional'",
         ),
         Mutant(
-            "apply: a bound scalar on the wrong side",
+            "apply: the scalar is bound as the wrong operand",
             "swapped operands",
             entrywise,
             'return _bind(a, op, scalar, "left")',
@@ -92,7 +92,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k binds",
         ),
         Mutant(
-            "reduce: identity and nothing exchanged",
+            "reduce: an empty reduction returns the identity instead of no value",
             "wrong identity",
             reductions,
             "None if allow_empty else monoid.identity",
@@ -100,7 +100,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k reduce",
         ),
         Mutant(
-            "reduce: columns are rows",
+            "reduce: rows are reduced instead of columns",
             "swapped operands",
             reductions,
             "return _reduce_rowwise(a.T, monoid)",
@@ -108,7 +108,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k reduce",
         ),
         Mutant(
-            "reduce: absent values of a bitmap are folded",
+            "reduce: the values at absent positions of a bitmap are included",
             "dropped mask",
             reductions,
             "v.present if isinstance(v, BitmapVector) else None",
@@ -116,7 +116,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k reduce",
         ),
         Mutant(
-            "diag: entries above the diagonal too",
+            "diag: entries above the diagonal are included",
             "swapped comparison",
             indexing,
             'on = columns == rows if k == 0 else columns.astype("int64") - rows == k',
@@ -124,7 +124,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k diag",
         ),
         Mutant(
-            "reposition: one place beyond the end",
+            "reposition: one position beyond the end is allowed",
             "off by one",
             indexing,
             "(places >= 0) & (places < size)",
@@ -140,7 +140,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k reposition",
         ),
         Mutant(
-            "setdiag: the old diagonal stays",
+            "setdiag: the old diagonal is not removed",
             "dropped condition",
             indexing,
             'off = columns.astype("int64") - rows != k',
@@ -148,7 +148,7 @@ def _operations() -> list[Mutant]:
             "tests/test_operations.py -k setdiag",
         ),
         Mutant(
-            "renumber: numbers begin at 1",
+            "renumber: the new numbers begin at 1 instead of 0",
             "off by one",
             indexing,
             "np.cumsum(occurs, dtype=np.int32) - 1",
@@ -156,7 +156,7 @@ def _operations() -> list[Mutant]:
             "tests/algorithms/test_louvain.py",
         ),
         Mutant(
-            "selection: equal labels stay one value of stride 0",
+            "selection: equal indices are passed as one element with stride 0",
             "wrong layout",
             indexing,
             "indices = np.empty_like(values, np.int32, shape=labels.size)\n    indices[:] = values",
@@ -164,7 +164,7 @@ def _operations() -> list[Mutant]:
             "cuda:tests/algorithms/test_algebra.py -k one_label",
         ),
         Mutant(
-            "assign: replace outside of the region is forgotten",
+            "assign: replace does not remove entries outside the region",
             "dropped mask",
             assign,
             "    if replace and mask is not None:\n        write_vector(",
@@ -172,7 +172,7 @@ def _operations() -> list[Mutant]:
             "tests/test_assign.py",
         ),
         Mutant(
-            "assign: a complemented mask fills everywhere",
+            "assign: a scalar is stored where a complemented mask forbids it",
             "dropped mask",
             assign,
             "honours_mask = not mask.complement",
@@ -180,7 +180,7 @@ def _operations() -> list[Mutant]:
             "tests/test_assign.py",
         ),
         Mutant(
-            "assign: places without a new entry keep the old one",
+            "assign: indices of the region without a new entry keep the old entry",
             "dropped condition",
             assign,
             "if mask is None and t.nvals == indices.size:",
@@ -188,7 +188,7 @@ def _operations() -> list[Mutant]:
             "tests/test_assign.py",
         ),
         Mutant(
-            "values: the greatest integer does not fit",
+            "values: the largest integer of a dtype is rejected",
             "swapped comparison",
             values,
             "if not least <= value <= most:",
@@ -203,7 +203,7 @@ def _traversal() -> list[Mutant]:
     rows, closures = "graphla/traversal/rows.py", "tests/traversal/test_closure.py"
     return [
         Mutant(
-            "closure: intersection for union",
+            "closure: new values are combined by intersection instead of union",
             "wrong operator",
             definition,
             "following = op.monoid(x | term).new()",
@@ -211,7 +211,7 @@ def _traversal() -> list[Mutant]:
             "tests/traversal/test_definition.py " + closures,
         ),
         Mutant(
-            "closure: vertices that have settled stay in the frontier",
+            "closure: vertices whose value no longer changes stay in the frontier",
             "dropped mask",
             definition,
             "changed(~same.S, replace) << following",
@@ -219,7 +219,7 @@ def _traversal() -> list[Mutant]:
             closures,
         ),
         Mutant(
-            "closure: the mask is dropped where a product may overflow",
+            "closure: the mask is ignored if a product may overflow",
             "dropped mask",
             definition,
             "t = terms.reduce_columnwise(op.monoid).new(mask=mask)",
@@ -227,7 +227,7 @@ def _traversal() -> list[Mutant]:
             closures,
         ),
         Mutant(
-            "closure: the greatest parent",
+            "closure: the largest parent is chosen instead of the smallest",
             "swapped comparison",
             definition,
             "return min_secondi(Vector.from_scalar(",
@@ -235,7 +235,7 @@ def _traversal() -> list[Mutant]:
             "tests/traversal/test_definition.py",
         ),
         Mutant(
-            "cycles: a cycle of length zero improves",
+            "cycles: a cycle of length zero is reported as improving",
             "swapped comparison",
             cycles,
             "return better * sum(map(int, whole)) > 0",
@@ -243,7 +243,7 @@ def _traversal() -> list[Mutant]:
             closures,
         ),
         Mutant(
-            "cycles: reported against the direction of the edges",
+            "cycles: the vertices of a cycle are listed against the direction of its edges",
             "unsorted output",
             cycles,
             "found.append(cycle[::-1])",
@@ -251,7 +251,7 @@ def _traversal() -> list[Mutant]:
             "tests/algorithms/test_shortest_path.py -k cycle",
         ),
         Mutant(
-            "rows: two starts in a row pass for one",
+            "rows: a matrix row with two start vertices is treated as if it had one",
             "off by one",
             rows,
             "(starts.indptr[1:] - starts.indptr[:-1] <= 1).all()",
@@ -259,7 +259,7 @@ def _traversal() -> list[Mutant]:
             "tests/traversal/test_rows.py",
         ),
         Mutant(
-            "rows: results belong to the next start",
+            "rows: results are assigned to the wrong start vertex",
             "off by one",
             rows,
             "(starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]",
@@ -279,21 +279,21 @@ def _algorithms() -> list[Mutant]:
     return [
         one(
             "bfs",
-            "vertices are reached again",
+            "vertices that have been reached are reached again",
             "dropped mask",
             "frontier(allowed, replace) << any_secondi(frontier @ A)",
             "frontier << any_secondi(frontier @ A)",
         ),
         one(
             "bfs",
-            "one level too many",
+            "the search runs one level beyond the cutoff",
             "off by one",
             "        if depth == cutoff:\n",
             "        if cutoff is not None and depth > cutoff:\n",
         ),
         one(
             "sssp",
-            "the cutoff is exclusive",
+            "a distance equal to the cutoff is dropped",
             "swapped comparison",
             'near = distances.select("<=", cutoff).new()',
             'near = distances.select("<", cutoff).new()',
@@ -301,42 +301,42 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "cores",
-            "the level may fall",
+            "k may decrease from one round to the next",
             "dropped condition",
             "k = max(k, int(left.reduce(monoid.min).get(0)))",
             "k = int(left.reduce(monoid.min).get(0))",
         ),
         one(
             "cores",
-            "the k-core excludes core number k",
+            "the k-core excludes vertices with core number k",
             "swapped comparison",
             'v = numbers.select(">=", k).new()',
             'v = numbers.select(">", k).new()',
         ),
         one(
             "components",
-            "edges join one way only",
+            "labels are passed along edges in one direction only",
             "dropped line",
             "least(binary.min) << min_first(grandparent @ A)",
             "pass",
         ),
         one(
             "components",
-            "many components are connected",
+            "a graph with several components counts as connected",
             "swapped comparison",
             "return component_count(A) == 1",
             "return component_count(A) >= 1",
         ),
         one(
             "triangles",
-            "wedges count",
+            "wedges are counted as triangles",
             "dropped mask",
             "common = plus_pair(L @ L.T).new(mask=L.S)",
             "common = plus_pair(L @ L.T).new()",
         ),
         one(
             "truss",
-            "one triangle more is needed",
+            "an edge needs one triangle too many to stay",
             "swapped comparison",
             "left = select.valuege(edges.S, k - 2).new()",
             "left = select.valuegt(edges.S, k - 2).new()",
@@ -344,7 +344,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "truss",
-            "lost triangles are counted by halves",
+            "only triangles among the removed edges count as lost",
             "wrong operand",
             'plus_pair["INT64"](rest @ X.T)',
             'plus_pair["INT64"](X @ X.T)',
@@ -352,7 +352,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "degree",
-            "divides by n",
+            "degree centrality divides by n instead of n - 1",
             "off by one",
             "right=ends.size - 1).new()",
             "right=ends.size).new()",
@@ -360,7 +360,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "degree",
-            "a loop counts once",
+            "a self-loop counts once instead of twice",
             "dropped line",
             "ends(binary.plus) << A.diag().apply(unary.one).new(FP64)",
             "pass",
@@ -368,49 +368,49 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "betweenness",
-            "a source carries its own paths",
+            "paths that start at a vertex count for that vertex",
             "dropped mask",
             "each = binary.times(paths & shares).new(mask=~own.S)",
             "each = binary.times(paths & shares).new()",
         ),
         one(
             "betweenness",
-            "paths go back",
+            "paths may return to vertices of earlier levels",
             "dropped mask",
             'following = plus_first["FP64"](frontier @ A).new(mask=~P.S)',
             'following = plus_first["FP64"](frontier @ A).new(mask=~frontier.S)',
         ),
         one(
             "betweenness",
-            "edges off the shortest paths count",
+            "edges that lie on no shortest path are included",
             "swapped comparison",
             "tight = select.valueeq(binary.eq(S & end).new(), True).new()",
             "tight = select.valueeq(binary.ge(S & end).new(), True).new()",
         ),
         one(
             "pagerank",
-            "vertices without edges lose their rank",
+            "the rank of vertices without out-edges is lost",
             "dropped term",
             "binary.times(walk.jump, 1 - alpha + left)",
             "binary.times(walk.jump, 1 - alpha)",
         ),
         one(
             "louvain",
-            "a move pays with its own degree",
+            "the gain of a move includes the degree of the moving vertex itself",
             "dropped term",
             "own_intos = binary.minus(any_second(S @ intos).new() & into).new()",
             "own_intos = any_second(S @ intos).new()",
         ),
         one(
             "louvain",
-            "labels are those of the last level",
+            "the labels of the last level are returned for the vertices of the graph",
             "wrong operand",
             "labels = community if labels is None else lookup(labels, community)",
             "labels = community",
         ),
         one(
             "matching",
-            "a vertex may have two mates",
+            "a vertex may be matched twice",
             "dropped mask",
             "M = binary.land(D & D.T).new()",
             "M = D",
@@ -418,7 +418,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "matching",
-            "edges of matched vertices stay",
+            "edges of matched vertices are not removed",
             "dropped mask",
             ".dup(mask=~mates.S)",
             ".dup()",
@@ -444,7 +444,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "spmv",
-            "the mask of a row is ignored",
+            "the mask is ignored",
             "dropped mask",
             "if mask[o * mask_step] != forbidden:\n            found, total",
             "if True:\n            found, total",
@@ -452,7 +452,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "spmv",
-            "the last entry of a row is not tried",
+            "the last entry of a row is skipped",
             "off by one",
             "np.uint64(indptr[o]) + ONE, np.uint64(indptr[o + ONE])):",
             "np.uint64(indptr[o]) + ONE, np.uint64(indptr[o + ONE]) - ONE):",
@@ -460,7 +460,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "reduce",
-            "the last value of all is left out",
+            "the very last value is skipped",
             "off by one",
             "end = min((s + 1) * length, size)",
             "end = min((s + 1) * length, size - 1)",
@@ -468,7 +468,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "reduce",
-            "a fold stops before its end",
+            "a reduction stops although the terminal value was not reached",
             "swapped comparison",
             "if HAS_TERMINAL and total == TERMINAL:",
             "if HAS_TERMINAL and total != TERMINAL:",
@@ -476,7 +476,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "reduce",
-            "an empty fold is zero",
+            "an empty reduction is zero instead of the identity",
             "wrong identity",
             "        return IDENTITY\n",
             "        return lift(np.int64(0))\n",
@@ -484,7 +484,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "ewise",
-            "equal indices of a union are taken one by one",
+            "entries of a union with equal indices are not combined",
             "swapped comparison",
             "a_indices[p] <= b_indices[q])",
             "a_indices[p] < b_indices[q])",
@@ -492,7 +492,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "ewise",
-            "the fills are exchanged",
+            "the two fill values are swapped",
             "swapped operands",
             "left_alone(a_values[p * a_step], right[0], i, j)",
             "left_alone(a_values[p * a_step], left[0], i, j)",
@@ -500,7 +500,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "assign",
-            "replace keeps what the mask forbids",
+            "replace keeps the entries that it should remove",
             "swapped comparison",
             "stays = was & (HAS_ACCUM if allowed else replace == 0)",
             "stays = was & (HAS_ACCUM if allowed else replace != 0)",
@@ -508,7 +508,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "assign",
-            "a scattered entry ignores the mask",
+            "an entry is written although the mask forbids it",
             "dropped mask",
             "        if mask[i * mask_step] == forbidden:\n            continue\n",
             "",
@@ -516,7 +516,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "sort",
-            "equal values change places",
+            "equal values change their order in a merge",
             "swapped comparison",
             "(i >= middle or before(values[j], values[i]))",
             "(i >= middle or not before(values[i], values[j]))",
@@ -524,7 +524,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "sort",
-            "the first value of a run is not moved",
+            "the first value of a sorted run is never moved",
             "off by one",
             "while k > begin and before(x, to_values[k - ONE]):",
             "while k > begin + ONE and before(x, to_values[k - ONE]):",
@@ -532,7 +532,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "spmspv",
-            "the mask is ignored in a list of outputs",
+            "the mask is ignored in a sparse result",
             "dropped mask",
             "if mask[o * mask_step] == forbidden:\n                continue\n            word",
             "if False:\n                continue\n            word",
@@ -540,7 +540,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "bfs",
-            "the greatest parent is kept",
+            "the largest parent is chosen instead of the smallest",
             "swapped comparison",
             "parents[v] > np.int32(u):",
             "parents[v] < np.int32(u):",
@@ -548,7 +548,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "bfs",
-            "one level beyond the limit",
+            "the search runs one level beyond the limit",
             "off by one",
             "while frontier > 0 and depth < rule.limit and left > 0:",
             "while frontier > 0 and depth <= rule.limit and left > 0:",
@@ -556,7 +556,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "closure",
-            "one round beyond the limit",
+            "the closure runs one round beyond the limit",
             "off by one",
             "while size and depth < limit:",
             "while size and depth <= limit:",
@@ -564,7 +564,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "components",
-            "the greater root becomes the parent",
+            "the larger root becomes the parent",
             "swapped comparison",
             "if above < other:",
             "if above > other:",
@@ -572,7 +572,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "cores",
-            "neighbors of the same degree are lowered",
+            "the degree of a neighbor falls below the current core number",
             "swapped comparison",
             "            if kept_degrees[np.uint64(u)] > core:\n                lower(",
             "            if kept_degrees[np.uint64(u)] >= core:\n                lower(",
@@ -580,7 +580,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "coloring",
-            "the color of a neighbor is taken",
+            "a vertex gets the color of a neighbor",
             "off by one",
             "while kept_marks[least] == stamp:",
             "while kept_marks[least] > stamp:",
@@ -588,7 +588,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "matching",
-            "the second best edge is matched",
+            "a heavier edge does not replace a lighter one",
             "swapped comparison",
             "if best != NONE and other < value:",
             "if best != NONE and other > value:",
@@ -604,7 +604,7 @@ def _numpy() -> list[Mutant]:
 
     return [
         one(
-            "ewise: the fills are exchanged",
+            "ewise: the two fill values are swapped",
             "swapped operands",
             "ewise.py",
             "big_fill, little_fill = (left, right) if flipped else (right, left)",
@@ -612,7 +612,7 @@ def _numpy() -> list[Mutant]:
             "tests/test_backend.py -k union",
         ),
         one(
-            "ewise: a key beyond the last is found",
+            "ewise: a missing key is reported as found",
             "dropped condition",
             "ewise.py",
             "return large[spots.clip(max=large.size - 1)] == small",
@@ -620,7 +620,7 @@ def _numpy() -> list[Mutant]:
             "tests/test_backend.py -k union",
         ),
         one(
-            "ewise: new entries move the others by one too few",
+            "ewise: entries of a union are stored one position too early",
             "off by one",
             "ewise.py",
             "in_result = in_large + alone.cumsum()[shared]",
@@ -643,7 +643,7 @@ def _kernels() -> list[Mutant]:
     return [
         one(
             "collectives.cuh",
-            "the last lane is added twice",
+            "a running sum over lanes omits a lane",
             "off by one",
             "    if (lane() >= delta) x += before;",
             "    if (lane() > delta) x += before;",
@@ -651,7 +651,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "collectives.cuh",
-            "a block fold reads scratch too early",
+            "a block sum is read before all warps have stored theirs",
             "missing barrier",
             "scratch[warp_in_block()] = x;\n  __syncthreads();\n  x = scratch[0];",
             "scratch[warp_in_block()] = x;\n  x = scratch[0];",
@@ -659,7 +659,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "collectives.cuh",
-            "a binary search ends one place early",
+            "a binary search ends one step early",
             "off by one",
             "while (begin < end) {\n    const Place middle = begin",
             "while (begin + 1 < end) {\n    const Place middle = begin",
@@ -667,7 +667,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "reduce.cu",
-            "a flag of absence is ignored",
+            "absent entries of a bitmap are included",
             "dropped mask",
             "if (!SOME || present[k]) sums[0]",
             "if (true) sums[0]",
@@ -675,7 +675,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "reduce.cu",
-            "copies are folded from zero",
+            "the sum of n equal values starts with the wrong value",
             "wrong identity",
             "if (n & 1) z = begun ? Op::add(z, x) : x, begun = true;",
             "if (n & 1) z = begun ? Op::add(z, x) : z, begun = true;",
@@ -683,7 +683,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "reduce.cu",
-            "a row of one entry has none",
+            "a row with one entry is treated as empty",
             "off by one",
             "const bool there = indptr[i] < indptr[i + 1];",
             "const bool there = indptr[i] + 1 < indptr[i + 1];",
@@ -691,7 +691,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "assign.cu",
-            "a listed mask is complemented",
+            "a mask given as a list of indices is complemented",
             "swapped comparison",
             "return k < listed && list[k] == i;",
             "return !(k < listed && list[k] == i);",
@@ -699,7 +699,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "assign.cu",
-            "replace keeps the old entry",
+            "replace keeps the entries that it should remove",
             "dropped mask",
             "stays == ANYWHERE ? EIGHT : stays == INSIDE ? inside : ~inside",
             "stays == ANYWHERE ? EIGHT : stays == INSIDE ? ~inside : inside",
@@ -707,7 +707,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "assign.cu",
-            "the last flags are lost",
+            "the last presence flag is not stored",
             "off by one",
             "for (int b = 0; b < 8 && i + b < size; ++b) flags[i + b]",
             "for (int b = 0; b < 8 && i + b < size - 1; ++b) flags[i + b]",
@@ -715,7 +715,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_union.cu",
-            "the sides are exchanged",
+            "the positions in the two operands are swapped",
             "swapped operands",
             "return u32(a) | u32(b) << 16;",
             "return u32(b) | u32(a) << 16;",
@@ -723,7 +723,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_union.cu",
-            "an entry alone on the left meets zero, not the fill",
+            "an entry of the left operand alone is combined with zero instead of the fill value",
             "wrong identity",
             "if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, right, i, j);",
             "if constexpr (FILL & FILL_RIGHT) return Op::accumulate(x, typename Op::Y(0), i, j);",
@@ -731,7 +731,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_intersect.cu",
-            "operands are exchanged",
+            "the two operands are swapped",
             "swapped operands",
             "FLIPPED ? Op::accumulate(x[spot], y[k], i, j) : Op::accumulate(x[k], y[spot], i, j)",
             "FLIPPED ? Op::accumulate(x[k], y[spot], i, j) : Op::accumulate(x[spot], y[k], i, j)",
@@ -739,7 +739,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_dense.cu",
-            "an intersection is present where either side is",
+            "an intersection has an entry where only one operand has one",
             "dropped condition",
             "const bool there = HOW == INTERSECTION ? in_a && in_b : in_a || in_b;",
             "const bool there = in_a || in_b;",
@@ -747,7 +747,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spmspv.cu",
-            "the mask of an output is not complemented",
+            "a complemented mask is not complemented",
             "dropped mask",
             "if constexpr (MASKED) return flags[o] != complement;",
             "if constexpr (MASKED) return flags[o];",
@@ -755,7 +755,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spmspv.cu",
-            "a claimed output is claimed again",
+            "an output is claimed only by threads that come too late",
             "swapped comparison",
             "return !(atomicOr(&claimed[o / WARP], bit) & bit);",
             "return atomicOr(&claimed[o / WARP], bit) & bit;",
@@ -763,7 +763,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spmv.cu",
-            "the last row of a span is not read",
+            "the last row of a group of rows is skipped",
             "off by one",
             "int span = int(least(outputs - at, u32(WARP * SPAN)));",
             "int span = int(least(outputs - at - 1, u32(WARP * SPAN)));",
@@ -771,7 +771,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spgemm_masked.cu",
-            "the table of the row before is read",
+            "the sums of the previous row are not cleared",
             "missing barrier",
             "      if (HAS_VALUES) sums[t] = Op::identity();\n",
             "",
@@ -779,7 +779,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spgemm_hash.cu",
-            "columns are not in order",
+            "the columns of a row are stored in descending order",
             "unsorted output",
             "for (int other = 0; other < taken; other++) before += columns[other] < j;",
             "for (int other = 0; other < taken; other++) before += columns[other] > j;",
@@ -787,7 +787,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spgemm_hash.cu",
-            "the mask lets everything through",
+            "the complemented mask is ignored",
             "dropped mask",
             "return place == end || outside.indices[place] != j;",
             "return true;",
@@ -795,7 +795,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "sort.cu",
-            "keys are read before they are stored",
+            "all keys of a tile are set to its first key",
             "missing barrier",
             "keys[n] = values[begin + n];",
             "keys[n] = values[begin];",
@@ -803,7 +803,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "sort.cuh",
-            "equal keys change places",
+            "equal keys change their order",
             "unsorted output",
             "if (heads >> n & 1 || !Op::before(key[n], key[n - 1])) continue;",
             "if (heads >> n & 1 || Op::before(key[n - 1], key[n])) continue;",
@@ -811,7 +811,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "select.cu",
-            "the last entry is not moved",
+            "the last selected entry is not stored",
             "off by one",
             "if (place[n] < 0 || begin + n * blockDim.x + threadIdx.x >= count) continue;",
             "if (place[n] < 0 || begin + n * blockDim.x + threadIdx.x >= count - 1) continue;",
@@ -819,7 +819,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "cores.cu",
-            "a degree falls below k",
+            "a degree may fall below k",
             "dropped condition",
             "if (degree <= k) atomicAdd((u32 *)&left[v], 1u);",
             "",
@@ -827,7 +827,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "components.cu",
-            "a neighbor after the vertex is a parent",
+            "a neighbor with a larger number may become the parent",
             "wrong operand",
             "? least(i32(v), indices[begin]) : i32(v);",
             "? indices[begin] : i32(v);",
@@ -835,7 +835,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "forest.cu",
-            "the later of equal edges is chosen",
+            "the wrong one of several equally light edges is chosen",
             "swapped comparison",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place);",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place + 1);",
@@ -843,7 +843,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "pagerank.cu",
-            "no rank of vertices without edges",
+            "the rank of vertices without out-edges is lost",
             "dropped term",
             "if (its_share == T(0)) dangling += double(now);",
             "",
@@ -851,7 +851,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "bfs_pull.cuh",
-            "an entry of the row before is read",
+            "an entry of the previous row is read",
             "off by one",
             "if (p + k < begin) u[k] = -1;",
             "if (p + k + 1 < begin) u[k] = -1;",
@@ -859,7 +859,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "bfs_pull.cuh",
-            "a warp reads a list that is still written",
+            "a warp reads a list that is still being written",
             "missing barrier",
             "longer += __popc(some);\n      __syncwarp();",
             "longer += __popc(some);",
@@ -867,7 +867,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "convert.cu",
-            "equal keys pass for increasing ones",
+            "equal keys count as increasing",
             "swapped comparison",
             "fell |= keys[k] <= keys[k - 1];",
             "fell |= keys[k] < keys[k - 1];",
@@ -875,7 +875,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "convert.cu",
-            "the last row of a conversion ends early",
+            "the last row ends one entry early",
             "off by one",
             "if (p == runs - 1) add_offset(sizes + row + 1, runs);",
             "if (p == runs - 1) add_offset(sizes + row + 1, runs - 1);",
@@ -883,7 +883,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "multi_source_bfs_levels.cuh",
-            "a new plane is opened a level late",
+            "a new bit plane is cleared one level too late",
             "swapped comparison",
             "return level >= 4 && (level & (level - 1)) == 0;",
             "return level > 4 && (level & (level - 1)) == 0;",

@@ -176,9 +176,9 @@ def table(results: dict[str, dict[str, str]]) -> str:
     by_full = by_test + counts[FULL]
     endless = sum(result["test"] == ENDLESS for _, result in known)
     lines = [
-        f"{len(known)} mutants; `make test` kills {by_test}, `make test-full` {by_full}"
-        + (f" ({by_test / by_full:.1%} of those)." if by_full else ".")
-        + f" Of these, {endless} count as killed because their tests had no end.",
+        f"There are {len(known)} mutants. `make test-full` kills {by_full} of them"
+        + (f", and `make test` kills {by_test / by_full:.1%} of these." if by_full else ".")
+        + f" {endless} mutants count as killed because their tests did not end.",
         "",
         "| mutant | fault | killed by | test |",
         "|---|---|---|---|",
