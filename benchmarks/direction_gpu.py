@@ -77,7 +77,10 @@ def constants(A: Any) -> None:
 
 
 def report(A: Any, name: str, share: float, visited: float | None) -> float:
-    """Print one case; return the time of the rule's choice relative to the faster direction."""
+    """Measure and print one case.
+
+    Return the time of the direction that the rule chooses, divided by that of the faster direction.
+    """
     n, u = A.nrows, frontier(A.nrows, share)
     if name == "lor_land":
         u = u.apply(gl.unary.one["BOOL"]).new() if hasattr(gl.unary, "one") else u

@@ -1,10 +1,11 @@
-"""Measure sorting on the CPU by `<` and by a user's comparison, and compare it with Python.
+"""Measure sorting on the CPU by `<` and by a user's comparison, and compare both with Python.
 
     python benchmarks/sort.py [ENTRIES]
 
 The user's comparison orders fractions; a 64-bit word holds a numerator and a denominator. Python's
-`sorted` uses functools.cmp_to_key of the same function, plain and compiled by Numba. It sorts a
-tenth of the entries, and its time is extrapolated as n log n. sort_gpu.py measures a GPU.
+`sorted` uses `functools.cmp_to_key` of the same function, once as plain Python and once compiled by
+Numba. It sorts a tenth of the entries, and its time for all entries is extrapolated as n log n.
+sort_gpu.py measures sorting on a GPU.
 """
 
 from __future__ import annotations
