@@ -19,8 +19,9 @@ struct Flagged {
   }
 };
 
-/// Stores the flags of a warp's entries; lane 0 has entry k. An inclusive scan of `counts` yields
-/// `ends`.
+/// Stores the flags of entries k to k + 31, one per lane, as one word of `bits`. Stores the number
+/// of set flags in `counts`. An inclusive scan of `counts` then yields the array `ends` of
+/// `Flagged`.
 DEVICE void put_flags(u32 *bits, i64 *counts, i64 words, i64 k, bool flag) {
   const u32 word = __ballot_sync(ALL_LANES, flag);
   if (lane() == 0 && k / WARP < words) {

@@ -10,12 +10,14 @@ namespace graphla {
 
 enum FoldShape {
   STRIP = 512,      // number of entries that one warp folds
-  FOLD_BLOCK = 256  // number of threads per block in a fold of one part
+  FOLD_BLOCK = 256  // number of threads per block
 };
-// Number of values that a thread loads at the same time; more if a value has less than 4 bytes.
+// Number of values that a thread loads at the same time if a value has at least 4 bytes. Smaller
+// values are loaded in larger groups.
 constexpr int AHEAD = 4;
 constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
-// In a strip of many rows, one lane folds the part of a row up to this length.
+// If a strip holds parts of several rows, a single lane folds each part with at most this many
+// entries.
 constexpr int SHORT = 32;
 constexpr int ROOM = STRIP + STRIP / WARP;  // elements in shared memory for the values of a strip
 
@@ -109,7 +111,8 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// Records which rows have entries. It is used if the values of the folds are already known.
+/// Sets present[i] to whether row i has entries. This kernel reads no values: it is used if the
+/// fold of every row is known in advance.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
@@ -233,7 +236,8 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    if (last - row_before < STRIP) {  // if there are more rows, most of them are empty
+    // Visit every row of the strip, unless there are so many rows that some must be empty.
+    if (last - row_before < STRIP) {
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
       continue;
@@ -251,7 +255,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
         const i64 first = at + n * WARP, k = first + lane();
         if (first >= end) break;
         const i64 row = k < end ? row_among(indptr, row_before, last, k) : nrows;
-        // `head` is the first lane of the warp whose entry is in the same row as this lane's entry.
+        // `head` is the first lane with an entry in the same row as the entry of this lane.
         const i64 row_left = shuffle_up(row, 1);
         const u32 heads = __ballot_sync(ALL_LANES, lane() == 0 || row != row_left);
         const int head = WARP - 1 - __clz(int(heads & (~0u >> (WARP - 1 - lane()))));
