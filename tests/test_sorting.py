@@ -52,7 +52,7 @@ disorderly = {name: binary.register_anonymous(f, name) for name, f in NO_ORDERS.
 
 
 def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values many of which compare as equal in each of the orders."""
+    """Draw values such that in each order that is tested, many of them compare as equal."""
     if dtype.kind == "f":
         halves = st.integers(-12, 12).map(lambda k: k / 2)
         return st.one_of(halves, halves, st.just(float("nan"))).map(dtype.type)

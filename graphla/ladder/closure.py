@@ -22,8 +22,10 @@ from graphla.stores import MatrixStore
 
 
 class Closure(Rung):
-    """The closure as a rung. The full plan is built in advance, so that all searches have the same
-    conditions."""
+    """Breadth-first search as graphla itself runs it: the whole search is a single launch.
+
+    The full plan is built in advance, so that all searches have the same conditions.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

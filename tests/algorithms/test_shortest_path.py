@@ -379,7 +379,10 @@ def test_relabeled_vertices_keep_their_path_counts(ordered, weight, data):
 
 
 def ladder(rungs):
-    """Return a graph with 3^rungs shortest paths from vertex 0 to vertex n - 1, and n - 1."""
+    """Return a graph with 3^rungs shortest paths from vertex 0 to its last vertex.
+
+    Also return the number of the last vertex.
+    """
     ends, n = [], 4 * rungs + 1
     for k in range(0, n - 1, 4):
         ends += [e for j in (1, 2, 3) for e in ((k, k + j), (k + j, k + 4))]
