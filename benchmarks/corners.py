@@ -390,7 +390,10 @@ def peer_of(call: Callable[[], Any]) -> float:
 
 
 def kernels_of(call: Callable[[], Any]) -> None:
-    """Print each kernel's launches and milliseconds in one call, and the remaining time."""
+    """Measure one call, and print the number of launches and the total time of each kernel.
+
+    Also print the time that the call spends outside of the kernels.
+    """
     launch, marks = Kernel.__call__, []
 
     def recorded(kernel: Any, *args: Any, **options: Any) -> None:

@@ -43,7 +43,10 @@ def frontier(n: int, share: float) -> Vector:
 
 
 def constants(A: Any) -> None:
-    """Print each constant in nanoseconds, and as a multiple of the cost of a gathered entry."""
+    """Measure and print each constant of the direction rule.
+
+    It is printed in nanoseconds, and as a multiple of the cost of a gathered entry.
+    """
     n, nvals = A.nrows, A.nvals
     values = cupy.random.RandomState(4).random_sample(n, dtype=cupy.float32)
     full, few = Vector.from_dense(values), frontier(n, 0.01)

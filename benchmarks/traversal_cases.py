@@ -1,4 +1,4 @@
-"""The graphs that benchmarks/bfs.py measures, and the time limit of each row."""
+"""The graphs that benchmarks/bfs.py measures, and the target of each measurement."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def gpu_cases(data: Path | None) -> list[Case]:
 
 
 def cpu_cases(data: Path | None) -> list[Case]:
-    """Return the cases for a machine without a GPU; they are compared with csgraph."""
+    """Return the cases for a machine without a GPU. They are compared with SciPy's csgraph."""
     cases = [
         Case("kron-18", partial(graphs.kron_on_default_device, 18), beside_csgraph=Bar(7, 7)),
         Case("road-NY", partial(gl.datasets.load, "road-NY"), beside_csgraph=Bar(1.3, 1.3)),

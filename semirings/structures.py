@@ -35,7 +35,10 @@ class TypedMonoid(Typed):
 
     @cached_property
     def ufunc(self) -> np.ufunc | None:
-        """The NumPy ufunc of ⊕, or None. Pass `dtype=` to its methods: np.add widens integers."""
+        """The NumPy ufunc that computes ⊕, or None if NumPy has none.
+
+        Pass `dtype=` to its methods, because np.add widens integers.
+        """
         return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
 
     @property

@@ -223,7 +223,8 @@ class DependenciesResult:
     """The dependencies, summed over all sources.
 
     For each source s and each vertex t, a vertex v other than s and t gets the fraction of the
-    shortest paths from s to t that pass through v. An edge gets the fraction that use it.
+    shortest paths from s to t that pass through v. An edge gets the fraction of these paths that
+    use the edge.
     """
 
     totals: Array  # float64[n]
@@ -301,17 +302,18 @@ class CommunityMoves:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """PageRank. Rounds start from `rank`, and end when a round changes the ranks by less than
-    `least`.
+    """A request for the PageRank of each vertex.
 
-    All arrays have length n and the same dtype, float32 or float64. At most `rounds` rounds run.
+    Rounds start from the ranks in `rank`, and end when a round changes the ranks by less than
+    `least`. At most `rounds` rounds run. All arrays have length n and the same dtype, float32 or
+    float64.
     """
 
     into: Csr
     share: Array  # alpha divided by the total weight of the out-edges; 0 for a dangling vertex
     rank: Array
     jump: Array  # the probability that a random jump ends at each vertex
-    fall: Array  # the probability that each vertex follows a dangling vertex
+    fall: Array  # the probability that a step from a dangling vertex leads to each vertex
     alpha: float
     least: float
     rounds: int

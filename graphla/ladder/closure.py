@@ -5,7 +5,7 @@ Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint. The loop over levels
 A level  pushes from a list of vertices, or pulls into the vertices that a bitmap marks as
          unreached. One block, one cluster or all blocks run it, whichever is cheapest. It ends with
          a barrier instead of a launch.
-Wins     nearly everywhere on a card: on deep graphs because levels need no launches, and on broad
+Wins     nearly everywhere on a GPU: on deep graphs because levels need no launches, and on broad
          graphs because it pulls with a plan (the matrix renumbered by degree).
 Source   docs/concepts/closure.md; graphla/backends/cuda/bfs.cuh and the files that it includes.
 """

@@ -16,8 +16,10 @@ ROOM = 4096
 long.
 """
 FEW = 4096
-"""The block takes over at a level with at most this many vertices. The value must not exceed
-ROOM."""
+"""At a level with at most this many vertices, a single block takes over from the whole GPU.
+
+The value must not exceed ROOM.
+"""
 MOST = 1 << 14
 """Maximum number of levels per launch.
 

@@ -275,7 +275,7 @@ def _within(
 
 
 def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Places) -> MatrixStore:
-    """Return T with the shape of C and with value(k, l) at (rows[k], columns[l])."""
+    """Return a matrix with the shape of C that has value(k, l) at (rows[k], columns[l])."""
     if rows is None and columns is None:
         return value
     i, j, values = indexing.coordinates(value)

@@ -224,16 +224,16 @@ def test_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # a device that visits the edges in another order may find a negative cycle
+    else:  # if edges are visited in another order, a negative cycle may be found instead
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 
 @st.composite
 def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
-    """Draw a directed graph; the weights of most of its cycles add up to 0 or nearly 0.
+    """Draw a directed graph in which the weights of most cycles add up to 0 or nearly 0.
 
-    Each weight, in tenths, is the difference between the heights of its vertices; some weights
-    are one tenth larger or smaller.
+    Each vertex has a random height. The weight of an edge, in tenths, is the difference between the
+    heights of its two vertices, but some weights are one tenth larger or smaller.
     """
     n = draw(st.integers(2, 7))
     heights = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))

@@ -249,7 +249,11 @@ def _scatter_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a sparse t: delete the entries of C that are not kept, then write the entries of t."""
+    """Write the sparse vector t into the dense vector c.
+
+    First, the entries of c that the write rule does not keep are deleted. Then the entries of t are
+    written.
+    """
     loses = remains != "ANYWHERE"
     if not t.nvals and not loses:
         return cast(c, dtype)
@@ -318,7 +322,7 @@ def _write_indices(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a dense t by visiting every index."""
+    """Write the dense vector t into the dense vector c. The kernel visits every index."""
     is_full = isinstance(t, FullVector) and mask is None
     is_full = is_full or (isinstance(c, FullVector) and remains == "ANYWHERE")
     there = c.present if isinstance(c, BitmapVector) else NULL

@@ -56,7 +56,9 @@ class BfsTuning:
     one bit per vertex, is small enough, the map is in shared memory too.
     """
 
-    room: int = 4096  # capacity of one block's queue, in vertices; least_pool must hold two queues
+    room: int = (
+        4096  # capacity of one block's queue, in vertices; two queues must fit in least_pool
+    )
     pool: int = 16384  # number of words for the lists of a block
     least_pool: int = 8704  # minimum number of words for these lists, which a pull needs
     deep_pool: int = 32768  # like `pool`, if a cluster processes the small levels
@@ -184,8 +186,11 @@ class _Prepared:
     state_bytes: int
 
     def state(self) -> tuple[Any, tuple[Packed, ...]]:
-        """Allocate the memory for one search. Return it with the addresses of its arrays, which are
-        null for empty arrays."""
+        """Allocate the memory for the arrays of one search.
+
+        Return the memory, and a kernel argument with the address of each array. The address of an
+        empty array is null.
+        """
         if not self.offsets:
             return None, ()
         memory = xp.cuda.alloc(self.state_bytes)

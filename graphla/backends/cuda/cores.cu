@@ -4,10 +4,11 @@
 // left[v] is v's degree: the number of edges from v to vertices that are not removed yet. Once v is
 // removed, left[v] is v's core number. A level begins with a pass that lists the remaining vertices
 // and queues the rows of the vertices with degree k. Then each round reads the rows of the vertices
-// that the previous round removed: see edge_queue.cuh. The high word of a queue item is the
-// position of the row's first entry, minus the low word of the item. Within a round, each warp also
-// processes some of the vertices that it has removed itself, so that a chain of removals does not
-// wait for barriers. The order of removals within a level does not matter.
+// that the previous round removed: see edge_queue.cuh. The low word of a queue item counts the
+// entries that precede its row in the round; the high word is the position of the row's first entry
+// in the matrix, minus this count. Within a round, each warp also processes some of the vertices
+// that it has removed itself, so that a chain of removals does not wait for barriers. The order of
+// removals within a level does not matter.
 //
 // Invariant: left[v] >= k for every remaining vertex. It falls below k only until the thread that
 // subtracted too much undoes the subtraction.

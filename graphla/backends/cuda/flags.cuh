@@ -1,6 +1,6 @@
 // Flags of entries, and the number of set flags before each entry. A word holds 32 flags. For each
-// word, a count holds the number of flags set up to its end. Together they take 3/8 of a byte per
-// entry.
+// word, there is a count of the flags that are set in this word and all words before it. Words and
+// counts together take 3/8 of a byte per entry.
 #ifndef GRAPHLA_FLAGS
 #define GRAPHLA_FLAGS
 #include "device.cuh"

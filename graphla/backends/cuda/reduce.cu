@@ -29,7 +29,7 @@ template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
 }
 
 /// Folds the values of the threads of a block; every thread gets the result. `scratch` is shared
-/// memory for one Z per warp.
+/// memory for one value per warp.
 template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
   z = warp_fold<Op>(z);
   __syncthreads();  // all threads have read the old contents of `scratch`
@@ -120,8 +120,8 @@ __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u6
 }
 
 /// Computes folds[i] without reading all entries. If the monoid is `any`, folds[i] is the first
-/// value of row i. Otherwise all entries have the same value, and it is folded as often as row i
-/// has entries.
+/// value of row i. Otherwise all entries of the matrix have the same value, and folds[i] is the
+/// fold of as many copies of it as row i has entries.
 template <class Op, class Stored, int KEPT, class Offset>
 __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
                                   const Stored *values, typename Op::Z *folds, bool *present,
@@ -277,9 +277,10 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Completes the rows that began in an earlier strip: combines the tails of the row's earlier
-/// strips, in order, with folds[i]. One thread per strip completes the row that ends there; if a
-/// row has LONG or more tails, the whole block folds them.
+/// Completes each row i that spans several strips. tails[strip] is the fold of the row's entries in
+/// an earlier strip, and folds[i] is the fold of its entries in its last strip. These folds are
+/// combined in order, and the result is stored in folds[i]. There is one thread for the last strip
+/// of each row. If a row has LONG or more tails, the whole block combines them.
 template <class Op, class Offset>
 __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr,
                                                          i64 nrows,

@@ -3,7 +3,8 @@
 Kernels: spmv.cu. A row is folded in an order that depends only on its length, not on the grid, so
 the result is bitwise equal in every run.
 
-The host waits only if a short list selects outputs of a huge vector: for the number of entries.
+The host waits only if the mask is a short list of elements of a huge vector. It then waits for the
+number of entries of the result.
 """
 
 from __future__ import annotations
@@ -139,8 +140,8 @@ def _pull_rows(
 ) -> SparseVector | BitmapVector:
     """Fold the rows that the mask allows, or all rows if the mask is None.
 
-    A single thread begins each row. If the row is longer, a warp continues it, or chunks of the row
-    are folded by different warps.
+    A single thread folds the first entries of each row. If the row has more entries, several
+    threads of the same warp fold them, or they are cut into chunks that different warps fold.
     """
     tuning = current(TUNING)
     wants = _all_rows(rows.nrows) if mask is None else _Wanted(rows.nrows, mask)

@@ -1,8 +1,9 @@
 """Closure, x = x (+) x A until x converges, in rounds or by multiplying near entries first.
 
-Entry o improves if values(o) (+) u(k) A(k, o) differs from values(o); then parents(o) becomes k. If
-an entry has improved since it was last multiplied, it is pending and in a queue. All NaNs count as
-the same value, whatever their bits. If a product overflows its integer type, it is omitted and the
+Here `values` and `parents` hold the value and the parent of each entry of x. Entry o improves if
+values(o) (+) values(k) A(k, o) differs from values(o); then parents(o) becomes k. If an entry has
+improved since it was last multiplied, it is pending and in a queue. All NaNs count as the same
+value, whatever their bits. If a product overflows its integer type, it is omitted and the
 overflow is reported.
 """
 
