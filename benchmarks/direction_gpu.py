@@ -45,7 +45,7 @@ def frontier(n: int, share: float) -> Vector:
 def constants(A: Any) -> None:
     """Measure and print each constant of the direction rule.
 
-    It is printed in nanoseconds, and as a multiple of the cost of a gathered entry.
+    Each constant is printed in nanoseconds, and as a multiple of the cost of a gathered entry.
     """
     n, nvals = A.nrows, A.nvals
     values = cupy.random.RandomState(4).random_sample(n, dtype=cupy.float32)

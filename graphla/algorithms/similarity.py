@@ -157,7 +157,8 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
     """Return the similarity of each pair of vertices in `ebunch`.
 
     None stands for all pairs with a common neighbor. The similarity is the number of common
-    neighbors divided by a number that the function `scale` computes, or 0 if both are 0.
+    neighbors divided by a number that the function `scale` computes. If both numbers are 0, the
+    similarity is 0.
     """
     degree, symmetric = common_neighbors.degrees(A), is_symmetric(A)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=symmetric)
@@ -176,7 +177,7 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
-    """Return the similarity of u and v for each u in `rows` and each v with a common neighbor.
+    """Return the similarity of each vertex in `rows` with each vertex that shares a neighbor.
 
     The similarity is the number of common neighbors divided by a number that `scale` computes.
     """

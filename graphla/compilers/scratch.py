@@ -30,8 +30,8 @@ _kept = _Kept()
 def take(name: str, size: int, dtype: Any) -> np.ndarray:
     """Return the array that was last given back under this name and dtype, or a new array of zeros.
 
-    It has at least `size` elements. They are all zero if each caller that uses this name clears the
-    array before giving it back.
+    The array has at least `size` elements. They are all zero if the callers that use this name
+    clear the array before they give it back.
     """
     array = _kept.arrays.pop((name, dtype), None)
     if array is None or array.size < size:

@@ -288,7 +288,7 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
 def _is_short(a: Any, b: Any, parts: Parts) -> bool:
     """Return whether to allocate space for all entries of a and b.
 
-    Otherwise, the entries of the result are counted first.
+    If not, the entries of the result are counted first.
     """
     return isinstance(a, SparseVector) and len(parts) == 1 and a.nvals + b.nvals <= SHORT
 

@@ -56,9 +56,8 @@ class BfsTuning:
     one bit per vertex, is small enough, the map is in shared memory too.
     """
 
-    room: int = (
-        4096  # capacity of one block's queue, in vertices; two queues must fit in least_pool
-    )
+    # The capacity of one block's queue, in vertices. Two queues must fit in least_pool words.
+    room: int = 4096
     pool: int = 16384  # number of words for the lists of a block
     least_pool: int = 8704  # minimum number of words for these lists, which a pull needs
     deep_pool: int = 32768  # like `pool`, if a cluster processes the small levels
