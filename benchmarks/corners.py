@@ -1,14 +1,14 @@
 """Measure GPU kernels on graph shapes for which they may be slow, and verify each result.
 
-    python benchmarks/corners.py                          every row
+    python benchmarks/corners.py                          all rows
     python benchmarks/corners.py bfs louvain              the rows with these prefixes
-    python benchmarks/corners.py --cnr cnr-2000.npz       also the row of that file
+    python benchmarks/corners.py --cnr cnr-2000.npz       also the row for this file
     python benchmarks/corners.py --kernels louvain        also the time of each kernel
 
-Device time is the median between two events around the whole public call (clock.py): with compiled
-kernels, a warm memory pool, the user's numbering, and a matrix that was not prepared beforehand.
-The time excludes generating the graph and verifying the result. Graphs are generated on the GPU
-from fixed seeds.
+Device time is the time between two events before and after the public call (clock.py); the table
+shows the median over several calls. Kernels are already compiled, and the memory pool is warm. The
+matrix has the user's numbering of the vertices, and was not prepared beforehand. The time excludes
+generating the graph and verifying the result. Graphs are generated on the GPU from fixed seeds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ from graphla import Matrix, Vector, semiring
 from graphla import algorithms as algo
 from graphla.compilers.cuda import Kernel
 
-CALLS, ENOUGH = 15, 2.0  # up to CALLS calls per row; no more after ENOUGH seconds
+# Each row is measured in up to CALLS calls. After two calls, no further call starts once ENOUGH
+# seconds have passed.
+CALLS, ENOUGH = 15, 2.0
 SPINE, LEAVES = 10_000, 200
 STAR, TAIL = 1_000_000, 5_000
 
@@ -53,7 +55,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table; `bar` is its time limit in milliseconds, or microseconds per level."""
+    """A row of the printed table.
+
+    `bar` is the time limit of the row: in microseconds per level if the task divides its time by
+    levels, otherwise in milliseconds.
+    """
 
     name: str
     bar: float | None
@@ -64,7 +70,7 @@ class Row:
 
 
 def search(A: Matrix, source: int, depth: int = 0) -> Task:
-    """Return a breadth-first search as a task; its levels are verified edge by edge."""
+    """Return a task that runs a breadth-first search, and verifies its levels edge by edge."""
 
     def verify(levels: Vector) -> str:
         checks.check_levels(checks.Edges.of(A), source, levels)
@@ -107,10 +113,14 @@ def search_many() -> Task:
 
 
 def between(A: Matrix, below: Any) -> Task:
-    """Return a betweenness task from the root 0 of a tree; `below[v]` counts v's descendants."""
+    """Return a task that computes the betweenness of a tree from one source, the root 0.
+
+    `below[v]` is the number of descendants of vertex v.
+    """
 
     def verify(found: Vector) -> str:
-        # As in NetworkX, one source stands for n - 1, and each pair counts in one direction.
+        # As in NetworkX, the sum over one source is multiplied by n - 1 to estimate the sum over
+        # all sources. It is halved because each pair of vertices counts in one direction only.
         wanted = below.astype(cupy.float64) * (A.nrows - 1) / 2
         got = found.to_dense(copy=False).copy()
         got[0] = wanted[0] = 0
@@ -151,7 +161,7 @@ def strong() -> Task:
         both = there & back
         assert bool(((labels == giant) == both).all())
         assert int(cupy.flatnonzero(both)[0]) == giant
-        # In the rest of the graph, compare the components with SciPy's.
+        # Compare the components of the remaining vertices with the components that SciPy finds.
         rows, columns, _ = A.to_coo(values=False, copy=False)
         kept = ~(both[rows] | both[columns])
         number = cupy.cumsum(~both) - 1
@@ -205,7 +215,8 @@ def propagate() -> Task:
     A = graphs.star_with_path(STAR, TAIL)
 
     def verify(found: Vector) -> str:
-        # Simulate the label of the hub, the common label of all leaves, and the labels on the path.
+        # Simulate 100 rounds: `hub` is the label of the hub, `leaf` is the common label of all
+        # leaves, and `tail` holds the labels of the vertices on the path.
         hub, leaf, tail = 0, -1, np.arange(STAR + 1, STAR + TAIL + 1)
         for step in range(100):
             left = np.concatenate([[hub], tail[:-1]])
@@ -280,7 +291,11 @@ INSIDE = cupy.ElementwiseKernel(
 
 
 def skewed_product() -> Task:
-    """Multiply by a skewed matrix: row numbers are n u^6, so row 0 gets a tenth of the draws."""
+    """Return a task that multiplies a matrix with rows of very different lengths by a vector.
+
+    The row of each entry is drawn as n u^6, where u is uniform in [0, 1). So about a tenth of all
+    drawn entries are in row 0.
+    """
     n, rng = 1 << 20, cupy.random.RandomState(1)
     rows = (n * rng.random_sample(1 << 24) ** 6).astype(cupy.int32)
     columns = rng.randint(0, n, rows.size, dtype=cupy.int32)
@@ -375,7 +390,10 @@ def peer_of(call: Callable[[], Any]) -> float:
 
 
 def kernels_of(call: Callable[[], Any]) -> None:
-    """Print each kernel's launches and milliseconds in one call, and the remaining time."""
+    """Measure one call, and print the number of launches and the total time of each kernel.
+
+    Also print the time that the call spends outside of the kernels.
+    """
     launch, marks = Kernel.__call__, []
 
     def recorded(kernel: Any, *args: Any, **options: Any) -> None:

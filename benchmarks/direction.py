@@ -1,4 +1,4 @@
-"""Measure push and pull at several densities of vector and mask, to check the direction rule.
+"""Check the direction rule: measure push and pull at several densities of the vector and the mask.
 
     python benchmarks/direction.py [SCALE]
 

@@ -43,7 +43,10 @@ def frontier(n: int, share: float) -> Vector:
 
 
 def constants(A: Any) -> None:
-    """Print each constant in nanoseconds, and as a multiple of the cost of a gathered entry."""
+    """Measure and print each constant of the direction rule.
+
+    Each constant is printed in nanoseconds, and as a multiple of the cost of a gathered entry.
+    """
     n, nvals = A.nrows, A.nvals
     values = cupy.random.RandomState(4).random_sample(n, dtype=cupy.float32)
     full, few = Vector.from_dense(values), frontier(n, 0.01)
@@ -77,7 +80,10 @@ def constants(A: Any) -> None:
 
 
 def report(A: Any, name: str, share: float, visited: float | None) -> float:
-    """Print one case; return the time of the rule's choice relative to the faster direction."""
+    """Measure and print one case.
+
+    Return the time of the direction that the rule chooses, divided by that of the faster direction.
+    """
     n, u = A.nrows, frontier(A.nrows, share)
     if name == "lor_land":
         u = u.apply(gl.unary.one["BOOL"]).new() if hasattr(gl.unary, "one") else u

@@ -1,10 +1,11 @@
-"""Measure sorting on the CPU by `<` and by a user's comparison, and compare it with Python.
+"""Measure sorting on the CPU by `<` and by a user's comparison, and compare both with Python.
 
     python benchmarks/sort.py [ENTRIES]
 
 The user's comparison orders fractions; a 64-bit word holds a numerator and a denominator. Python's
-`sorted` uses functools.cmp_to_key of the same function, plain and compiled by Numba. It sorts a
-tenth of the entries, and its time is extrapolated as n log n. sort_gpu.py measures a GPU.
+`sorted` uses `functools.cmp_to_key` of the same function, once as plain Python and once compiled by
+Numba. It sorts a tenth of the entries, and its time for all entries is extrapolated as n log n.
+sort_gpu.py measures sorting on a GPU.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def line(what: str, time: float) -> None:
 
 def by_python(values: np.ndarray, before: Callable[[Any, Any], Any]) -> float:
     some = values[: values.size // 10].tolist()
-    key = cmp_to_key(lambda x, y: -before(x, y))  # the key is -1 if x comes first
+    key = cmp_to_key(lambda x, y: -before(x, y))  # returns -1 if x comes before y
     share = values.size * log(values.size) / (len(some) * log(len(some)))
     return share * least(lambda: sorted(some, key=key), trials=1)
 

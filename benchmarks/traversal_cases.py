@@ -1,4 +1,4 @@
-"""The graphs that benchmarks/bfs.py measures, and the time limit of each row."""
+"""The graphs that benchmarks/bfs.py measures, and the target of each measurement."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ ELSEWHERE = {
     "SSSP grid-1000": "GAP 12.4, GraphBLAST 295",
     "SSSP road-porto-osm": "GAP 15.8, GraphBLAST 264",
 }
-"""Milliseconds of other programs on the same graphs and the same kind of GPU (GAP: on 16 cores).
-These times come from an earlier measurement, not from this program."""
+"""Times of other programs on the same graphs and the same kind of GPU, in milliseconds.
+
+GAP ran on 16 CPU cores. All of these times come from an earlier measurement, not from this program.
+"""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """The limit that a row must meet (`at_most`), and the better value that we aim for."""
+    """Two targets for the figure that is measured in a row of the table.
+
+    The figure must be at least as good as `at_most`, and should be as good as `aim`.
+    """
 
     at_most: float
     aim: float
@@ -41,7 +46,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Case:
-    """A graph, and the limits of its rows; a row whose limit is None is not measured."""
+    """A graph, and the targets of the measurements on it.
+
+    A measurement whose target is None is skipped.
+    """
 
     name: str
     make: Callable[[], Matrix]
@@ -59,7 +67,10 @@ class Case:
 
 
 def gpu_cases(data: Path | None) -> list[Case]:
-    """Return the cases for a GPU; real graphs are included only if their folder is given."""
+    """Return the cases for a GPU.
+
+    Graphs that are read from files are included only if `data`, the folder of the files, is given.
+    """
     cases = [
         Case("kron-14", partial(graphs.kron, 14), call=Bar(80, 50)),
         Case("kron-20", partial(graphs.kron, 20), levels=Bar(0.090, 0.06)),
@@ -109,7 +120,7 @@ def gpu_cases(data: Path | None) -> list[Case]:
 
 
 def cpu_cases(data: Path | None) -> list[Case]:
-    """Return the cases for a machine without a GPU; they are compared with csgraph."""
+    """Return the cases for a machine without a GPU. They are compared with SciPy's csgraph."""
     cases = [
         Case("kron-18", partial(graphs.kron_on_default_device, 18), beside_csgraph=Bar(7, 7)),
         Case("road-NY", partial(gl.datasets.load, "road-NY"), beside_csgraph=Bar(1.3, 1.3)),

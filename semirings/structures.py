@@ -35,7 +35,10 @@ class TypedMonoid(Typed):
 
     @cached_property
     def ufunc(self) -> np.ufunc | None:
-        """The NumPy ufunc of ⊕, or None. Pass `dtype=` to its methods: np.add widens integers."""
+        """The NumPy ufunc that computes ⊕, or None if NumPy has none.
+
+        Pass `dtype=` to its methods, because np.add widens integers.
+        """
         return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
 
     @property
@@ -61,7 +64,8 @@ class Monoid(Operator):
         binaryop: ⊕.
         identity: a number, a mapping from dtype to number, or a function of the `DataType`. The
             monoid is not defined for a dtype that has no identity.
-        terminal: a value z with x ⊕ z = z for all x, given like `identity`, or None.
+        terminal: a value z with x ⊕ z = z for all x, in the same form as `identity`; None if such
+            a value does not exist.
         is_idempotent: whether x ⊕ x = x for every x.
         is_any: whether ⊕ may return either operand.
         on: the dtype to which all operands are cast; if None, they keep their dtype.
@@ -247,7 +251,10 @@ class Semiring(Operator):
 
     @property
     def commutes_to(self) -> Semiring | None:
-        """The semiring with the operands of ⊗ swapped: C = A ⊕.⊗ B is (Bᵀ ⊕.⊗' Aᵀ)ᵀ."""
+        """The semiring with the operands of ⊗ swapped, or None if it is not registered.
+
+        If ⊗' is ⊗ with swapped operands, A ⊕.⊗ B equals (Bᵀ ⊕.⊗' Aᵀ)ᵀ.
+        """
         if self.is_commutative:
             return self
         flipped = self.binaryop.commutes_to
@@ -264,7 +271,10 @@ class Semiring(Operator):
         return known
 
     def _monoid_of(self, multiply: TypedBinaryOp) -> TypedMonoid:
-        """Return ⊕ on the result dtype of ⊗, or on INT64 if it counts pairs of BOOL entries."""
+        """Return the monoid ⊕ on the result dtype of ⊗.
+
+        If the semiring counts pairs of BOOL entries, return the monoid on INT64 instead.
+        """
         is_count = self.monoid.name in ("plus", "times") and multiply.name == "pair"
         return self.monoid[INT64 if is_count and multiply.type is BOOL else multiply.return_type]
 

@@ -6,8 +6,9 @@
     4.0
 
 Dtypes follow NumPy 2: two symbols are promoted to a common dtype; a Python number takes the dtype
-of the other operand if its kind allows that. On BOOL, `+` is or, `*` is and, `-` is exclusive or.
-Without a symbol among its arguments, a function of this module computes with NumPy.
+of the other operand if that dtype can hold numbers of its kind (bool, int or float). On BOOL, `+`
+is or, `*` is and, `-` is exclusive or. Without a symbol among its arguments, a function of this
+module computes with NumPy.
 """
 
 from __future__ import annotations
@@ -624,7 +625,7 @@ def raw(
     dtype: Any = None,
     returns: Any = None,
 ) -> Callable[..., Any]:
-    """Return a function that is written in C++ and NumPy, for steps that expressions cannot do.
+    """Return a function that is written in C++ and NumPy, for steps that no expression can do.
 
     The code templates contain `{0}`, `{1}`, ... for the arguments. All arguments are cast to
     `dtype`, or by default to their common dtype. The result has the same dtype unless `returns`

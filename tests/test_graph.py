@@ -36,8 +36,9 @@ labels = st.one_of(
 def labeled(draw: st.DrawFn, *, directed: bool | None = None) -> tuple[Graph, gl.Matrix]:
     """Draw a graph of 1 to 7 vertices with labels of any kind, and its matrix.
 
-    The graph and the matrix share no storage. Otherwise, an operation on the graph could create a
-    format that changes the direction of products on the matrix, and the rounding of their sums.
+    The graph and the matrix share no storage. If they did, an operation on the graph could create a
+    format such as CSC. A later product on the matrix might then run in another direction, and round
+    its sums differently.
     """
     names = draw(st.lists(labels, min_size=1, max_size=7, unique=True))
     n, is_directed = len(names), draw(st.booleans()) if directed is None else directed
@@ -690,7 +691,7 @@ def test_derived_graphs_remember_that_parallel_edges_were_summed():
     assert Paths(G, weight=None).sssp(0).nvals == 3
 
 
-PATHS_NEED = {  # arguments with which each algorithm reads the weights of a path or a tree
+PATHS_NEED = {  # arguments that make each algorithm read the weights of a path or a tree
     "all_pairs_lengths": {"weight": "weight"},
     "average_path_length": {"weight": "weight"},
     "bellman_ford": {"source": "a"},
@@ -774,7 +775,10 @@ def _direction(algorithm: Algorithm, G: Graph) -> dict[str, Any]:
 
 
 def _arguments(draw: Any, algorithm: Algorithm, G: Graph) -> tuple[dict, dict]:
-    """Draw arguments of an algorithm; return them with vertex numbers and with labels."""
+    """Draw arguments of an algorithm.
+
+    Return them in two versions: vertices are given by number in the first, by label in the second.
+    """
     numbered, named = dict(algorithm.fixed), dict(algorithm.fixed)
     vertices = st.integers(0, len(G) - 1)
     for name, parameter in algorithm.parameters.items():
@@ -817,7 +821,10 @@ def _tried(algorithm: Algorithm, graph: Any, options: dict[str, Any]) -> tuple[A
 
 
 def _under(labels: Any, found: Any, gives: tuple[str, ...], rows: Any) -> Any:
-    """Convert a result for the Matrix to dicts with labels as keys."""
+    """Convert the result of an algorithm on a Matrix to the form of its result on a Graph.
+
+    Vectors and matrices become dictionaries whose keys are labels.
+    """
     if isinstance(found, tuple):
         fields = getattr(found, "_fields", [str(k) for k in range(len(found))])
         return [

@@ -52,7 +52,7 @@ disorderly = {name: binary.register_anonymous(f, name) for name, f in NO_ORDERS.
 
 
 def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values many of which compare as equal in each of the orders."""
+    """Draw values such that in each order that is tested, many of them compare as equal."""
     if dtype.kind == "f":
         halves = st.integers(-12, 12).map(lambda k: k / 2)
         return st.one_of(halves, halves, st.just(float("nan"))).map(dtype.type)
@@ -174,7 +174,10 @@ def test_long_and_short_rows_can_be_sorted_together():
 @pytest.mark.cpu
 @given(data)
 def test_a_vector_can_be_sorted_by_any_order_of_a_few_keys(data):
-    """Draw a table of keys that defines the order; use NumPy, as compiling each order is slow."""
+    """The order is defined by a random table of keys.
+
+    It runs in NumPy, because compiling the function of each order would be slow.
+    """
     keys = data.draw(st.integers(0, 2**48 - 1), label="keys")
     values = np.array(data.draw(st.lists(st.integers(0, 2**40), max_size=60)), np.uint64)
 

@@ -262,7 +262,7 @@ def _find_bounds(
 
 
 def _read_eccentricities(e: Vector, name: str) -> Bounds:
-    """Return bounds that equal the given eccentricities of all vertices."""
+    """Return the given eccentricities as bounds: both bounds of each vertex v equal e(v)."""
     if e.nvals < e.size:
         raise InvalidValue(f"e has {e.nvals} entries, but the {name} needs one for each vertex")
     return Bounds.exact(e)

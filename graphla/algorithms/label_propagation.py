@@ -101,7 +101,7 @@ def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
         latest = labels.dup()
         latest << C.reduce_rowwise(agg.argmax)
         latest(binary.first) << labels
-        if latest.isequal(before):  # converged, or alternating
+        if latest.isequal(before):  # the labels have converged, or alternate between two states
             return latest if (rounds - k) % 2 else labels
         before, labels = labels, latest
     return labels

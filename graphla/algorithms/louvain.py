@@ -198,7 +198,7 @@ def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: in
         wished = wishes(G, S, (out, into), (outs, intos), factor)
         if not gains.patience or not wished.nvals:
             break
-        # c⟨wished ∧ coin⟩ = wished, where each vertex tosses a random coin
+        # c⟨wished ∧ coin⟩ = wished, where coin(i) is a random bit for each vertex i
         moves = wished.dup(mask=hashed_random.coins(L, first).V)
         community = community.dup()
         community(moves.S) << moves
@@ -212,10 +212,12 @@ def wishes(
     totals: tuple[Vector, Vector],
     factor: float,
 ) -> Vector:
-    """Return the best new community of each vertex, without entries for vertices that should stay.
+    """Return the best new community of each vertex. Vertices that should stay have no entry.
 
-    gain(i, c) = G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)), where out(c) and into(c)
-    exclude vertex i.
+    The best community c is the one with the largest gain. The gain of vertex i in community c is
+    G(i, c) - factor·(out(i)·into(c) + into(i)·out(c)). Here G(i, c) is the total weight of the
+    edges between i and c, and out and into are the total weights of the edges out of and into a
+    vertex or a community; out(c) and into(c) exclude vertex i.
     """
     (out, into), (outs, intos) = degrees, totals
     # stay(i) = the gain of i in its own community, with i excluded from the community's totals
@@ -239,7 +241,11 @@ def wishes(
 def _links_and_degrees(
     A: Matrix, weight: bool, directed: bool | None
 ) -> tuple[Matrix, Vector, Vector, float]:
-    """Return L, out, into and the total weight, where L = (A + Aᵀ) / 2 scaled to integers."""
+    """Return L, out, into and the total weight.
+
+    L is (A + Aᵀ) / 2, scaled to integers. The vectors out and into hold the scaled weights of the
+    edges out of and into each vertex.
+    """
     if weight:
         validation.nonnegative(A)
     B, is_symmetric = community_weights.edge_weights(A, weight)

@@ -154,7 +154,12 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
 
 def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
-    """Return C / scale for each pair in `ebunch`, with 0 / 0 = 0."""
+    """Return the similarity of each pair of vertices in `ebunch`.
+
+    None stands for all pairs with a common neighbor. The similarity is the number of common
+    neighbors divided by a number that the function `scale` computes. If both numbers are 0, the
+    similarity is 0.
+    """
     degree, symmetric = common_neighbors.degrees(A), is_symmetric(A)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=symmetric)
     A = common_neighbors.pattern(A, symmetric=symmetric) if self_loops(A) else N
@@ -172,8 +177,11 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
-    """Return C / scale for all pairs with a common neighbor whose first vertex is in `rows`."""
-    # C = N plus.pair Nᵀ, without the diagonal
+    """Return the similarity of each vertex in `rows` with each vertex that shares a neighbor.
+
+    The similarity is the number of common neighbors divided by a number that `scale` computes.
+    """
+    # C = N plus.pair Nᵀ, without the diagonal: the number of common neighbors of each pair
     C = select.offdiag(plus_pair["INT64"](N[rows, :].new() @ N.T), rows.start).new()
     both = C if A is N else plus_pair["INT64"](A[rows, :].new() @ A.T).new(mask=C.S)
     return _scale_entries(C, both, degree[rows], degree, scale)

@@ -77,7 +77,11 @@ def spanning_forest(
 
 
 def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
-    """Compute the edges of the forest, for an upper triangular U, in rounds of matrix products."""
+    """Return the entries of U that are edges of the spanning forest.
+
+    U is upper triangular, and has one entry for each edge of the undirected graph. Each round adds
+    edges to the forest with matrix products.
+    """
     n = U.nrows
     R = _number_edges(U, maximum)
     S, F = R, Matrix(bool, n, n)
@@ -98,7 +102,10 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 
 
 def _number_edges(U: Matrix, maximum: bool) -> Matrix:
-    """Return the position of each edge in order of weight, then of (i, j), as a symmetric R."""
+    """Return a symmetric matrix that numbers the edges in order of weight, and then of (i, j).
+
+    With `maximum`, the heaviest edge comes first.
+    """
     W, _ = number_values(U)  # in INT64, so that every weight can be negated
     R = rank_entries(unary.ainv(W).new() if maximum else W)
     return binary.any(R | R.T).new()

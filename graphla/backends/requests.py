@@ -31,7 +31,7 @@ FOREVER = 2**31 - 1
 class Level(NamedTuple):
     """One level or round of a traversal, as recorded while the traversal ran."""
 
-    direction: str  # "push" or "pull", perhaps with the place where it ran, as in "push, block"
+    direction: str  # "push" or "pull"; it may also say where the level ran, as in "push, block"
     frontier: int  # number of vertices whose edges were followed
     edges: int  # an upper bound on the number of edges examined
     seconds: float
@@ -52,14 +52,16 @@ class Symmetry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The levels and parents of a breadth-first search from `starts`, which all have level 0.
+    """A request for the levels and parents of a breadth-first search from several vertices.
 
-    `starts` is an int32 array of distinct vertices, on the device or, if there are few, in NumPy. A
-    vertex that the mask does not allow is neither reached nor expanded, unless it is a start.
-    `limit` is the largest level. If levels have one byte, a level above 254 raises OverflowError.
-    The parent of a vertex is any neighbor that is one level closer to the starts, or the smallest
-    such neighbor. Matrix values are not read. While the host waits, the backend may call
-    `meanwhile` once, with the arrays `levels`, `parents` and `present` of the result.
+    The start vertices `starts` have level 0. They are an int32 array of distinct vertices: an array
+    on the device or, if there are few of them, a NumPy array. A vertex that the mask does not allow
+    is neither reached nor expanded, unless it is a start vertex. `limit` is the largest level. If
+    levels have one byte, a level above 254 raises OverflowError. If `parents` is "any", the parent
+    of a vertex is any neighbor that is one level closer to the start vertices. If it is "least",
+    the parent is the smallest such neighbor. Matrix values are not read. While the host waits, the
+    backend may call `meanwhile` once, with the arrays `levels`, `parents` and `present` of the
+    result.
     """
 
     out: Csr
@@ -93,10 +95,12 @@ class BfsResult:
 
 @dataclass(frozen=True, slots=True)
 class EarlyStop:
-    """The values that the caller needs. A closure may end as soon as these are final."""
+    """The values of a closure that the caller needs. The closure may end once they are final."""
 
-    target: int | None = None  # this vertex's value is needed, and the parents on its path
-    most: Any = None  # the caller needs all values that are no worse than this one
+    # The caller needs the value of this vertex, and the parents on the path that leads to it.
+    target: int | None = None
+    # The caller needs all values that are at least as good as this one.
+    most: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +142,14 @@ class Closure:
 class ClosureResult:
     """The values of a closure, and how it ended.
 
-    `overflowed`: whether a product overflowed its integer dtype. Such a product is left out, so
-    values may be missing. `settled`: whether no entry can improve any more. It is False if `turns`
-    (not `limit`) ended the closure.
+    The flag `overflowed` says whether a product overflowed its integer dtype. Such products are
+    left out, so values may be missing. The flag `settled` says whether the values are final. It is
+    False if the closure ended because `turns` rounds had run, but True if `limit` ended it.
     """
 
     values: BitmapVector
-    # int32; arbitrary for vertices without a value. An unimproved start is its own parent.
+    # An int32 array; elements of vertices without a value are arbitrary. A start vertex whose value
+    # has not improved is its own parent.
     parents: Array | None
     depth: int  # number of rounds (or turns of "near_far") that ran
     trace: list[Level]
@@ -186,7 +191,9 @@ class Reach(NamedTuple):
 class MultiSearchResult:
     """The levels of k searches or, if no levels were requested, the totals of each search."""
 
-    levels: Array | None  # (k, n), perhaps a transposed view; -1 or 255 means unreached
+    # An array of shape (k, n), which may be a transposed view. The level of an unreached vertex is
+    # -1, or 255 if levels have one byte.
+    levels: Array | None
     reach: Reach | None
     trace: list[Level]  # one record per level of each batch of searches
 
@@ -216,7 +223,8 @@ class DependenciesResult:
     """The dependencies, summed over all sources.
 
     For each source s and each vertex t, a vertex v other than s and t gets the fraction of the
-    shortest paths from s to t that pass through v. An edge gets the fraction that use it.
+    shortest paths from s to t that pass through v. An edge gets the fraction of these paths that
+    use the edge.
     """
 
     totals: Array  # float64[n]
@@ -234,7 +242,7 @@ class Rounds:
     simultaneously."""
 
     streams: tuple[int, ...]  # one hash seed per round, which decides which vertices may move
-    patience: int  # number of consecutive rounds that may raise the modularity by too little
+    patience: int  # the level ends after this many consecutive rounds with too small a rise
     rise: float  # a round must raise the modularity by more than this amount
     share: float  # the rise must also exceed this fraction of the total rise in all rounds so far
 
@@ -243,8 +251,8 @@ class Gains:
     """Tracks the quality of the communities over the rounds of one level. The quality is the
     modularity times `total`, the sum of all weights.
 
-    `patience` is the number of further rounds that may raise the quality by too little. The level
-    ends when it is 0.
+    `patience` is the number of further rounds that may fail to raise the quality by enough. The
+    level ends when it is 0.
     """
 
     def __init__(self, rounds: Rounds, total: float) -> None:
@@ -272,14 +280,17 @@ class CommunityMoves:
 
     `links` is symmetric. The gain of vertex v in community c, not counting v itself, is links(v, c)
     - factor·(out(v)·into(c) + into(v)·out(c)). Vertex v moves only if this raises its gain by more
-    than margin·(out(v) + into(v)). Without `rounds`, vertices move one after another, first in
-    ascending order of `words()`, until no vertex moves. With `rounds`, many vertices move
-    simultaneously according to its rules, and the best state is kept.
+    than margin·(out(v) + into(v)).
+
+    A backend may move vertices one after another. Each vertex is then visited once in ascending
+    order of `words()`, and again whenever one of its neighbors has moved, until no vertex is left
+    to visit. Or a backend moves many vertices simultaneously, according to the rules in `rounds`,
+    and returns the best state.
     """
 
     links: Csr
     out: Array  # float64[n]: the weight of the edges out of each vertex
-    into: Array  # the weight of the edges into each vertex; the same object as `out` if equal
+    into: Array  # the weight of the edges into each vertex; the object `out` if both are equal
     factor: float
     margin: float
     words: Callable[[], Array]  # returns one random word per vertex, uint64[n]
@@ -291,17 +302,18 @@ class CommunityMoves:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """PageRank. Rounds start from `rank`, and end when a round changes the ranks by less than
-    `least`.
+    """A request for the PageRank of each vertex.
 
-    All arrays have length n and the same dtype, float32 or float64. At most `rounds` rounds run.
+    Rounds start from the ranks in `rank`, and end when a round changes the ranks by less than
+    `least`. At most `rounds` rounds run. All arrays have length n and the same dtype, float32 or
+    float64.
     """
 
     into: Csr
     share: Array  # alpha divided by the total weight of the out-edges; 0 for a dangling vertex
     rank: Array
     jump: Array  # the probability that a random jump ends at each vertex
-    fall: Array  # the probability that each vertex follows a dangling vertex
+    fall: Array  # the probability that a step from a dangling vertex leads to each vertex
     alpha: float
     least: float
     rounds: int

@@ -42,8 +42,11 @@ def refuse_after_fault() -> None:
 
 
 def culprit(error: Any, kernel: str) -> Exception:
-    """Return an exception that names the kernel at fault. An error that is not permanent is
-    returned unchanged."""
+    """Return the exception to raise for a CUDA error in a kernel.
+
+    If all later CUDA calls will fail too, this is a DeviceFault that names the kernel. Otherwise it
+    is the error itself.
+    """
     if getattr(error, "status", None) not in STICKY:
         return error
     seen.fault = f"the kernel {kernel} failed ({error}); the process must be restarted"

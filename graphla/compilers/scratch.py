@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 MOST = 1 << 26
-"""Arrays with more bytes are not kept. It is cheap to allocate new zeros, because only the pages
-that are touched cost time."""
+"""Arrays with more bytes than this are not kept for the next call.
+
+It is cheap to allocate a large array of zeros, because only the pages that are touched cost time.
+"""
 
 
 class _Kept(local):
@@ -26,8 +28,11 @@ _kept = _Kept()
 
 
 def take(name: str, size: int, dtype: Any) -> np.ndarray:
-    """Return an array with at least `size` elements. They are zero, except for names whose arrays
-    are returned without being cleared."""
+    """Return the array that was last given back under this name and dtype, or a new array of zeros.
+
+    The array has at least `size` elements. They are all zero if the callers that use this name
+    clear the array before they give it back.
+    """
     array = _kept.arrays.pop((name, dtype), None)
     if array is None or array.size < size:
         array = np.zeros(size, dtype)

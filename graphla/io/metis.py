@@ -77,7 +77,7 @@ class _Header:
     vertices: int
     edges: int
     is_weighted: bool  # whether a weight follows each neighbor
-    skip: int  # count of numbers before the first neighbor in the line of a vertex
+    skip: int  # how many numbers precede the first neighbor in the line of a vertex
 
 
 def _read_header(text: TextReader) -> _Header:
@@ -139,7 +139,8 @@ def _read_neighbors(text: TextReader, head: _Header) -> tuple[Any, Any, Any]:
             raise text.error(problem, _line_of(lines, k * step))
         columns.append((ends - 1).astype(np.int32))
         weights.append(pairs[:, -1])
-    # The file may lack empty lines at its end. The caller checks the number of neighbors.
+    # The file may lack empty lines at its end: the last vertices then have no neighbors. The caller
+    # checks the total number of neighbors.
     rows = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     return rows, np.concatenate(columns), np.concatenate(weights)
 
@@ -151,5 +152,8 @@ def _integer(word: bytes) -> int:
 
 
 def _line_of(lines: list[tuple[int, int]], k: int) -> int:
-    """Return the line that contains number k; `lines` lists (line, count of numbers so far)."""
+    """Return the number of the line that contains value k of a block of text.
+
+    For each line, `lines` holds the number of the line and the count of values up to its end.
+    """
     return next(line for line, end in lines if k < end)

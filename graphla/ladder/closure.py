@@ -5,7 +5,7 @@ Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint. The loop over levels
 A level  pushes from a list of vertices, or pulls into the vertices that a bitmap marks as
          unreached. One block, one cluster or all blocks run it, whichever is cheapest. It ends with
          a barrier instead of a launch.
-Wins     nearly everywhere on a card: on deep graphs because levels need no launches, and on broad
+Wins     nearly everywhere on a GPU: on deep graphs because levels need no launches, and on broad
          graphs because it pulls with a plan (the matrix renumbered by degree).
 Source   docs/concepts/closure.md; graphla/backends/cuda/bfs.cuh and the files that it includes.
 """
@@ -22,8 +22,10 @@ from graphla.stores import MatrixStore
 
 
 class Closure(Rung):
-    """The closure as a rung. The full plan is built in advance, so that all searches have the same
-    conditions."""
+    """Breadth-first search as graphla itself runs it: the whole search is a single launch.
+
+    The full plan is built in advance, so that all searches have the same conditions.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

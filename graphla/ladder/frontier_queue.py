@@ -32,12 +32,15 @@ class FrontierQueue(CardRung):
 
     @property
     def held(self) -> int:
-        """Size of the rows, the levels and both lists, in bytes."""
+        """Size of the matrix, the levels, and the lists of both frontiers, in bytes."""
         return nbytes(self.rows, self.levels, self.frontier, self.following)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Per vertex: a list entry, written and read; its level; two offsets. Per edge: an index
-        and a level."""
+        """Return the minimum number of bytes that a search moves.
+
+        For each vertex, a list entry is written and read, its level is written, and two offsets are
+        read. For each edge, the index and the level of a neighbor are read.
+        """
         return (12 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def begin(self, source: int) -> None:

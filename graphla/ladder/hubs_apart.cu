@@ -10,9 +10,9 @@
 //          row, and a warp at most PIECE edges.
 // Races    Many edges may lead to one vertex. Only the thread whose compare-and-swap succeeds
 //          queues this vertex.
-// Wins     where a few vertices have most of the edges (social and web graphs): with a thread per
-//          vertex, a level would last as long as its largest hub. In a graph without hubs, reading
-//          the degree of each vertex has no benefit.
+// Wins     where a few vertices have most of the edges (social and web graphs). If there were only
+//          one thread per vertex, a level would take as long as one thread needs for the largest
+//          hub. In a graph without hubs, reading the degree of each vertex has no benefit.
 // Source   Dynamic parallelism, where the thread that finds a hub launches a grid for it: W. Hwu,
 //          D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, 2022,
 //          chapter 21. Rows sorted by length into those for a thread, a warp and a block: D.
@@ -55,7 +55,7 @@ __global__ void hubs_apart(const Offset *__restrict__ indptr, const i32 *__restr
                            const u64 *__restrict__ pieces, i64 piece_count, i32 depth, i32 *levels,
                            i32 *next, u64 *next_pieces, u64 *counts) {
   const Queues<HUB, PIECE> queues = {next, next_pieces, counts};
-  const i64 by_warps = piece_count * WARP;  // threads for pieces, one warp per piece
+  const i64 by_warps = piece_count * WARP;  // number of threads that process pieces
   for (i64 t = thread_in_grid(); t < by_warps + count; t += threads_in_grid()) {
     i64 e, end, step = 1;
     if (t < by_warps) {

@@ -16,10 +16,16 @@ ROOM = 4096
 long.
 """
 FEW = 4096
-"""The block takes over at a level with at most this many vertices. The value must not exceed
-ROOM."""
+"""At a level with at most this many vertices, a single block takes over from the whole GPU.
+
+The value must not exceed ROOM.
+"""
 MOST = 1 << 14
-"""Maximum number of levels per launch. They take about 0.1 s; then the host can handle Ctrl-C."""
+"""Maximum number of levels per launch.
+
+A launch with this number of levels takes about 0.1 s. Between two launches, the host can handle
+Ctrl-C.
+"""
 
 
 class SmallFrontier(PrivatisedQueue):
@@ -31,11 +37,18 @@ class SmallFrontier(PrivatisedQueue):
         self.alone = load("small_frontier.cu", "small_frontier", NOTHING, offset, ROOM)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """The number of bytes if all lists fit in shared memory."""
+        """Return the minimum number of bytes that a search moves.
+
+        It is assumed that all lists fit in shared memory.
+        """
         return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """Run as many levels as one block can process, or one level with the privatized queue."""
+        """Process one or more levels; return the number of vertices listed and of levels processed.
+
+        If the frontier is small, one block processes as many levels as it can. Otherwise the whole
+        GPU processes one level with a privatized queue.
+        """
         if count > FEW:
             return super().expand(count, depth)
         args = (self.rows.indptr, self.rows.indices, self.frontier, np.int64(count))

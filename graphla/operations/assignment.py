@@ -1,7 +1,8 @@
 """Assign and subassign: write a value T to a region of C.
 
-- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): Z equals C outside the region, and A (or accum(C,
-  A)) inside it. The mask has the shape of C, and `mask` and `replace` apply to all of C.
+- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): first a matrix Z is formed. It equals C outside
+  the region, and A (or accum(C, A)) inside it. Then Z is written to C. The mask has the shape of C,
+  and `mask` and `replace` apply to all of C.
 - subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule applies to C(I, J) only, and
   the mask has the shape of this region. The rest of C does not change.
 - a row or a column: the mask is a vector with one element per position of the row or column, and
@@ -221,7 +222,10 @@ def set_matrix_element(owner: Any, i: int, j: int, value: Any) -> None:
 def _fill_vector(
     value: VectorStore | ScalarStore, size: int, mask: VectorMask | None
 ) -> VectorStore:
-    """Return T for an assignment to a whole vector; repeat a scalar where the mask may allow it."""
+    """Return the vector to be written in an assignment to a whole vector.
+
+    A scalar is repeated at all indices that the mask may allow.
+    """
     if isinstance(value, VectorStore):
         return value
     if value.value is None:
@@ -261,7 +265,7 @@ def _place_vector(
 def _within(
     device: str, places: Any, is_sorted: bool, size: int, mask: VectorMask | None
 ) -> VectorMask:
-    """Return a mask that selects the indices in `places` that `mask` allows."""
+    """Return a mask that allows those indices in `places` that `mask` also allows."""
     if mask is not None:
         true = backend(device).repeat(np.bool_(True), places.size)
         listed = SparseVector(size, places, true, is_sorted)
@@ -271,7 +275,7 @@ def _within(
 
 
 def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Places) -> MatrixStore:
-    """Return T with the shape of C and with value(k, l) at (rows[k], columns[l])."""
+    """Return a matrix with the shape of C that has value(k, l) at (rows[k], columns[l])."""
     if rows is None and columns is None:
         return value
     i, j, values = indexing.coordinates(value)
@@ -285,9 +289,9 @@ def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Pla
 def _fill_matrix(
     value: ScalarStore, c: MatrixStore, rows: Places, columns: Places, mask: MatrixMask | None
 ) -> tuple[MatrixStore, bool]:
-    """Return T with the scalar at all positions of the region that the mask may allow.
+    """Return a matrix with the scalar at all positions of the region that the mask may allow.
 
-    Also return whether the mask allows all entries of T.
+    Also return whether the mask is known to allow all entries of this matrix.
     """
     device, dtype, do = value.device, value.dtype, backend(value.device)
     if value.value is None:

@@ -76,7 +76,10 @@ def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
 
 
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
-    """Return the start and end of row i in the entry arrays; the host waits only once."""
+    """Return the positions at which the entries of row i start and end.
+
+    Both numbers are copied to the host at once, so that it waits only once.
+    """
     begin, end = backend(device).to_host(a.indptr[i : i + 2]).tolist()
     return begin, end
 
@@ -124,7 +127,10 @@ def _diag(a: MatrixStore, k: int) -> VectorStore:
 
 
 def _from_diag(v: VectorStore, k: int) -> MatrixStore:
-    """Return a square C of size n + abs(k) with v on diagonal k, as in `_diag`."""
+    """Return a square matrix of size n + abs(k) with the vector v on diagonal k.
+
+    Diagonal k consists of the positions (i, i + k).
+    """
     w = v.sparse()
     size = w.size + abs(k)
     return from_coordinates(

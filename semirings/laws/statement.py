@@ -151,11 +151,14 @@ def _is_closed(op: TypedBinaryOp, dtype: DataType) -> bool:
 
 
 def law_names(typed: TypedThing) -> tuple[LawName, ...]:
-    """Return the names of the laws that apply to a typed object, or none if it is not closed."""
+    """Return the names of the laws that apply to an operator, monoid or semiring on given dtypes.
+
+    There are none if operands and results differ in dtype.
+    """
     if algebra(typed) is None:
         return ()
     if isinstance(typed, TypedSemiring):
-        # The annihilator laws are left out because `any` has no meaningful zero.
+        # If the monoid is `any`, the annihilator laws do not apply: it has no meaningful zero.
         return SEMIRING_LAWS[:2] if typed.monoid.is_any else SEMIRING_LAWS
     if isinstance(typed, TypedMonoid):
         terminal: tuple[LawName, ...] = () if typed.terminal is None else ("terminal",)
@@ -166,7 +169,11 @@ def law_names(typed: TypedThing) -> tuple[LawName, ...]:
 def broken(
     a: Algebra, name: LawName, operands: tuple[np.ndarray, ...], agreement: Agreement = "exact"
 ) -> np.ndarray:
-    """Return, for each combination of operands, whether it breaks the law, given `agreement`."""
+    """Return, for each combination of operands, whether it breaks the law.
+
+    `agreement` says how the two sides of the law must agree: exactly, up to rounding, or only so
+    that each side is one of the operands.
+    """
     statement = STATEMENTS[name]
     left, right = statement.sides(a, *operands)
     if agreement == "rounding":
@@ -197,6 +204,9 @@ def _is_one_of(x: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 def breaks(a: Algebra, name: LawName, operands: tuple[Any, ...], domain: Domain) -> bool:
-    """Return whether these operands break the law, given the agreement that the domain requires."""
+    """Return whether these operands break the law.
+
+    `domain` determines how closely the two sides of the law must agree.
+    """
     arrays = tuple(np.asarray([x], a.dtype.np_type) for x in operands)
     return bool(broken(a, name, arrays, domain.agreement)[0])

@@ -224,16 +224,16 @@ def test_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # a device that visits the edges in another order may find a negative cycle
+    else:  # if edges are visited in another order, a negative cycle may be found instead
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 
 @st.composite
 def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
-    """Draw a directed graph; the weights of most of its cycles add up to 0 or nearly 0.
+    """Draw a directed graph in which the weights of most cycles add up to 0 or nearly 0.
 
-    Each weight, in tenths, is the difference between the heights of its vertices; some weights
-    are one tenth larger or smaller.
+    Each vertex has a random height. The weight of an edge, in tenths, is the difference between the
+    heights of its two vertices, but some weights are one tenth larger or smaller.
     """
     n = draw(st.integers(2, 7))
     heights = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))
@@ -379,7 +379,10 @@ def test_relabeled_vertices_keep_their_path_counts(ordered, weight, data):
 
 
 def ladder(rungs):
-    """Return a graph with 3^rungs shortest paths from vertex 0 to vertex n - 1, and n - 1."""
+    """Return a graph with 3^rungs shortest paths from vertex 0 to its last vertex.
+
+    Also return the number of the last vertex.
+    """
     ends, n = [], 4 * rungs + 1
     for k in range(0, n - 1, 4):
         ends += [e for j in (1, 2, 3) for e in ((k, k + j), (k + j, k + 4))]

@@ -169,7 +169,11 @@ def test_long_rows_with_very_many_columns_are_multiplied_correctly(
 
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
-    """Some rows do not fit in a hash table, some require list searches, and tiles split others."""
+    """The kernel must treat rows in several ways.
+
+    Some rows are too long for a hash table, some are computed by searching lists, and some are
+    split among tiles.
+    """
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(3)
     a = random_csr(rng, (5, 3000), [2000, 3, 1000, 0, 40], np.float32)
     b = random_csr(rng, (3000, 700), rng.integers(0, 30, 3000), np.float32)

@@ -12,9 +12,10 @@ from semirings.structures import TypedMonoid, TypedSemiring
 
 TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
-"""If the size exceeds this, a compiled loop is used only for at least size / 16 entries.
+"""If vectors are longer than this, a compiled loop is used only if it processes enough entries.
 
-The scratch memory of a loop grows with the size.
+There must be at least one entry for every 16 elements of a vector, because the scratch memory of a
+loop grows with the length of the vectors.
 """
 
 ready: set[tuple] = set()

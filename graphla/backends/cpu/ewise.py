@@ -25,12 +25,12 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SIMPLE = 8
-"""Factor on `config.compile_threshold` for operations that are fast in NumPy."""
+"""Factor by which `config.compile_threshold` is multiplied if an operation is fast in NumPy."""
 SHORT = 1 << 15
-"""Maximum total number of entries of two vectors whose result is not counted first.
+"""Maximum total number of entries of two vectors for which the result is not counted first.
 
-The arrays for the result have space for all of these entries. Counting would take longer than the
-loop itself.
+Instead, the arrays for the result have space for all entries of both vectors. Counting would take
+longer than the loop itself.
 """
 FROM_ZERO = np.zeros(1, np.int32)
 """The array of row starts for a vector, which is treated as a single row that starts at 0."""
@@ -77,7 +77,11 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> Any:
-    """Return the union with values of `dtype`; without op, use b's value where both have one."""
+    """Return the union of a and b, with values of the dtype `dtype`.
+
+    Where both have an entry, the result is op(x, y), or the entry of b if op is None. The fill
+    values `left` and `right` are used as in `union`.
+    """
     if _share_places(a, b):
         return with_values(a, _both(a, b, None, None, op, dtype))
     if not b.nvals:
@@ -87,7 +91,8 @@ def merge(
     a_keys, b_keys = _keys_of(a), _keys_of(b)
     flipped = a_keys.size < b_keys.size
     large, small = (b_keys, a_keys) if flipped else (a_keys, b_keys)
-    # The position in the large operand where each key of the small one is, or would be inserted.
+    # For each key of the small operand, its position in the large operand. If the large operand
+    # lacks the key, this is the position at which the key would be inserted.
     spots = large.searchsorted(small)
     found = _found(large, small, spots)
     alone = ~found
@@ -150,7 +155,8 @@ def _from_keys(like: Any, keys: Array, values: Array) -> Any:
 def _found(large: Array, small: Array, spots: Array) -> Array:
     """Return, for each key of `small`, whether `large` contains it.
 
-    `spots` holds the position in `large` at which each key is, or would be inserted.
+    `spots` holds the position of each key in `large`. If `large` lacks the key, the position is the
+    one at which the key would be inserted.
     """
     if not large.size:
         return spots < 0
@@ -165,7 +171,11 @@ def _both(
     op: TypedBinaryOp | None,
     dtype: np.dtype[Any],
 ) -> Array:
-    """Combine entries `in_a` of a with entries `in_b` of b; both have the same positions."""
+    """Return op(x, y) for each pair of entries of a and b at the same position.
+
+    The array `in_a` holds the indices of these entries in a, and `in_b` those in b; None stands for
+    all entries. If op is None, return the values of b.
+    """
     y = b.values if in_b is None else gather(b.values, in_b)
     if op is None:
         return cast_values(y, dtype)
@@ -178,7 +188,10 @@ def _both(
 
 
 def combine_values(x: Array, y: Array, op: TypedBinaryOp) -> Array:
-    """Return op(x, y) for each pair of values; iso if both are iso. op must not be positional."""
+    """Return op(x, y) for each pair of values, where op must not be positional.
+
+    If both x and y store a single value for all elements, so does the result.
+    """
     x, y = cast_values(x, op.type.np_type), cast_values(y, op.type2.np_type)
     if x.size > 1 and is_iso(x) and is_iso(y):
         return repeat_value(op.numpy(x[:1], y[:1]), x.size)
@@ -195,7 +208,8 @@ def _alone(
 ) -> Array:
     """Return the values of entries that only one operand has.
 
-    They are cast to `dtype`, or combined with the fill value by op.
+    If op and a fill value are given, op combines each value with the fill value. Otherwise the
+    values are only cast to `dtype`.
     """
     values = a.values if which is None else gather(a.values, which)
     if fill is None or op is None:
@@ -238,7 +252,8 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
         indptr = offsets(sizes - counts)
         room = int(indptr[-1])
     indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
-    lone = op.return_type  # the dtype to which the loop casts entries of only one operand
+    # If only one operand has an entry at a position, the loop casts that entry to this dtype.
+    lone = op.return_type
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
     b_values, b_step = values_of(b.values, wanted=lone if op.type2 is lone else None)
     fills = (_fill(left, op.type.np_type), _fill(right, op.type2.np_type))
@@ -252,9 +267,9 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
 
 
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
-    """Return the indptr of each operand, and the parts into which the rows are divided.
+    """Return the row pointers of a and of b, and the range of rows that each thread processes.
 
-    A vector is divided into one row per part.
+    Vectors are first cut into as many rows as there are ranges, at the same indices in a and b.
     """
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
@@ -271,7 +286,10 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
 
 
 def _is_short(a: Any, b: Any, parts: Parts) -> bool:
-    """Return whether to allocate space for all entries of both, instead of counting the result."""
+    """Return whether to allocate space for all entries of a and b.
+
+    If not, the entries of the result are counted first.
+    """
     return isinstance(a, SparseVector) and len(parts) == 1 and a.nvals + b.nvals <= SHORT
 
 
@@ -290,7 +308,10 @@ def _fill(value: Any, dtype: Any) -> Array:
 
 
 def _like(a: V, indptr: Array, indices: Array, values: Array, ends: list[int]) -> V:
-    """Return a vector or matrix like `a` with these entries; `ends` holds the end of each part."""
+    """Return a vector or matrix with the shape of `a` and with the given entries.
+
+    For a vector, the last element of `ends` is the number of entries.
+    """
     if isinstance(a, SparseVector):
         return SparseVector(a.size, indices[: ends[-1]], values[: ends[-1]])
     return Csr(a.nrows, a.ncols, indptr, indices, values)

@@ -70,7 +70,10 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
 
 
 def _extract_columns(a: Csr, columns: Array) -> Csr:
-    """C(i, q) = A(i, columns[q]): copy each entry to all q with its column, then sort the rows."""
+    """Compute C(i, q) = A(i, columns[q]).
+
+    Each entry A(i, j) is copied to every column q with columns[q] = j. Then each row is sorted.
+    """
     increasing = is_increasing(columns)
     ordered, order = (columns, None) if increasing else sort_order(columns, a.ncols)
     if a.nvals < a.ncols:

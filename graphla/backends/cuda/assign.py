@@ -42,7 +42,7 @@ from semirings.operators import TypedBinaryOp
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
 STAYS = {name: np.int32(n) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
-"""The kernel's constant for each value of `Remains`, which says where old entries of C are kept."""
+"""Maps each name in `Remains`, which says where old entries of C are kept, to a kernel constant."""
 
 ZERO = np.int64(0)
 
@@ -59,10 +59,10 @@ def write_vector(
     *,
     in_place: bool = False,
 ) -> AnyVector:
-    """w⟨mask, replace⟩ = accum(w, t), with numpy dtype `dtype`; in w's own arrays if `in_place`.
+    """w⟨mask, replace⟩ = accum(w, t), with values of the NumPy dtype `dtype`.
 
-    If w is dense, this needs one kernel launch, or two if t is sparse and entries are deleted. The
-    host does not wait.
+    If `in_place` is set, the arrays of w may be overwritten. If w is dense, this needs one kernel
+    launch, or two if t is sparse and entries are deleted. The host does not wait.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):
@@ -128,8 +128,11 @@ def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) ->
 
 
 def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
-    """Return one flag per entry of v: whether the mask allows it, or forbids it if `want` is
-    False."""
+    """Return one Boolean value per entry of v, which selects entries according to the mask.
+
+    If `want` is True, the value is True if the mask allows the entry's index. If `want` is False,
+    the value is True if the mask forbids the index.
+    """
     flags = xp.empty(v.nvals, bool)
     if v.nvals:
         kind, *lookup = _as_arguments(mask)
@@ -140,8 +143,11 @@ def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
 
 
 def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
-    """Return one flag per entry of a: whether the mask allows it, or forbids it if `want` is
-    False."""
+    """Return one Boolean value per entry of a, which selects entries according to the mask.
+
+    If `want` is True, the value is True if the mask allows the entry's position. If `want` is
+    False, the value is True if the mask forbids the position.
+    """
     pattern, complement = mask.pattern, mask.complement == want
     if (pattern.indices is a.indices and pattern.indptr is a.indptr) or not pattern.nvals:
         return xp.full(a.nvals, complement == (not pattern.nvals))
@@ -162,8 +168,11 @@ def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
 
 
 def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, np.int64]:
-    """Return a mask as kernel arguments: its kind, its flags, its list, and the length of the
-    list."""
+    """Return a mask as kernel arguments.
+
+    These are the kind of the mask, an array of flags, a list of indices, and the length of the
+    list. A mask of the kind MASK_LIST has only the list; any other mask has only the flags.
+    """
     if mask.present is None and mask.is_sorted:
         listed: Any = mask.indices
         return MASK_LIST, NULL, listed, size(listed.size)
@@ -240,7 +249,11 @@ def _scatter_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a sparse t: delete the entries of C that are not kept, then write the entries of t."""
+    """Write the sparse vector t into the dense vector c.
+
+    First, the entries of c that the write rule does not keep are deleted. Then the entries of t are
+    written.
+    """
     loses = remains != "ANYWHERE"
     if not t.nvals and not loses:
         return cast(c, dtype)
@@ -277,11 +290,11 @@ def _scatter_into(
 def _remove_flags(
     c: DenseVector, mask: VectorMask, replace: bool, in_place: bool
 ) -> tuple[Array, Any, Array | None]:
-    """Return C's presence flags, cleared at all indices that the mask allows.
+    """Clear the presence flags of C at all indices that the mask allows, and return the flags.
 
-    With `replace`, they are cleared at the indices that the mask forbids instead. Also return the
-    number of remaining entries, and the device array that holds this number if the device counts
-    it.
+    With `replace`, the flags are cleared at all indices that the mask forbids instead. Also return
+    the number of remaining entries. If the device counts them, the third result is the device array
+    that holds their number; otherwise it is None.
     """
     total, listed = counter(), mask.indices
     own = c.present if in_place and isinstance(c, BitmapVector) else None
@@ -309,7 +322,7 @@ def _write_indices(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a dense t by visiting every index."""
+    """Write the dense vector t into the dense vector c. The kernel visits every index."""
     is_full = isinstance(t, FullVector) and mask is None
     is_full = is_full or (isinstance(c, FullVector) and remains == "ANYWHERE")
     there = c.present if isinstance(c, BitmapVector) else NULL
@@ -340,7 +353,7 @@ def _dense(v: DenseVector) -> Any:
 
 
 def _words(indices: int) -> int:
-    """Return the number of blocks for one thread per eight indices."""
+    """Return the number of thread blocks of a launch in which each thread handles eight indices."""
     return blocks(-(-indices // 8))
 
 
@@ -349,8 +362,11 @@ def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[An
 
 
 def _before(count: Any) -> tuple[Any, np.int64]:
-    """Return a count as two kernel arguments: its device address if it has one, and its value if
-    not."""
+    """Return a count as two kernel arguments: an array and a value, of which only one is used.
+
+    If the count is in device memory, the kernel reads it from the array. Otherwise the array is
+    null, and the kernel uses the value.
+    """
     array = count.array if isinstance(count, Counted) else None
     return (NULL, np.int64(int(count))) if array is None else (array, ZERO)
 

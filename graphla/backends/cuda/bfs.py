@@ -45,34 +45,37 @@ INT32 = np.dtype(np.int32)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
-"""The index in `Relabeled.ends` of the degree class 128 to 255."""
+"""The element `Relabeled.ends[HUBS]` is the number of vertices of degree 128 or more."""
 
 
 @dataclass(frozen=True)
 class BfsTuning:
     """Tuning parameters of searches, measured on an H200 (docs/performance/findings.md).
 
-    A word has 4 bytes. Each block keeps its lists and its map in shared memory.
+    A word has 4 bytes. Each block keeps lists of vertices in shared memory. If its map, which has
+    one bit per vertex, is small enough, the map is in shared memory too.
     """
 
-    room: int = 4096  # capacity of one block's queue, in vertices; least_pool must hold two queues
-    pool: int = 16384  # number of words for lists
-    least_pool: int = 8704  # number of words that the lists of a pull need
-    deep_pool: int = 32768  # number of words for lists when a cluster processes small levels
+    # The capacity of one block's queue, in vertices. Two queues must fit in least_pool words.
+    room: int = 4096
+    pool: int = 16384  # number of words for the lists of a block
+    least_pool: int = 8704  # minimum number of words for these lists, which a pull needs
+    deep_pool: int = 32768  # like `pool`, if a cluster processes the small levels
     static: int = 6656  # upper bound on the bytes of static shared memory in the kernel
     small_map: int = 12288  # maximum number of words in a map that one block keeps in shared memory
-    few_edges: int = 8  # with at most this many edges per vertex, large maps are kept there too
+    # If a graph has at most this many edges per vertex, larger maps are in shared memory too.
+    few_edges: int = 8
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that one block takes over
     cluster_edges: int = 16384  # maximum number of edges in a level that a cluster takes over
-    grid_edges: int = 24576  # after a level with more edges, the grid takes over again
+    grid_edges: int = 24576  # after a level with more edges, all blocks process the next level
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
     unit: int = 4  # in graphs with 64-bit offsets, queues count edges in units of 2^unit
     # If all vertex maps fit in the shared memory of each block, one cluster searches the whole
-    # graph.
+    # graph. The following parameters are for the kernel of this search.
     small_edges: int = 3 << 20  # maximum number of entries in a graph that one cluster searches
-    small_room: int = 16384  # number of words for lists
-    least_small_room: int = 4096  # minimum number of words for lists
+    small_room: int = 16384  # maximum number of words for the lists of a block
+    least_small_room: int = 4096  # minimum number of words for the lists of a block
     small_static: int = 12800  # upper bound on the bytes of static shared memory in the kernel
     small_push_cost: float = 0.3
     small_threads: int = 512  # threads per block if the maps are small; otherwise THREADS
@@ -167,7 +170,7 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """The data shared by all searches that have the same matrix, plan, and kinds of results."""
+    """Data that all searches with the same matrix, plan and kinds of results share."""
 
     kernel: Kernel
     cluster: int
@@ -182,8 +185,11 @@ class _Prepared:
     state_bytes: int
 
     def state(self) -> tuple[Any, tuple[Packed, ...]]:
-        """Allocate the memory for one search. Return it with the addresses of its arrays, which are
-        null for empty arrays."""
+        """Allocate the memory for the arrays of one search.
+
+        Return the memory, and a kernel argument with the address of each array. The address of an
+        empty array is null.
+        """
         if not self.offsets:
             return None, ()
         memory = xp.cuda.alloc(self.state_bytes)
@@ -227,8 +233,10 @@ class _Preparation:
         self.has_clusters = card().has_clusters and has_blocks and not is_refusing
 
     def prepare(self) -> _Prepared:
-        """Use one cluster for a small graph, otherwise as many blocks as the card can run at
-        once."""
+        """Prepare a search by one cluster if the graph is small, otherwise by the whole GPU.
+
+        The whole GPU means as many blocks as it can run at the same time.
+        """
         cluster = 1 if self.relabeled is not None else self.cluster()
         return (self.small() if cluster == 1 else None) or self.large(cluster)
 
@@ -260,7 +268,7 @@ class _Preparation:
             "least": (*least, into is not None),
         }
 
-    # --- a small graph, searched by one cluster --------------------------------------------------
+    # --- searches of a small graph by one cluster -------------------------------------------------
 
     def small(self) -> _Prepared | None:
         """Return the data for a search by one cluster, or None if the maps do not fit in shared
@@ -303,7 +311,7 @@ class _Preparation:
         room = min(tuning.small_room, (most - maps) // 4)
         return (room, maps + 4 * room) if room >= tuning.least_small_room else (0, 0)
 
-    # --- other graphs, searched by all blocks ----------------------------------------------------
+    # --- searches of other graphs by all blocks ---------------------------------------------------
 
     def cluster(self) -> int:
         """Return the number of blocks that process small levels together.
@@ -395,7 +403,10 @@ class _Preparation:
 
 
 def _trace(records: Array, count: int) -> list[Level]:
-    """Convert records to levels. The time of a level ends when the next record begins."""
+    """Convert the records that a kernel wrote, one per level, to `Level` objects.
+
+    A level lasts from the time in its own record to the time in the next record.
+    """
     rows = records[:count].tolist()
     return [
         Level(WAYS[way], frontier, edges, (after[3] - begin) * 1e-9)

@@ -19,7 +19,7 @@ constexpr u32 ALONE_LONG_EDGES = 2048;  // maximum number of edges in longer row
 /// round-robin.
 struct AloneCounts {
   u32 count;        // vertices found
-  u32 edges, into;  // number of edges in the current level, and of edges into its vertices
+  u32 edges, into;  // number of edges out of the vertices of the level; number of edges into them
   u32 long_rows, long_edges;
 };
 
@@ -29,8 +29,9 @@ struct AloneState {
   u32 stops;      // the iteration after which to stop; set when the host asks the kernel to stop
   u32 long_rows;  // number of long rows of an unfinished level; the grid follows them
   u64 frontier, edges;  // number of vertices and edges in the unfinished level
-  u64 reached, into;    // number of vertices found, and of edges into them; edges into vertices in
-                        // the last queue are not counted
+  // `reached` is the number of vertices found. `into` is the number of edges into these vertices,
+  // except the vertices in the last queue.
+  u64 reached, into;
 };
 
 /// The shared memory that block 0 needs in addition to the queue.
@@ -57,12 +58,12 @@ template <class S, bool IN_SHARED> struct Alone {
                // reached
   i32 *queue;  // in shared memory: two queues of `room` vertices
   AloneMemory memory;
-  u32 *scratch;  // in shared memory: WARP + 1 words
+  u32 *scratch;  // WARP + 1 words of shared memory
   u32 room;
   u32 place;  // end of the queue in global memory, where `give` appends
 
-  /// Adds each v[k] for which bit k of `won` is set to the queue of the next level. The whole warp
-  /// must call this.
+  /// Adds vertices to the queue of the next level: if bit k of `won` is set, v[k] is added. The
+  /// whole warp must call this.
   template <int K>
   DEVICE void keep(u32 won, const i32 (&v)[K], i32 from, i32 *next, u32 *count) const {
     u32 wins[K], total = 0;
@@ -168,9 +169,10 @@ template <class S, bool IN_SHARED> struct Alone {
     __syncthreads();
   }
 
-  /// Appends to the queue in global memory the remaining long rows, then the `count` vertices
-  /// found, which have level `level`. `units` is the number of units in this queue, and is updated.
-  /// `units_long` is set to the number of units up to the end of the long rows.
+  /// Appends vertices to the queue in global memory: first those whose long rows have not been
+  /// followed yet, then the `count` vertices in `found`, which have level `level`. The queue counts
+  /// edges in units: `units` is the number of units in the queue, and is updated. `units_long` is
+  /// set to the number of units up to the end of the long rows.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
     units_long = units;
@@ -215,8 +217,9 @@ template <class S, bool IN_SHARED> struct Alone {
       mine = &memory.counts[turn % 3];
       if (threadIdx.x == 0) {
         if (trace.room) began = nanoseconds();
-        if (flag.is_up())
-          own.stops = turn + 1;  // not `turn`: slower threads may still compare with it
+        // The loop stops in the next iteration, not in this one: slower threads may still compare
+        // `stops` with `turn`.
+        if (flag.is_up()) own.stops = turn + 1;
       }
       walk(level, now, count, next, mine);
       __syncthreads();

@@ -1,6 +1,7 @@
 """Closures: the least x for which x = x ⊕ xA, computed by one launch of a persistent kernel.
 
-Kernel: closure.cu. Waits: for the closure, and once per matrix for the statistics of its values.
+Kernel: closure.cu. The host waits for the end of the closure. Once per matrix, it also waits for
+the statistics of the matrix's values.
 """
 
 from __future__ import annotations
@@ -46,30 +47,35 @@ class ClosureTuning:
     block: int = 768  # threads per block; one block runs on each multiprocessor
     light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps
     held: int = 1024  # number of vertices that a block can hold in shared memory
-    held_most: int = 1024  # maximum number that a block does hold in a fused step; at most `held`
-    # Block 0 works alone up to this many short rows and this many edges in long rows.
+    # Maximum number of vertices that a block actually holds in a fused step; at most `held`.
+    held_most: int = 1024
+    # Block 0 processes a step alone if the step has at most this many short rows, and at most this
+    # many edges in long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
-    # Up to these totals over all blocks, a step is fused: each block continues by itself for up to
-    # fused_rounds more rounds.
+    # A step is fused if all blocks together have at most this many rows and this many edges. In a
+    # fused step, each block continues by itself for up to fused_rounds more rounds.
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
     # The width of a bucket is (spread + (few_edges / degree)^4) * mean weight / degree. If degrees
-    # are high, most of the time is spent on edges, and narrow buckets avoid reading edges twice. If
-    # degrees are low, most of the time is spent on steps, and wide buckets need fewer steps. Good
-    # multiples of mean weight / degree are 4 to 16 for R-MAT, 256 to 1,024 for a mesh, and 1,024 to
-    # 4,096 for a road network.
+    # are high, most of the time is spent on edges, and narrow buckets avoid reading an edge more
+    # than once. If degrees are low, most of the time is spent on steps, and wide buckets need fewer
+    # steps. As a multiple of mean weight / degree, a good width is 4 to 16 for an R-MAT graph, 256
+    # to 1,024 for a mesh, and 1,024 to 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
-    # If a cycle may improve values, the parents are first examined after turns / first_rounds^2
-    # rounds, but not before first_rounds rounds.
+    # If values might improve forever around a cycle, the parents are examined to find such a cycle:
+    # first after turns / first_rounds^2 rounds, but not before first_rounds rounds.
     first_rounds: int = 8
     few: int = 64  # maximum number of starts whose values the host reads
     records: int = 1 << 16  # maximum number of steps that a trace records
 
     def limits(self, is_rounds: bool) -> Packed:
-        """Return the limits of a step. For ROUNDS, they rule out fused steps."""
+        """Return the limits of a step as a kernel argument.
+
+        If the closure runs in rounds, the limits make fused steps impossible.
+        """
         return LIMITS(
             alone_rows=self.alone_rows,
             alone_edges=self.alone_edges,
@@ -98,19 +104,20 @@ def closure(request: Closure) -> ClosureResult:
     may_improve = turns < INT32_END - 1
     first = current(TUNING).first_rounds
     rounds = max(first, turns // first**2)
-    if may_improve:  # a closure that has not converged after n rounds never does
+    if may_improve:  # a closure that has not converged after n rounds never will
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
-        # Run by rounds: the parents of each round show whether a cycle improves values. If a cycle
-        # has already improved values to a limit such as infinity, their parents lead to no start.
+        # Repeat the closure in rounds: the parents of each round show whether a cycle improves
+        # values. If a cycle has already improved some values to a limit such as infinity, the
+        # parents of these vertices do not lead to a start.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """Statistics of a matrix's values. They may be NaN if a value is NaN."""
+    """Statistics of the values of a matrix. If a value is NaN, a statistic may be NaN too."""
 
     least: float
     mean: float
@@ -173,7 +180,10 @@ class _Problem:
         self.records: Any = xp.empty(4 * tuning.records, xp.uint64) if request.traced else None
 
     def _bound(self) -> None:
-        """Omit overflow checks if no path length can overflow, and use 32 bits if they suffice."""
+        """Omit overflow checks if a bound shows that no path length can overflow.
+
+        If all path lengths fit in 32 bits, also compute the closure in INT32 instead of INT64.
+        """
         weights = _weights_of(self.out)
         least, greatest = _extremes(self.x)
         longest = 1.0001 * (greatest + weights.longest)
@@ -185,14 +195,16 @@ class _Problem:
             self.semiring = self.semiring.semiring["INT32"]
 
     def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Multiply the entries that have improved, either near ones first or all of them in every
-        step.
+        """Run the closure so that each step multiplies only entries that have improved.
 
-        Also return whether, with `parents`, the chain of parents of some entry leads to no start.
+        If `is_near_far` is set, a step multiplies only the near ones among them, otherwise all of
+        them. The second result is True if `parents` is set and the chain of parents of some entry
+        does not lead to a start.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING
-        # Outdated entries may fill the far list. In that case, run without it.
+        # If outdated entries fill the far list, `_run` returns None. The closure then runs again
+        # without a far list.
         return self._run(how, parents, width, turns) or self._take(How.IMPROVING, parents, turns)
 
     def take_rounds(self, limit: int, turns: int, parents: bool) -> ClosureResult:
@@ -209,7 +221,7 @@ class _Problem:
     def _run(
         self, how: Any, parents: bool, width: float, turns: int
     ) -> tuple[ClosureResult, bool] | None:
-        """Launch the kernel. Return None if the far list became full."""
+        """Launch the kernel. Return None if the list of far entries became full."""
         out, n, tuning, is_rounds = self.out, self.n, self.tuning, how == How.ROUNDS
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         kernel = load(
@@ -264,7 +276,7 @@ class _Problem:
         )
 
     def _waiting(self) -> Packed:
-        """Return memory for the lists of waiting vertices."""
+        """Allocate the lists of vertices whose rows wait to be multiplied."""
         out, n = self.out, self.n
         room = min(n, out.nvals // (self.tuning.light + 1)) + 1
         span = out.indptr.dtype.str.replace("i", "u")
@@ -312,7 +324,7 @@ def _mask(mask: VectorMask | None) -> Packed:
 
 
 def _starts(x: AnyVector) -> Packed:
-    """Return x as a kernel argument: either a list of entries or one element per vertex."""
+    """Return x as a kernel argument: a list of entries if x is sparse, otherwise dense arrays."""
     indices = x.indices if isinstance(x, SparseVector) else None
     present = x.present if isinstance(x, BitmapVector) else None
     count = 0 if isinstance(x, BitmapVector) else x.nvals

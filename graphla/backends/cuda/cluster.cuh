@@ -26,7 +26,7 @@ template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(far) : "l"(p), "r"(rank));
   return (T *)far;
 #else
-  return p;  // clusters are never launched on older cards
+  return p;  // never reached: clusters are launched only on GPUs that support them
 #endif
 }
 

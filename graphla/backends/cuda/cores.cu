@@ -4,10 +4,11 @@
 // left[v] is v's degree: the number of edges from v to vertices that are not removed yet. Once v is
 // removed, left[v] is v's core number. A level begins with a pass that lists the remaining vertices
 // and queues the rows of the vertices with degree k. Then each round reads the rows of the vertices
-// that the previous round removed: see edge_queue.cuh. The high word of a queue item is the
-// position of the row's first entry, minus the low word of the item. Within a round, each warp also
-// processes some of the vertices that it has removed itself, so that a chain of removals does not
-// wait for barriers. The order of removals within a level does not matter.
+// that the previous round removed: see edge_queue.cuh. The low word of a queue item counts the
+// entries that precede its row in the round; the high word is the position of the row's first entry
+// in the matrix, minus this count. Within a round, each warp also processes some of the vertices
+// that it has removed itself, so that a chain of removals does not wait for barriers. The order of
+// removals within a level does not matter.
 //
 // Invariant: left[v] >= k for every remaining vertex. It falls below k only until the thread that
 // subtracted too much undoes the subtraction.
@@ -19,9 +20,9 @@ constexpr int AHEAD = 4;  // number of row entries that a lane reads at a time
 constexpr int STEPS = 8;  // number of vertices that a lane reads at a time in a pass
 constexpr i64 TILE = STEPS * WARP;
 constexpr u32 OWN_ROWS = 16;     // capacity of a warp's own list, in rows
-constexpr u32 OWN_LONGEST = 32;  // maximum number of entries in a row in that list
-constexpr u32 OF_COLUMNS =
-    u32(1) << 31;  // flag in a position: it is a position in the columns, not in the rows
+constexpr u32 OWN_LONGEST = 32;  // maximum number of entries in each row of a warp's own list
+// This bit is set in a position that refers to the columns of the matrix instead of its rows.
+constexpr u32 OF_COLUMNS = u32(1) << 31;
 
 /// A warp's own list, in shared memory: rows of vertices that the warp has removed and processes
 /// itself. The high word of an item is the position of the row's first entry; the low word is the
@@ -42,7 +43,9 @@ struct RowsOfVertex {
 /// A graph, the degrees, and the queue.
 template <class Offset> struct Peeling {
   i64 n;
-  const Offset *a_indptr, *b_indptr;  // a: the rows of the matrix; b: its columns, or null
+  // The prefix a_ means the rows of the matrix. The prefix b_ means its columns; these pointers are
+  // null if columns are not read.
+  const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   i32 *left;      // degrees, which become core numbers
   i32 *lists;     // two lists of up to n remaining vertices, for even and for odd levels
@@ -213,8 +216,8 @@ template <class Offset> struct Peeling {
         const u32 place = e + shuffle(first, owner);
         const bool is_there = e < total;
         const i32 v = is_there ? vertex_at(place) : 0;
-        // Load the row bounds of v before it is known whether v's degree falls to k. The load then
-        // overlaps the atomic.
+        // Load the row bounds of v before `lower` finds out whether the degree of v falls to k. So
+        // the load overlaps the atomic operation in `lower`.
         RowsOfVertex found = rows_of(is_there, v);
         if (!is_there || !lower(v, k)) found = RowsOfVertex();
         if (__any_sync(ALL_LANES, found.count() != 0)) keep_or_push(found, own, next, queued);
@@ -232,7 +235,8 @@ template <class Offset> struct Peeling {
   }
 };
 
-/// `control` consists of a word for the tickets, followed by three `RoundCounts`.
+/// The first word of `launch.control` counts the tickets of barriers. Three `RoundCounts` follow
+/// it.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(WIDEST_BLOCK, 1)
     peel_cores(Launch launch, Peeling<Offset> peeling, u32 alone_edges) {

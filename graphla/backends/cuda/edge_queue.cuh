@@ -18,8 +18,9 @@ namespace graphla {
 DEVICE u32 rows_in(u64 queued) { return u32(queued >> 32); }
 DEVICE u32 entries_in(u64 queued) { return u32(queued); }
 
-/// Adds every lane's `mine` (a number of rows and of their entries) to *queued. Returns the sum
-/// before this lane's contribution. The whole warp must call this.
+/// Adds the counts `mine` of all lanes to *queued. Each count holds a number of rows in its high
+/// half and the number of entries in these rows in its low half. Returns the sum before this lane's
+/// contribution. The whole warp must call this.
 DEVICE u64 claim_rows(u64 *queued, u64 mine) {
   const u64 sum = warp_inclusive_sum(mine);
   u64 first = 0;
@@ -67,13 +68,15 @@ struct Share {
 
 /// The counts of a round, in control memory.
 struct RoundCounts {
-  u64 queued;  // number of rows in the next round (high half) and of their entries
+  u64 queued;  // high half: number of rows in the next round; low half: number of their entries
   u64 alive;   // number of vertices that no round has removed yet
   u64 lowest;  // ~(smallest remaining value), so that atomicMax finds the minimum
   u64 at;      // the queue position that block 0 reached when it worked alone
 };
 
-/// Runs the rounds of one launch. `own` points to two words in shared memory.
+/// Runs the rounds of one launch. `own` points to two words of shared memory, which block 0 uses
+/// when it runs rounds alone: own[0] counts the rows and entries that it queues, and own[1] is the
+/// stop flag.
 struct Rounds {
   Grid grid;
   StopFlag stop;

@@ -1,6 +1,6 @@
 // Flags of entries, and the number of set flags before each entry. A word holds 32 flags. For each
-// word, a count holds the number of flags set up to its end. Together they take 3/8 of a byte per
-// entry.
+// word, there is a count of the flags that are set in this word and all words before it. Words and
+// counts together take 3/8 of a byte per entry.
 #ifndef GRAPHLA_FLAGS
 #define GRAPHLA_FLAGS
 #include "device.cuh"
@@ -19,8 +19,9 @@ struct Flagged {
   }
 };
 
-/// Stores the flags of a warp's entries; lane 0 has entry k. An inclusive scan of `counts` yields
-/// `ends`.
+/// Stores the flags of entries k to k + 31, one per lane, as one word of `bits`. Stores the number
+/// of set flags in `counts`. An inclusive scan of `counts` then yields the array `ends` of
+/// `Flagged`.
 DEVICE void put_flags(u32 *bits, i64 *counts, i64 words, i64 k, bool flag) {
   const u32 word = __ballot_sync(ALL_LANES, flag);
   if (lane() == 0 && k / WARP < words) {

@@ -10,12 +10,14 @@ namespace graphla {
 
 enum FoldShape {
   STRIP = 512,      // number of entries that one warp folds
-  FOLD_BLOCK = 256  // number of threads per block in a fold of one part
+  FOLD_BLOCK = 256  // number of threads per block
 };
-// Number of values that a thread loads at the same time; more if a value has less than 4 bytes.
+// Number of values that a thread loads at the same time if a value has at least 4 bytes. Smaller
+// values are loaded in larger groups.
 constexpr int AHEAD = 4;
 constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
-// In a strip of many rows, one lane folds the part of a row up to this length.
+// If a strip holds parts of several rows, a single lane folds each part with at most this many
+// entries.
 constexpr int SHORT = 32;
 constexpr int ROOM = STRIP + STRIP / WARP;  // elements in shared memory for the values of a strip
 
@@ -27,7 +29,7 @@ template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
 }
 
 /// Folds the values of the threads of a block; every thread gets the result. `scratch` is shared
-/// memory for one Z per warp.
+/// memory for one value per warp.
 template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
   z = warp_fold<Op>(z);
   __syncthreads();  // all threads have read the old contents of `scratch`
@@ -109,7 +111,8 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// Records which rows have entries. It is used if the values of the folds are already known.
+/// Sets present[i] to whether row i has entries. This kernel reads no values: it is used if the
+/// fold of every row is known in advance.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
@@ -117,8 +120,8 @@ __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u6
 }
 
 /// Computes folds[i] without reading all entries. If the monoid is `any`, folds[i] is the first
-/// value of row i. Otherwise all entries have the same value, and it is folded as often as row i
-/// has entries.
+/// value of row i. Otherwise all entries of the matrix have the same value, and folds[i] is the
+/// fold of as many copies of it as row i has entries.
 template <class Op, class Stored, int KEPT, class Offset>
 __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
                                   const Stored *values, typename Op::Z *folds, bool *present,
@@ -233,7 +236,8 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    if (last - row_before < STRIP) {  // if there are more rows, most of them are empty
+    // Visit every row of the strip, unless there are so many rows that some must be empty.
+    if (last - row_before < STRIP) {
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
       continue;
@@ -251,7 +255,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
         const i64 first = at + n * WARP, k = first + lane();
         if (first >= end) break;
         const i64 row = k < end ? row_among(indptr, row_before, last, k) : nrows;
-        // `head` is the first lane of the warp whose entry is in the same row as this lane's entry.
+        // `head` is the first lane with an entry in the same row as the entry of this lane.
         const i64 row_left = shuffle_up(row, 1);
         const u32 heads = __ballot_sync(ALL_LANES, lane() == 0 || row != row_left);
         const int head = WARP - 1 - __clz(int(heads & (~0u >> (WARP - 1 - lane()))));
@@ -273,9 +277,10 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
   note_rows(indptr, nrows, present, counter, scratch);
 }
 
-/// Completes the rows that began in an earlier strip: combines the tails of the row's earlier
-/// strips, in order, with folds[i]. One thread per strip completes the row that ends there; if a
-/// row has LONG or more tails, the whole block folds them.
+/// Completes each row i that spans several strips. tails[strip] is the fold of the row's entries in
+/// an earlier strip, and folds[i] is the fold of its entries in its last strip. These folds are
+/// combined in order, and the result is stored in folds[i]. There is one thread for the last strip
+/// of each row. If a row has LONG or more tails, the whole block combines them.
 template <class Op, class Offset>
 __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restrict__ indptr,
                                                          i64 nrows,

@@ -1,6 +1,6 @@
 """A stable merge sort of entries by any comparison. Kernels: sort.cu.
 
-For a matrix with more than one tile, the host waits once, for the number of merges that its longest
+If a matrix has more than one tile, the host waits once: for the number of merges that the longest
 row needs.
 """
 
@@ -31,16 +31,22 @@ class SortTuning:
     threads: int = 256
     """Threads that sort a tile; a power of two."""
     items: int = 17
-    """Keys of at most 4 bytes per thread: odd, so that threads access different memory banks."""
+    """Number of keys per thread if a key has at most 4 bytes.
+
+    It is odd, so that threads access different memory banks.
+    """
     wide_items: int = 11
-    """Number of 8-byte keys per thread; odd for the same reason."""
+    """Number of keys per thread if a key has 8 bytes; odd for the same reason as `items`."""
     checked: int = 64
-    """Entries per thread of the last kernel, which rarely has anything to do."""
+    """Number of entries per thread in the last kernel.
+
+    This kernel restores the original order if the comparison contradicted itself, which is rare.
+    """
     slack: int = 8
     """A matrix tile reserves tile / slack positions for the end of a row that would be cut."""
 
     def tile_shape(self, dtype: np.dtype[Any]) -> tuple[int, int]:
-        """Return the number of threads per tile, and of keys of this dtype per thread."""
+        """Return the number of threads per tile, and the number of keys per thread."""
         return self.threads, self.items if dtype.itemsize <= 4 else self.wide_items
 
 
@@ -50,7 +56,8 @@ TUNING = SortTuning()
 def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Array, Array]:
     """Return the values sorted within each segment, and the original position of each value.
 
-    Without `indptr` all values are one segment. Positions are int32 below 2^31 entries, else int64.
+    Without `indptr` all values are one segment. Positions are int32 if there are fewer than 2^31
+    entries, otherwise int64.
     """
     count = values.size
     place = np.dtype(np.int32 if count < INT32_END else np.int64)

@@ -3,7 +3,8 @@
 Kernels: spmv.cu. A row is folded in an order that depends only on its length, not on the grid, so
 the result is bitwise equal in every run.
 
-The host waits only if a short list selects outputs of a huge vector: for the number of entries.
+The host waits only if the mask is a short list of elements of a huge vector. It then waits for the
+number of entries of the result.
 """
 
 from __future__ import annotations
@@ -49,12 +50,18 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True)
 class SpmvTuning:
-    """How rows are cut. spmv.cu reads the first five fields."""
+    """Tuning parameters, most of which determine how rows are cut into chunks.
+
+    The kernels in spmv.cu read the first five fields.
+    """
 
     chunk: int = 1024
     """Number of entries in a chunk of a row that is read to its end."""
     middle: int = 128
-    """Only rows with more entries may be queued as one chunk; warps read the others themselves."""
+    """Maximum number of entries in a row that is never queued.
+
+    The warp that finds such a row reads it itself. A longer row may be queued as one chunk.
+    """
     wide_chunk: int = 2048
     """Number of entries in a chunk of a row whose fold may end early."""
     strip: int = 128
@@ -62,12 +69,15 @@ class SpmvTuning:
     span: int = 4
     """Number of rows per lane whose flags a warp reads in one step."""
     many: int = 1 << 16
-    """Minimum number of matrix entries for queueing rows of medium length.
+    """Rows of medium length are queued only if the matrix has at least this many entries.
 
-    Queueing takes two more launches.
+    Queueing takes two more kernel launches.
     """
     whole: int = 4
-    """Factor on the number of blocks if rows are read to their ends, to balance long rows."""
+    """If all rows are read to their ends, the number of blocks is multiplied by this factor.
+
+    More blocks balance the work for long rows better.
+    """
 
 
 TUNING = SpmvTuning()
@@ -128,7 +138,11 @@ def _pull_rows(
     constant: Array | None,
     keeps_hubs: bool,
 ) -> SparseVector | BitmapVector:
-    """Fold rows with single threads, then with warps, then in chunks, under any mask."""
+    """Fold the rows that the mask allows, or all rows if the mask is None.
+
+    A single thread folds the first entries of each row. If the row has more entries, several
+    threads of the same warp fold them, or they are cut into chunks that different warps fold.
+    """
     tuning = current(TUNING)
     wants = _all_rows(rows.nrows) if mask is None else _Wanted(rows.nrows, mask)
     (at, a_type, a_kept), (ut, u_type, u_kept) = a, v
@@ -168,7 +182,7 @@ def _pull_rows(
     if not whole:
         chunk, long = tuning.wide_chunk, tuning.strip + tuning.wide_chunk
     if rows.nvals > long and longest_row(rows) > long:
-        # If there is a queue, the kernel also queues rows of medium length.
+        # There is a queue for long rows. The kernel also adds rows of medium length to it.
         shortest = tuning.middle if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
     next_rows = room.next_rows if room is not None else NULL if hubs is None else counter()
@@ -195,7 +209,7 @@ def _pull_rows(
 
 
 class _Wanted:
-    """The outputs that a mask allows, packed for the kernels."""
+    """The elements of the result that a mask allows, described by arguments for the kernels."""
 
     def __init__(self, n: int, mask: VectorMask | None) -> None:
         self.kind, self.outputs, self.by_place = Kind.MASK_NONE, n, False
@@ -217,7 +231,10 @@ class _Wanted:
 
 @lru_cache
 def _all_rows(n: int) -> _Wanted:
-    """Return the outputs without a mask: all rows. They are packed once per size."""
+    """Return the description of a result without a mask, which has all n elements.
+
+    It is computed once for each n, and cached.
+    """
     return _Wanted(n, None)
 
 
@@ -228,8 +245,9 @@ class _Room:
     """
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:
-        # Sizes are multiples of eight, so that all arrays are aligned. A queued row has more than
-        # `shortest` entries. It has one chunk for every `chunk` entries, and one for the rest.
+        # All sizes are multiples of eight, so that all arrays are aligned. The numbers of queued
+        # rows and of chunks are bounds: a queued row has more than `shortest` entries, and is cut
+        # into chunks of `chunk` entries and one chunk for the rest.
         long = _eights(entries // shortest + 1)
         self.count = _eights(entries // chunk + entries // shortest + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)

@@ -1,8 +1,9 @@
 """Closure, x = x (+) x A until x converges, in rounds or by multiplying near entries first.
 
-Entry o improves if values(o) (+) u(k) A(k, o) differs from values(o); then parents(o) becomes k. If
-an entry has improved since it was last multiplied, it is pending and in a queue. All NaNs count as
-the same value, whatever their bits. If a product overflows its integer type, it is omitted and the
+Here `values` and `parents` hold the value and the parent of each entry of x. Entry o improves if
+values(o) (+) values(k) A(k, o) differs from values(o); then parents(o) becomes k. If an entry has
+improved since it was last multiplied, it is pending and in a queue. All NaNs count as the same
+value, whatever their bits. If a product overflows its integer type, it is omitted and the
 overflow is reported.
 """
 
@@ -21,7 +22,10 @@ LOOKED, AGAIN = 4, 8
 
 
 class Edges(NamedTuple):
-    """The matrix in CSR, and the mask: o may be written if mask[o * mask_step] != forbidden."""
+    """A matrix in CSR, and a mask.
+
+    Entry o of the vector x may be written only if mask[o * mask_step] differs from `forbidden`.
+    """
 
     indptr: Any
     indices: Any
@@ -55,8 +59,10 @@ class NearFar(NamedTuple):
 
     ring: Any  # a ring buffer of the near entries to be multiplied
     pile: Any  # far entries
-    codes: Any  # flags: pending in the ring (NEAR) or the pile (AWAY); multiplied before (USED)
-    width: Any  # an array with one element, delta
+    # Flags of each entry: it is pending in the ring (NEAR) or in the pile (AWAY), or it has been
+    # multiplied before (USED).
+    codes: Any
+    width: Any  # an array whose only element is delta: values within delta of the best are near
     state: Any
     stop: Any
 
@@ -72,10 +78,11 @@ def improve(present, old, new):
 def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most, steps):
     """Run up to `steps` rounds, and return why the loop ended.
 
-    A round reads the values that its entries had at its start. It computes the same result as the
-    whole product: an entry that has not improved yields a term that x already contains, and (+) is
-    idempotent. After `most` products the loop ends with the status SUSPECT, so that the caller can
-    check the parents for a cycle.
+    Each round multiplies only the entries that improved in the previous round, with the values that
+    they had at the start of the round. The result is the same as if all entries were multiplied:
+    the products of the other entries have already been added to x, and (+) is idempotent. After
+    `most` products the loop ends with the status SUSPECT, so that the caller can check the parents
+    for a cycle.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found

@@ -82,7 +82,10 @@ def popular(
 
 
 def sum_links(links, community, kept_sums, kept_met, v):
-    """Sum the weights between v and each neighboring community; return how many there are."""
+    """Sum the weights of the edges between v and each neighboring community.
+
+    Return the number of neighboring communities.
+    """
     count = 0
     for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
         j = np.int64(links.indices[p])
@@ -96,7 +99,11 @@ def sum_links(links, community, kept_sums, kept_met, v):
 
 
 def best_move(moves, own, count, v):
-    """Return the community with the largest gain for v, and add v's degrees to its totals."""
+    """Return the community with the largest gain for vertex v.
+
+    The degrees of v are moved from the totals of its present community `own` to the totals of the
+    community that is returned.
+    """
     sums, totals = moves.sums, moves.totals
     factor, margin = moves.rates[0], moves.rates[1]
     out, into = moves.degrees[0, v], moves.degrees[1, v]

@@ -8,7 +8,7 @@ FINISHED, STOPPED = range(2)
 
 
 def mix(x):
-    """Return x after splitmix64's finalizer."""
+    """Return x after applying the finalizer of the random number generator splitmix64."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -17,9 +17,10 @@ def mix(x):
 def best_neighbor(indptr, indices, values, words, out_mates, step, v):
     """Return the free neighbor on the best edge of v, or NONE if no neighbor is free.
 
-    The best edge has the largest weight. Among edges of equal weight, it has the largest hash of
-    both ends; if hashes are equal too, the smallest number of the other end. Both ends rank an edge
-    equally.
+    The best edge is the edge with the largest weight. Among edges of equal weight, it is the edge
+    with the largest hash. Among edges of equal hash, it is the edge to the neighbor with the
+    smallest number. The hash of an edge is computed from both of its ends, so it is the same seen
+    from either end.
     """
     best, value, number = NONE, values[0], np.uint64(0)
     for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
