@@ -124,7 +124,8 @@ class Library:
         }
 
     def microseconds(self, name: str, times: int) -> list[float]:
-        """Return the microseconds of each of `times` runs, until the device is idle."""
+        """Run a statement `times` times, and return the microseconds of each run. Each time ends
+        when the device is idle."""
         statement, idle, measured = self.statements[name], self.idle, []
         gc.disable()
         for _ in range(times):
@@ -154,7 +155,9 @@ class Library:
 
 
 def serve(name: str, device: str, compiled: str, n: int) -> None:
-    """Answer each line [statement, times] of standard input with a line of JSON."""
+    """Answer requests from another process. Each line of standard input is a JSON list [statement,
+    times]; each answer is a line of JSON with the measured times, or the number of Python calls if
+    `times` is 0."""
     library = Library(name, device, compiled, n)
     print(json.dumps(list(library.statements)), flush=True)
     for line in sys.stdin:
@@ -177,14 +180,15 @@ class Contender:
         self.statements = self.answer()
 
     def answer(self) -> Any:
-        """Return the next answer of the process."""
+        """Read and return the next answer of the measuring process."""
         line = self.process.stdout.readline()  # pyright: ignore[reportOptionalMemberAccess]
         if not line:
             raise SystemExit(f"{self.title} ended with status {self.process.wait()}")
         return json.loads(line)
 
     def ask(self, statement: str, times: int) -> Any:
-        """Return the microseconds of a statement, or if `times` is 0 its number of Python calls."""
+        """Return a list with the microseconds of each of `times` runs of a statement. If `times` is
+        0, return the number of Python calls that it makes."""
         pipe: Any = self.process.stdin
         print(json.dumps([statement, times]), file=pipe, flush=True)
         return self.answer()

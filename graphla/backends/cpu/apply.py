@@ -13,7 +13,7 @@ from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 NO_PLACE = (np.int64(0), np.int64(0))
-"""The row and column passed to operators that read neither."""
+"""The row and column that are passed to operators which read neither."""
 
 
 def cast(a: Any, dtype: Any) -> Any:
@@ -59,7 +59,7 @@ def apply_index(a: V, op: TypedIndexUnaryOp, thunk: Any) -> V:
 
 
 def at_places(a: Any, op: Any, thunk: Any) -> Array:
-    """Return op(x, i, j, thunk) for all entries."""
+    """Return the array of op(x, i, j, thunk) for all entries, where x is the value at (i, j)."""
     i, j = places(a) if op.is_positional else NO_PLACE
     x = cast_values(a.values, op.type.np_type)
     return op.numpy(x, i, j, scalar(thunk, op.thunk_type.np_type))

@@ -17,13 +17,16 @@ from graphla.formats import Array, Csr
 
 @dataclass(frozen=True, slots=True)
 class ComponentsTuning:
-    """Tuning of how vertices are sampled, and how long rows are divided."""
+    """Parameters for sampling vertices, and for dividing long rows into parts."""
 
-    samples: int = 1024  # number of sampled vertices, whose roots one block compares
-    longest: int = 256  # longer rows are divided into parts
+    # Number of sampled vertices. One block finds the most frequent root among them.
+    samples: int = 1024
+    longest: int = 256  # maximum number of entries in a row that is not divided into parts
     part: int = 512  # number of entries in a part of a long row
-    few: int = 1 << 12  # number of vertices in the first of three stages
-    more: int = 1 << 17  # number of vertices in the first two stages
+    # Joining the sampled edges has three stages, each for further vertices. `few` is the number of
+    # vertices in the first stage.
+    few: int = 1 << 12
+    more: int = 1 << 17  # number of vertices in the first and second stage together
 
 
 TUNING = ComponentsTuning()
@@ -66,7 +69,7 @@ def _load(name: str, *widths: Any) -> Kernel:
 def _join_rest(
     a: Csr, parent: Array, largest: Array, listed: Array, tuning: ComponentsTuning
 ) -> None:
-    """Join the vertices outside the largest component with all neighbors in their rows of `a`."""
+    """Join each vertex outside the largest component with all neighbors in its row of `a`."""
     n, offset, longest = a.nrows, a.indptr.dtype, tuning.longest
     parts = xp.empty(a.nvals // (longest + 1) + a.nvals // tuning.part + 1, np.uint64)
     rows, part = (a.indptr, a.indices), np.int32(tuning.part)
