@@ -111,7 +111,8 @@ def caterpillar(spine: int, leaves: int, dtype: Any = bool) -> Matrix:
 
 
 def star_with_path(leaves: int, length: int, dtype: Any = bool) -> Matrix:
-    """Return a star with center 0 and `leaves` leaves, and a path of `length` joined to 0."""
+    """Return a star with center 0 and `leaves` leaves. A path of `length` further vertices is
+    joined to the center."""
     import cupy
 
     n = 1 + leaves + length

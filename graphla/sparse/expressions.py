@@ -74,8 +74,7 @@ def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
 
 
 def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
-    """C = op(A, B) where both A and B have an entry; where only one has an entry, C gets that
-    entry.
+    """C = op(A, B) where both have an entry; where only one has an entry, C gets that entry.
 
     `infix` is as in `product`.
     """
