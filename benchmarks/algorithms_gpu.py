@@ -124,7 +124,8 @@ def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
     # sum over all sources except the vertex itself. They are halved, because each pair of vertices
     # counts in one direction only.
     wanted, got = owed * (n - 1) / 2, found.to_dense(copy=False).copy()
-    wanted[source] = got[source] = 0  # a path does not count for its own end vertices
+    # Paths from the source do not count for the source itself, so it is not compared.
+    wanted[source] = got[source] = 0
     wrong = float(cupy.abs(got - wanted).max() / wanted.max())
     assert wrong < 1e-6, wrong
     return f"within {wrong:.0e} of CuPy's result"

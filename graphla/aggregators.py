@@ -368,7 +368,7 @@ aggregate_or_identity = Operation("reduce", _scalar_or_identity)
 _given = Operation("given", lambda forms: forms)
 
 
-# --- functions of `Rows`, in the same order as in `graphla.agg` ---
+# --- functions that the aggregators compute, in the same order as in `graphla.agg` ---
 
 
 def same_dtype(dtype: DataType) -> DataType:

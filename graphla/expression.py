@@ -345,7 +345,10 @@ def expression(
     dtype: DataType,
     region: tuple[Any, tuple[Axis, ...]] | None = None,
 ) -> Any:
-    """Return an expression for an operation; its class follows from the shape of the result."""
+    """Return an expression for an operation.
+
+    The number of dimensions of `shape` determines its class.
+    """
     return classes[len(shape)](operation, args, shape, dtype, region)
 
 

@@ -202,7 +202,7 @@ band_bor = _Semiring("band_bor", _monoid.band, _binary.bor)
 bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)
 
 
-# --- Semirings with NumPy's names, such as numpy.add_multiply for plus_times --------------------
+# --- Semirings named after NumPy functions: numpy.add_multiply is plus_times --------------------
 
 
 class _NumPy:

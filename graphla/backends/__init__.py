@@ -229,7 +229,7 @@ class Backend(Protocol):
 
     def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...
 
-    # --- element-wise operations on sorted SparseVectors or on Csr matrices ----------------------
+    # --- element-wise operations on two sorted SparseVectors or two Csr matrices -----------------
     def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
         """Apply op where both operands have an entry. Where only one has an entry, the result is
         that entry; if a fill value for the other operand is given, it is op of the entry and the
@@ -345,7 +345,7 @@ class Backend(Protocol):
         combine only the values whose flag is set. If there are none, return the identity."""
         ...
 
-    # --- look-ups and extraction; None as an index array means all indices -----------------------
+    # --- look-ups and extraction; if an index array is None, all indices are extracted -----------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
         """Return the position of the entry at i, or at (i, j), and whether it exists. If it does
         not, the position is where it would be inserted."""
@@ -396,13 +396,14 @@ class Backend(Protocol):
     ) -> Csr: ...
 
     # --- components, cores and forests -----------------------------------------------------------
-    # `out` is a square matrix in CSR form, and `into` is the same matrix in CSC form. They are the
-    # same object if the matrix is known to be symmetric. A function returns None if the device has
-    # no implementation that is faster than the matrix operations.
+    # In these functions, `out` is a square matrix in CSR form, and `into` is the same matrix in CSC
+    # form. Both are the same object if the matrix is known to be symmetric. A function returns None
+    # if the device has no implementation that is faster than a sequence of matrix operations.
     def components(self, out: Csr, into: Csr | None) -> Array | None:
         """Return, for each vertex, the smallest vertex of its weak component, as int64[n].
 
-        `into` is None if the CSC form does not exist.
+        `out` is the matrix in CSR form, and `into` is the matrix in CSC form, or None if that form
+        does not exist.
         """
         ...
 
@@ -431,7 +432,7 @@ class Backend(Protocol):
         """
         ...
 
-    # --- communities, colorings and matchings (of symmetric matrices), and ranks -----------------
+    # --- communities, colorings and matchings of symmetric matrices; ranks of any square matrix ---
     def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
         """Return the labels after `rounds` rounds, as int32.
 
@@ -493,9 +494,10 @@ class Streams(Protocol):
         ...
 
     def wait_for(self, stamps: tuple[Any, ...]) -> bool:
-        """Make the current stream wait until storage with these stamps is complete.
+        """Make the current stream wait for the streams of these stamps, up to the points that they
+        mark.
 
-        Return whether any of the stamps belongs to another stream.
+        Return whether any of the stamps belongs to another stream than the current one.
         """
         ...
 

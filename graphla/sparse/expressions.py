@@ -162,7 +162,7 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
         if isinstance(op, Expression) and _comparison_of(op) and op._args[0] is a:
-            # Select by the operator, which avoids computing the comparison.
+            # Select by the comparison operator. So the comparison itself need not be computed.
             return select_by(op, "value")
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
@@ -308,7 +308,11 @@ _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_m
 
 
 def transpose(a: MatrixStore) -> Any:
-    """C = Aᵀ, in O(1) time; the other format is built when an operation first needs it."""
+    """C = Aᵀ, in O(1) time.
+
+    The CSR form of A is the CSC form of C, and vice versa. A missing form is built when it is
+    needed.
+    """
     flipped = expression(ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
     flipped._compute()
     return flipped

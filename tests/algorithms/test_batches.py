@@ -18,8 +18,8 @@ from graphla.backends.tuning import using
 from graphla.operations.accelerate import batches
 
 SIZE = (20, 60) if DEVICE == "cuda" and not has_card() else (66, 300)
-"""The numbers of vertices and edges of the graph. A batch has at most 64 searches. So searches from
-66 vertices take two batches, and searches from 20 vertices take one."""
+"""The numbers of vertices and edges of the test graph. Searches from all 66 vertices of the larger
+graph take two batches; searches from all 20 vertices of the smaller graph take one."""
 CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "average path length": algo.average_path_length,
     "average path length, weighted": lambda A: algo.average_path_length(A, weight=True),

@@ -114,9 +114,11 @@ def triangles_per_edge(N: Matrix, F: Matrix) -> Matrix:
 
 
 def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> Any:
-    """Count the triangles at each vertex, or add up the products of their weights if `weighted`.
+    """Return the number of triangles at each vertex.
 
-    The pattern and values of S must be symmetric and recorded as such in its store. S must not have
+    If `chosen` is not None, only the vertices in `chosen` are considered. If `weighted` is True,
+    the result is instead the sum, over these triangles, of the product of their three weights. The
+    pattern and values of S must be symmetric and recorded as such in its store. S must not have
     self-loops.
     """
     R = S if chosen is None else S[chosen, :].new()

@@ -23,7 +23,10 @@ def cast(a: Any, dtype: Any) -> Any:
 
 
 def apply(a: Any, op: TypedUnaryOp) -> Any:
-    """Return op(x) for every value x. If op is not positional, `a` may also be a dense vector."""
+    """Return the vector or matrix whose values are op(x) for the values x of `a`.
+
+    If op is not positional, `a` may also be a dense vector.
+    """
     x = cast_values(a.values, op.type.np_type)
     if op.is_positional:
         return with_values(a, of_size(op.numpy(x, *places(a)), a.nvals))
@@ -79,7 +82,7 @@ def places(a: Any, which: Array | None = None) -> tuple[Any, Any]:
 
 
 def of_size(values: Any, size: int) -> Array:
-    """Return an array of `size` values; a single value is repeated if necessary."""
+    """Return `values` as an array of `size` elements. If it is a single value, repeat it."""
     if getattr(values, "ndim", 0) == 1 and values.size == size:
         return values
     return repeat_value(np.asarray(values), size)

@@ -68,7 +68,8 @@ TUNING = SpgemmTuning()
 def mxm(
     a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
 ) -> Csr | None:
-    """C⟨mask⟩ = A ⊕.⊗ B. Return None if the rows of B are not stored."""
+    """C⟨mask⟩ = A ⊕.⊗ B. Return None if `b`, which is B in CSR form, is None: the product cannot
+    use `bt` alone."""
     if b is None:
         return None
     if compiles(a.nvals + b.nvals, semiring, size=b.ncols):
@@ -322,7 +323,7 @@ def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
 
 
 def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
-    """Return, for each row of C, the number of its terms A(i, k) B(k, j)."""
+    """Return, for each row i of C = A B, the number of products A(i, k) B(k, j) in the row."""
     products = np.empty(a.nrows, np.int64)
     arrays = (a.indptr, a.indices, b_indptr, products)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)

@@ -9,7 +9,8 @@
 
 namespace graphla {
 
-/// Returns whether the mask contains index i. The complement flag is not applied.
+/// Returns whether index i is in the mask, before the mask is complemented. The mask is given by
+/// one flag per index, or by a sorted list of `listed` indices.
 template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;
   if constexpr (MASK == MASK_FLAGS) return flags[i];

@@ -159,7 +159,8 @@ def move_communities(request: CommunityMoves) -> Array:
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
-        # This is the modularity times the sum of all weights. The host waits for it once per round.
+        # `quality` is the modularity of the current communities, multiplied by the sum of all
+        # weights. Reading it makes the host wait, once per round.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()

@@ -71,9 +71,9 @@ DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   return above == root || root_of(parent, above) == root_of(parent, root);
 }
 
-/// Returns the lane whose row contains entry e, where the entries in the rows of all lanes are
-/// numbered consecutively. `sum` is the number of entries in the rows of this lane and all earlier
-/// lanes. The whole warp must call this.
+/// Each lane of a warp has one row, and the entries of these rows are numbered consecutively.
+/// Returns the lane whose row contains entry number e. `sum` is the number of entries in the rows
+/// of this lane and all earlier lanes. The whole warp must call this.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {

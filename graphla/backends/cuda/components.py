@@ -45,8 +45,8 @@ def components(out: Csr, into: Csr | None) -> Array:
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
-    # If all vertices were processed at once, many threads would wait for the root of the largest
-    # component. So a few vertices are processed first. This hooks most trees onto that root.
+    # If all vertices were joined at once, many threads would wait for the root of the largest
+    # component. So a few vertices are joined first; this hooks most trees onto that root.
     cuts = (0, *(cut for cut in (tuning.few, tuning.more) if cut < n), n)
     join = _load("join_sampled", offset)
     for first, last in pairwise(cuts):

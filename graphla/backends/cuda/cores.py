@@ -22,9 +22,10 @@ PEELING = Struct("cores.cu", "Peeling")
 
 @dataclass(frozen=True, slots=True)
 class CoresTuning:
-    """Tuning of the launch. More than one block per multiprocessor would slow down the barriers."""
+    """Parameters of the launch for core numbers. One block runs on each multiprocessor, because
+    more blocks would slow down the barriers."""
 
-    block: int = WIDEST_BLOCK  # threads per block; one block runs on each multiprocessor
+    block: int = WIDEST_BLOCK  # number of threads per block
     # Maximum number of entries in a round that one block processes alone.
     alone_edges: int = 1024
     own_edges: int = 4096
