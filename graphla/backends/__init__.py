@@ -330,9 +330,12 @@ class Backend(Protocol):
         ...
 
     def dependencies(self, request: Dependencies) -> DependenciesResult | None:
-        """Return the dependencies of Brandes' algorithm: for each vertex or edge, the sum of the
-        fractions of shortest paths that contain it. Return None if the device does not implement
-        this."""
+        """Return the dependencies of Brandes' algorithm, added up over all sources. Return None if
+        the device does not implement this.
+
+        The dependency of a vertex or an edge on a source is the sum, over all other vertices t, of
+        the fraction of the shortest paths from the source to t that contain it.
+        """
         ...
 
     # --- reductions ----------------------------------------------------------------------------
@@ -347,12 +350,16 @@ class Backend(Protocol):
 
     # --- look-ups and extraction; if an index array is None, all indices are extracted -----------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-        """Return the position of the entry at i, or at (i, j), and whether it exists. If it does
-        not, the position is where it would be inserted."""
+        """Return the position of an entry in the array of indices, and whether the entry exists.
+
+        The entry is at index i of a vector, or at (i, j) of a matrix. If it does not exist, the
+        position is where it would be inserted.
+        """
         ...
 
     def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-        """Return the value at i, or at (i, j), as a NumPy scalar; None if there is no entry."""
+        """Return the value of a vector at i, or of a matrix at (i, j), as a NumPy scalar. If there
+        is no entry, return None."""
         ...
 
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...

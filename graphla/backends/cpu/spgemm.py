@@ -50,7 +50,7 @@ class SpgemmTuning:
     # Number of expanded terms that cost as much as one term of a dot product.
     dot: int = 4
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
-    few: int = 1 << 18  # Number of terms up to which sorting takes negligible time.
+    few: int = 1 << 18  # number of terms up to which sorting takes negligible time
     # Rows are cut into parts. The pattern of a part, without its last row, has at most this many
     # entries.
     room: int = 1 << 20
@@ -365,9 +365,9 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
 def _saxpy(
     a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """Return the product at the positions of a pattern.
+    """Return the entries of C = A ⊕.⊗ B at the positions of a pattern.
 
-    Row i of the product is the sum, over the entries A(i, k), of A(i, k) times row k of B.
+    Row i of C is the sum, over the entries A(i, k), of A(i, k) times row k of B.
     """
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
@@ -392,9 +392,9 @@ def _saxpy(
 def _dot(
     a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """Return the product at the positions of a pattern.
+    """Return the entries of C = A ⊕.⊗ B at the positions of a pattern.
 
-    The value at (i, j) is the dot product of row i of A and column j of B, which is row j of `bt`.
+    C(i, j) is computed as the dot product of row i of A and column j of B, which is row j of `bt`.
     """
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)

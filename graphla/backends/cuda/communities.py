@@ -65,10 +65,10 @@ class CommunitiesTuning:
 
 TUNING = CommunitiesTuning()
 LONG_PARTS = ((8, 128), (4, 128), (2, LAYOUT.long_block), (1, LAYOUT.long_block))
-"""Long rows are processed by several kernel launches, in order of increasing row length. For each
-launch this has a pair (divisor, threads): the launch processes rows with up to `block_entries` /
-divisor entries, in blocks of `threads` threads. Each row has a hash table, and all tables of a
-launch have the same size."""
+"""Long rows are processed by several kernel launches, in order of increasing row length. There is a
+pair (divisor, threads) for each launch, which processes rows with up to `block_entries` / divisor
+entries, in blocks of `threads` threads. Each row has a hash table, and all tables of a launch have
+the same size."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ class ComponentsTuning:
     samples: int = 1024
     longest: int = 256  # maximum number of entries in a row that is not divided into parts
     part: int = 512  # number of entries in a part of a long row
-    # Joining the sampled edges has three stages, each for further vertices. `few` is the number of
-    # vertices in the first stage.
+    # The sampled edges are joined in three stages, each of which processes further vertices. `few`
+    # is the number of vertices in the first stage.
     few: int = 1 << 12
     more: int = 1 << 17  # number of vertices in the first and second stage together
 

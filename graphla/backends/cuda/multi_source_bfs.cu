@@ -141,10 +141,10 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// Clears the highest plane of this level, where a plane stores one bit of the level of each vertex
-/// in each search. It is called at the first level that uses this plane. Only the words of vertices
-/// that no search reached at this level are cleared, because `merge` has written the words of the
-/// other vertices.
+/// At the first level that uses a plane, clears the plane's words of the vertices that were reached
+/// only at earlier levels. (A plane stores one bit of the level of each vertex in each search.) The
+/// words of the vertices reached at this level need not be cleared, because `merge` has written
+/// them.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -222,8 +222,8 @@ struct Shared {
   i32 *held;  // the vertices that the warp is about to queue
   // For each search, the number of vertices that this block has counted for it at this level.
   u32 *block_vertices;
-  // For each search, the number of edges out of these vertices. The last element counts the edges
-  // out of the vertices that at least one search has just reached.
+  // For each search, the number of edges out of the vertices that `block_vertices` counts. The last
+  // element counts the edges out of the vertices that at least one search has just reached.
   float *block_edges;
   float *unreached;  // for each search, the number of edges out of the vertices not yet reached
   i64 *sums;         // only in block 0: the sums over all levels, which become Results::totals
