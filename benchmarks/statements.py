@@ -3,12 +3,14 @@
     python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N]
                                     [--sizes N...] [--calls]
 
-The first case is a matrix A with 1,000 vertices and 8 entries per row (INT64) and a frontier of 50
-entries; the second case is a 3 x 3 matrix. Each statement runs N times (300 unless given) and the
-table shows the median in microseconds; on a GPU each time ends when the device is idle. `--against`
-measures another checkout of graphla in the same run, and python-graphblas runs too if it is
-installed and the device is the CPU: each library runs in a separate process, and the processes
-alternate every 30 statements. `--calls` counts the Python calls of one statement instead.
+There are two cases, unless other sizes are given: an INT64 matrix A with 1,000 rows, 8 entries per
+row and a frontier of 50 entries; and a 3 x 3 matrix. Each statement runs N times (300 unless
+given), and the table shows the median in microseconds. On a GPU each time ends when the device is
+idle.
+
+`--against` also measures another checkout of graphla in the same run. python-graphblas is measured
+too if it is installed and the device is the CPU. Each library runs in a process of its own, and the
+processes alternate every 30 statements. `--calls` counts the Python calls of one statement instead.
 """
 
 from __future__ import annotations

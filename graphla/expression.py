@@ -353,7 +353,10 @@ def expression(
 
 
 class Updater:
-    """The result of `C(mask, accum, replace)`; its `<<` and `[I, J] =` write to C accordingly.
+    """The result of `C(mask, accum, replace)`.
+
+    The statements `C(...) << x` and `C(...)[I, J] = x` write x to C, or to a region of it, under
+    the mask.
 
     Args:
         target: C.

@@ -103,7 +103,9 @@ def _control_groups() -> list[int]:
 
 def _left_by(folder: Path, limit: str, usage: str) -> list[int]:
     with suppress(OSError, ValueError, StopIteration):
-        most = int((folder / limit).read_text())  # "max" means no limit and raises ValueError
+        # The file contains "max" if there is no limit; then int() raises ValueError, and the group
+        # is skipped.
+        most = int((folder / limit).read_text())
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         inactive = next(line for line in lines if line.startswith("inactive_file "))

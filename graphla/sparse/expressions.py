@@ -174,10 +174,10 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
 
 
 def select_by(x: Any, what: str) -> Any:
-    """Select the entries of A whose value, row, column or index satisfies a comparison.
+    """Select the entries of A whose value, row, column or index satisfies the comparison x.
 
-    The comparison x is an expression such as `A > k` that is not computed yet. `what` says what is
-    compared with k: "value", "row", "column" or "index".
+    The comparison is an expression such as `A > k` that is not computed yet. `what` is "value",
+    "row", "column" or "index": it says what is compared with k.
     """
     op = _comparison_of(x)
     if op is None:
@@ -457,10 +457,10 @@ def operand_forms(x: Any) -> Any:
 
 
 def _settle(x: Expression, symbol: str, op: Any) -> Any:
-    """Return the storage of an operand of the expression `op(... symbol ...)`.
+    """Return the storage of x, which is an operand of an expression such as `op(x | y)`.
 
-    An operand without an operator and with the same symbol, such as `u | v` in `plus(u | v | w)`,
-    is computed with the operator `op`.
+    `symbol` is the symbol of that expression, such as "|". If x has the same symbol and no operator
+    yet, as `u | v` in `plus(u | v | w)`, it is computed with the operator `op`.
     """
     if x._operation is None and x._args[0] == symbol:
         return with_operator(x, op)._compute()

@@ -95,7 +95,12 @@ def mutated(mutant: Mutant) -> Iterator[Path]:
 
 
 def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
-    """Return the first test that fails in the copy, or None if all tests pass."""
+    """Run tests on the copy of the sources in `root`. Return the first test that fails, or None if
+    all pass.
+
+    `words` are pytest arguments that select the tests; after the prefix "cuda:", they run on the
+    simulated GPU.
+    """
     on_cuda = words.startswith("cuda:")
     environment = {
         **os.environ,

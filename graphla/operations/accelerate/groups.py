@@ -50,7 +50,7 @@ class LabelPropagation:
 class MoveCommunities:
     """The request for communities, which are found by moving vertices to raise the modularity.
 
-    L is the matrix of edge weights, and L(v, c) is the sum of L(v, u) over the vertices u of
+    L is a matrix of edge weights, and L(v, c) is the sum of L(v, u) over the vertices u of
     community c. The vectors `out` and `into` hold the total weights of the edges out of and into
     each vertex; for a community they are summed over its vertices. The gain of vertex v in a
     community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). The vertex moves
