@@ -285,9 +285,11 @@ class Backend(Protocol):
 
     # --- traversals; each runs in one kernel launch or one compiled loop (see `requests`) ---------
     def find_symmetry(self, a: Csr) -> Symmetry:
-        """Return whether a square matrix has the same pattern and the same values as its transpose.
+        """Return whether a square matrix has the same pattern as its transpose, and whether it also
+        has the same values.
 
-        This takes about one pass over the entries. The pass ends early if a counterpart is missing.
+        This takes about one pass over the entries. The pass ends early if it finds an entry (i, j)
+        without a counterpart (j, i).
         """
         ...
 
@@ -309,7 +311,7 @@ class Backend(Protocol):
     def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
         """Return the plan for the transpose of a matrix, given the plan of the matrix.
 
-        `out` and `into` are the transpose in CSR and CSC form.
+        `out` and `into` are the CSR and CSC forms of the transpose.
         """
         ...
 
@@ -531,7 +533,8 @@ class Streams(Protocol):
         ...
 
     def truths(self, array: Array) -> Array:
-        """Return a Boolean array in which each true element is stored as the byte 1."""
+        """Return the array such that each Boolean element is stored as the byte 0 or 1. A Boolean
+        view of integers may hold other bytes."""
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:

@@ -1,4 +1,7 @@
-"""Read GraphML, GEXF, GML and node-link JSON files with NetworkX; the nodes become labels."""
+"""Read GraphML, GEXF, GML and node-link JSON files with NetworkX.
+
+The nodes of the graph become vertex labels.
+"""
 
 from __future__ import annotations
 

@@ -118,7 +118,8 @@ def _numbers(weights: Any, np_type: Any) -> Any:
         return None
     if given.dtype.kind not in "biuf" or given.ndim != 1:
         return None
-    # NumPy 1 casts values out of range silently. NumPy 2 does so only for NumPy scalars.
+    # A cast to an integer dtype is checked for values out of range: NumPy 1 casts them silently,
+    # and NumPy 2 does so for NumPy scalars.
     is_cast = values.dtype.kind in "iu" and values.dtype != given.dtype
     return None if is_cast and (values.astype(given.dtype) != np.trunc(given)).any() else values
 

@@ -196,7 +196,10 @@ def select_by(x: Any, what: str) -> Any:
 
 
 def _comparison_of(x: Any) -> Any:
-    """Return the operator of an unevaluated comparison `A > k` or `k < A`, or None."""
+    """Return the operator of x if x is a comparison such as `A > k` that is not computed yet.
+
+    `k < A` is treated as `A > k`. For any other x, return None.
+    """
     if not isinstance(x, Expression) or x._operation not in _by_scalar or not x._args:
         return None
     op = x._args[1].op

@@ -36,9 +36,10 @@ def apply(a: Any, op: TypedUnaryOp) -> Any:
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """Return op(value, x) or op(x, value) for every value x; `side` says which operand is `value`.
+    """Return the vector or matrix whose values are op(value, x) if `side` is "left", or op(x,
+    value) if it is "right", for the values x of `a`.
 
-    For a positional operator, both operands have the position of x's entry.
+    If op is positional, it gets the position of x as the position of both operands.
     """
     x_type, y_type = op.type.np_type, op.type2.np_type
     if op.is_positional:

@@ -18,7 +18,7 @@ LOW = np.uint64(63)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR."""
+    """A matrix in CSR form."""
 
     indptr: Any
     indices: Any
