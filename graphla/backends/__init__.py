@@ -360,8 +360,8 @@ class Backend(Protocol):
         ...
 
     def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-        """Return the value of a vector at i, or of a matrix at (i, j), as a NumPy scalar. If there
-        is no entry, return None."""
+        """Return the value of a vector at i, or of a matrix at (i, j), as a NumPy scalar. Return
+        None if the entry does not exist."""
         ...
 
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...
