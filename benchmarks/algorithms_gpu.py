@@ -1,10 +1,10 @@
-"""Time algorithms on a GPU: on large graphs if they have a time limit, else on kron 18 or 20.
+"""Time algorithms on a GPU: algorithms with a time limit on large graphs, the others on small ones.
 
 Device time is measured between two events around the whole public call; wall time lasts until the
 GPU is idle. Each time is the median of a few calls, after one call that compiles. Before an
-algorithm without a time limit is timed, its result on kron 14 is compared with the CPU. The results
-of algorithms with a time limit are verified on the large graph itself, by products in FP64 with
-CuPy, or by checking each edge.
+algorithm without a time limit is timed, its result on an R-MAT graph of scale 14 is compared with
+that of the CPU. The results of algorithms with a time limit are verified on the large graph itself,
+by products in FP64 with CuPy, or by checking each edge.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from cupyx.scipy.sparse import csr_matrix
 import graphla as gl
 from graphla import algorithms as algo
 
-CALLS, ENOUGH = 9, 2.0  # up to CALLS calls; no more after ENOUGH seconds
+# An algorithm is called at most CALLS times. Once its calls have taken ENOUGH seconds, no further
+# call starts.
+CALLS, ENOUGH = 9, 2.0
 SMALL = 14  # the scale of the graphs on which GPU and CPU results are compared
 
 
@@ -40,7 +42,8 @@ def kron(scale: int) -> gl.Matrix:
 
 @cache
 def weighted(scale: int) -> gl.Matrix:
-    """Return kron with integer weights from 1 to 64, the same for both directions of an edge."""
+    """Return the R-MAT graph of this scale with integer weights from 1 to 64. Both directions of an
+    edge have the same weight."""
     return _with_weights(kron(scale))
 
 
@@ -59,12 +62,12 @@ def sources(A: gl.Matrix) -> list[int]:
     return [int(live[int(place)]) for place in drawn]
 
 
-# --- the rows with a time limit -------------------------------------------------------------------
+# --- algorithms with a time limit -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Bar:
-    """An algorithm and its time limit."""
+    """An algorithm, its graph's scale, its time limit (if any), and a check of its result."""
 
     name: str
     scale: int
@@ -80,13 +83,15 @@ def _pattern(A: gl.Matrix) -> Any:
 
 
 def pagerank_rests(A: gl.Matrix, rank: gl.Vector, _: int) -> str:
-    """Compute one more round in FP64 with CuPy, and check that it hardly changes the ranks."""
+    """Check PageRank: compute one more round in FP64 with CuPy, and check that it hardly changes
+    the ranks."""
     r = rank.to_dense(copy=False).astype(cupy.float64)
     P = _pattern(A)
     degree = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float64)
     share = cupy.where(degree > 0, r / cupy.maximum(degree, 1), 0)
     dangling = float(r[degree == 0].sum())
-    after = 0.85 * (P @ share) + (0.85 * dangling + 0.15) / A.nrows  # A equals its transpose
+    # P @ share is the product with the transpose of P, because A is symmetric.
+    after = 0.85 * (P @ share) + (0.85 * dangling + 0.15) / A.nrows
     change, total = float(cupy.abs(after - r).sum()), float(r.sum())
     assert change < 1e-4, change
     assert abs(total - 1) < 1e-3, total
@@ -102,7 +107,8 @@ def counted_twice(A: gl.Matrix, count: int, _: int) -> str:
 
 
 def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
-    """Compare the sums with those that CuPy computes level by level with products in FP64."""
+    """Check betweenness from one source: compare it with the sums that CuPy computes level by
+    level, by products in FP64."""
     n, P = A.nrows, _pattern(A)
     level = algo.bfs(A, source, parents=False).levels.to_dense(-1, copy=False)
     paths = cupy.zeros(n)
@@ -114,9 +120,12 @@ def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
     for depth in range(deepest, 0, -1):
         given = cupy.where(level == depth, (1 + owed) / cupy.maximum(paths, 1), 0)
         owed += cupy.where(level == depth - 1, paths * (P @ given), 0)
-    # As in NetworkX, one source stands for n - 1 sources, and each pair counts in one direction.
+    # As in NetworkX, the dependencies on one source out of n are scaled by n - 1, to estimate the
+    # sum over all sources except the vertex itself. They are halved, because each pair of vertices
+    # counts in one direction only.
     wanted, got = owed * (n - 1) / 2, found.to_dense(copy=False).copy()
-    wanted[source] = got[source] = 0  # a path does not count for its own end vertices
+    # Paths from the source do not count for the source itself, so it is not compared.
+    wanted[source] = got[source] = 0
     wrong = float(cupy.abs(got - wanted).max() / wanted.max())
     assert wrong < 1e-6, wrong
     return f"within {wrong:.0e} of CuPy's result"
@@ -135,7 +144,8 @@ ONE_COMPONENT = cupy.ElementwiseKernel(
 
 
 def components_hold(A: gl.Matrix, labels: gl.Vector, _: int) -> str:
-    """Check that no edge leaves a component, labels are members, and the largest is connected."""
+    """Check that no edge joins two components, that each label is the smallest vertex of its
+    component, and that the largest component is connected."""
     label = labels.to_dense(copy=False).astype(cupy.int64)
     indptr, indices, _ = A.to_csr(copy=False)
     wrong = ONE_COMPONENT(label, indptr, indices, size=A.nrows)
@@ -183,7 +193,8 @@ BARS = [
 
 @dataclass(frozen=True)
 class Other:
-    """An algorithm, its graph's scale, and whether the CPU gives the same result (`same`)."""
+    """An algorithm without a time limit, the scale of its graph, and whether its result on the CPU
+    must be the same (`same`)."""
 
     name: str
     scale: int
@@ -260,7 +271,10 @@ def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
 
 
 def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
-    """Return the median device and wall times in milliseconds, after one untimed call."""
+    """Return the median device time and the median wall time of the calls, in milliseconds.
+
+    The first call is also made once before, without timing it.
+    """
     calls[0]()
     clock, figures, start = Events(), [], perf_counter()
     for call in calls:
@@ -271,7 +285,11 @@ def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
 
 
 def measure(only: Iterable[str] = (), seconds: float = 600) -> None:
-    """Measure the rows with these prefixes; start no row after `seconds` have passed."""
+    """Measure the algorithms whose names start with one of the prefixes in `only`, or all if it is
+    empty.
+
+    Print one row per algorithm. No further algorithm starts after `seconds` seconds.
+    """
     chosen, end = tuple(only), perf_counter() + seconds
     bars = [each for each in BARS if not chosen or each.name.startswith(chosen)]
     others = [each for each in OTHERS if not chosen or each.name.startswith(chosen)]

@@ -49,13 +49,16 @@ WALL = Wall(frees=True)
 
 
 def in_turns(contenders: dict[str, Callable[..., Any]], inputs: list) -> dict[str, list[float]]:
-    """Return the milliseconds of each contender's calls, with a pause before each contender."""
+    """Return the times of each contender's calls, in milliseconds. The contenders are measured
+    alternately, with a pause before each."""
     found = take_turns(WALL, contenders, inputs, ROUNDS, REPEATS, PAUSE)
     return {name: times.wall for name, times in found.items()}
 
 
 def report(title: str, times: dict[str, list[float]], edges: float | None = None) -> None:
-    """Print for each contender its median, minimum, ratio to the first, and edges per second."""
+    """Print one line per contender: its median and minimum time, and the ratio of its median to
+    that of the first contender. If `edges` is given, also print the millions of edges per second.
+    """
     print(f"\n{title}")
     reference = median(next(iter(times.values())))
     for name, row in times.items():
@@ -93,7 +96,8 @@ def giant_sources(A: Matrix, count: int, seed: int = 1) -> list[int]:
 
 
 def component_edges(A: Matrix, source: int) -> int:
-    """Return the number of undirected edges in the source's component, as used for TEPS."""
+    """Return the number of undirected edges in the source's component, which TEPS (traversed edges
+    per second) are computed from."""
     graph = gl.io.to_scipy_sparse(A)
     _, label = csgraph.connected_components(graph, directed=False)
     inside = label == label[source]
@@ -101,7 +105,9 @@ def component_edges(A: Matrix, source: int) -> int:
 
 
 def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) -> None:
-    """Check the levels, the tree edges, and the number of reached vertices (with csgraph)."""
+    """Check the levels and the parents of a breadth-first search: each parent is one level closer
+    to the source, and is joined to the vertex by an edge. Compare the number of reached vertices
+    with that of SciPy's csgraph."""
     index, parent = parents.to_coo()
     reached, level = levels.to_coo()
     assert np.array_equal(index, reached)
@@ -121,7 +127,8 @@ def verify(A: scipy.sparse.csr_array, source: int, levels: Any, parents: Any) ->
 
 
 def bfs_in_graphblas(A: Any, source: int) -> Any:
-    """Compute levels and parents in python-graphblas, as in the python-graphblas documentation."""
+    """Compute the levels and parents of a breadth-first search with python-graphblas, by the loop
+    in its documentation."""
     levels, parents = graphblas.Vector(int, A.nrows), graphblas.Vector(int, A.nrows)
     frontier = graphblas.Vector(int, A.nrows)
     parents[source] = frontier[source] = source

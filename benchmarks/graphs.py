@@ -29,7 +29,11 @@ def kron_pairs(
     seed: int = 1,
     odds: tuple[float, float, float] = GRAPH500,
 ) -> tuple[Any, Any]:
-    """Return the edges of an R-MAT graph (A, B, C = `odds`) as int32, randomly renumbered."""
+    """Return the edges of an R-MAT graph as two int32 arrays of vertices, on the GPU.
+
+    `odds` are the probabilities A, B and C of the R-MAT generator. The vertices are randomly
+    renumbered.
+    """
     import cupy
 
     first_odds = odds[0], odds[0] + odds[1], sum(odds)
@@ -57,7 +61,7 @@ def kron(
     dtype: Any = bool,
     odds: tuple[float, float, float] = GRAPH500,
 ) -> Matrix:
-    """Return the symmetric R-MAT graph without self-loops; all edges have the same value."""
+    """Return a symmetric R-MAT graph without self-loops. All edges share one stored value."""
     u, v = _both_ways(*kron_pairs(scale, edge_factor, seed, odds))
     return _on_card(u, v, 1 << scale, dtype)
 
@@ -70,7 +74,8 @@ def directed_kron(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any =
 
 
 def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return a symmetric graph: 2^scale vertices, edge_factor · 2^scale uniformly random edges."""
+    """Return a symmetric graph with 2^scale vertices. It has edge_factor · 2^scale edges, drawn
+    uniformly at random; duplicates and self-loops are dropped."""
     import cupy
 
     rng = cupy.random.RandomState(seed)
@@ -80,7 +85,8 @@ def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool)
 
 
 def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return a grid, in which each edge is dropped with probability `drop`."""
+    """Return the graph of a grid with this number of rows and columns. Each edge is dropped with
+    probability `drop`."""
     import cupy
 
     n = rows * columns
@@ -94,7 +100,7 @@ def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any =
 
 
 def caterpillar(spine: int, leaves: int, dtype: Any = bool) -> Matrix:
-    """Return a path with `spine` vertices, each of which has `leaves` leaves as well."""
+    """Return a path of `spine` vertices, with `leaves` leaves attached to each of them."""
     import cupy
 
     n = spine * (1 + leaves)
@@ -105,7 +111,8 @@ def caterpillar(spine: int, leaves: int, dtype: Any = bool) -> Matrix:
 
 
 def star_with_path(leaves: int, length: int, dtype: Any = bool) -> Matrix:
-    """Return a star with center 0 and `leaves` leaves, and a path of `length` joined to 0."""
+    """Return a star with center 0 and `leaves` leaves. A path of `length` further vertices is
+    joined to the center."""
     import cupy
 
     n = 1 + leaves + length
@@ -115,7 +122,8 @@ def star_with_path(leaves: int, length: int, dtype: Any = bool) -> Matrix:
 
 
 def renumber(A: Matrix, seed: int = 1) -> tuple[Matrix, Any]:
-    """Return a symmetric A with randomly renumbered vertices, and the new vertex numbers."""
+    """Return the symmetric matrix A with its vertices randomly renumbered, and the new number of
+    each vertex."""
     import cupy
 
     numbers = cupy.random.RandomState(seed).permutation(A.nrows).astype(cupy.int32)
@@ -157,7 +165,8 @@ def kron_on_default_device(scale: int) -> Matrix:
 
 
 def stored(folder: Path, name: str, weighted: bool = False) -> Matrix:
-    """Load a graph as symmetric; if both directions have a weight, keep the smaller weight."""
+    """Return a data set, or a graph stored as .npz in `folder`, as a symmetric matrix. If the two
+    directions of an edge have different weights, the smaller weight is used."""
     if name in gl.datasets.names() and not weighted:
         return gl.datasets.load(name)
     with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
@@ -178,7 +187,8 @@ def stored(folder: Path, name: str, weighted: bool = False) -> Matrix:
 
 
 def with_weights(A: Matrix) -> Matrix:
-    """Return A with integer weights from 1 to 64; the weight of an edge is a hash of its ends."""
+    """Return A with integer weights from 1 to 64. The weight of an edge is a hash of its two
+    vertices."""
     xp = library(A)
     rows, columns, _ = A.to_coo(values=False, copy=False)
     low = xp.minimum(rows, columns).astype(np.uint32)
@@ -193,15 +203,18 @@ def with_weights(A: Matrix) -> Matrix:
 
 
 def again(A: Matrix, values: Any = True, symmetric: bool = True) -> Matrix:
-    """Return a new matrix with the same CSR indices, but without CSC and unprepared."""
+    """Return a new matrix with the same pattern as A and the given values.
+
+    It shares the CSR index arrays of A, but has no CSC form and no prepared data for searches.
+    """
     indptr, indices, _ = A.to_csr(copy=False)
     return Matrix.from_csr(indptr, indices, values, ncols=A.ncols, symmetric=symmetric, copy=False)
 
 
 def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
-    """Return `count` random vertices of the largest component, and all of its vertices.
+    """Return `count` random vertices of the largest component, and an array of all its vertices.
 
-    Only the components of the eight vertices with the highest degree are compared.
+    The largest component is found among those of the eight vertices with the highest degrees.
     """
     xp = library(A)
     degrees = xp.diff(A.to_csr(copy=False)[0])
@@ -213,7 +226,8 @@ def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
 
 
 def undirected_edges(A: Matrix, inside: Any) -> int:
-    """Return the number of undirected edges in the component `inside`, as used for TEPS."""
+    """Return the number of undirected edges in the component with the vertices `inside`. TEPS
+    (traversed edges per second) are computed from this number."""
     degrees = library(A).diff(A.to_csr(copy=False)[0])
     return int(degrees[inside].sum(dtype=np.int64)) // 2
 
@@ -223,9 +237,11 @@ def _reach(A: Matrix, source: int) -> Any:
 
 
 def path(n: int) -> Matrix:
-    """Return a directed path from 0 through all `n` vertices, shuffled, with weights 1 to 3."""
+    """Return a directed path that starts at vertex 0 and visits all `n` vertices in a random order.
+    The weights are 1, 2, 3, 1, 2, 3, ..."""
     order = np.random.default_rng(1).permutation(n)
-    order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))  # the path starts at vertex 0
+    # rotate the order so that the path starts at vertex 0
+    order = np.roll(order, -int(np.flatnonzero(order == 0)[0]))
     weights = 1.0 + np.arange(n - 1) % 3
     return Matrix.from_coo(order[:-1], order[1:], weights, nrows=n, ncols=n)
 

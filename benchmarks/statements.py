@@ -3,12 +3,14 @@
     python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N]
                                     [--sizes N...] [--calls]
 
-The first case is a matrix A with 1,000 vertices and 8 entries per row (INT64) and a frontier of 50
-entries; the second case is a 3 x 3 matrix. Each statement runs N times (300 unless given) and the
-table shows the median in microseconds; on a GPU each time ends when the device is idle. `--against`
-measures another checkout of graphla in the same run, and python-graphblas runs too if it is
-installed and the device is the CPU: each library runs in a separate process, and the processes
-alternate every 30 statements. `--calls` counts the Python calls of one statement instead.
+There are two cases, unless other sizes are given: an INT64 matrix A with 1,000 rows, 8 entries per
+row and a frontier of 50 entries; and a 3 x 3 matrix. Each statement runs N times (300 unless
+given), and the table shows the median in microseconds. On a GPU each time ends when the device is
+idle.
+
+`--against` also measures another checkout of graphla in the same run. python-graphblas is measured
+too if it is installed and the device is the CPU. Each library runs in a process of its own, and the
+processes alternate every 30 statements. `--calls` counts the Python calls of one statement instead.
 """
 
 from __future__ import annotations
@@ -124,7 +126,8 @@ class Library:
         }
 
     def microseconds(self, name: str, times: int) -> list[float]:
-        """Return the microseconds of each of `times` runs, until the device is idle."""
+        """Run a statement `times` times, and return the microseconds of each run. Each time ends
+        when the device is idle."""
         statement, idle, measured = self.statements[name], self.idle, []
         gc.disable()
         for _ in range(times):
@@ -154,7 +157,9 @@ class Library:
 
 
 def serve(name: str, device: str, compiled: str, n: int) -> None:
-    """Answer each line [statement, times] of standard input with a line of JSON."""
+    """Answer requests from another process. Each line of standard input is a JSON list [statement,
+    times]; each answer is a line of JSON with the measured times, or the number of Python calls if
+    `times` is 0."""
     library = Library(name, device, compiled, n)
     print(json.dumps(list(library.statements)), flush=True)
     for line in sys.stdin:
@@ -177,14 +182,15 @@ class Contender:
         self.statements = self.answer()
 
     def answer(self) -> Any:
-        """Return the next answer of the process."""
+        """Read and return the next answer of the measuring process."""
         line = self.process.stdout.readline()  # pyright: ignore[reportOptionalMemberAccess]
         if not line:
             raise SystemExit(f"{self.title} ended with status {self.process.wait()}")
         return json.loads(line)
 
     def ask(self, statement: str, times: int) -> Any:
-        """Return the microseconds of a statement, or if `times` is 0 its number of Python calls."""
+        """Return a list with the microseconds of each of `times` runs of a statement. If `times` is
+        0, return the number of Python calls that it makes."""
         pipe: Any = self.process.stdin
         print(json.dumps([statement, times]), file=pipe, flush=True)
         return self.answer()

@@ -32,7 +32,7 @@ EARTH = 6371.0  # km
 
 names = list(CITIES)
 latitude, longitude = np.radians(list(CITIES.values())).T
-# Compute the great-circle distance between any two cities.
+# The great-circle distance between each pair of cities, from the cosine of the angle between them.
 cosine = np.outer(np.sin(latitude), np.sin(latitude)) + np.outer(
     np.cos(latitude), np.cos(latitude)
 ) * np.cos(longitude[:, np.newaxis] - longitude)

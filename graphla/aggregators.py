@@ -108,8 +108,8 @@ class Aggregator:
         monoid: a monoid; f combines the entries of a row with it.
         composite: the aggregators whose results `finalize` combines.
         finalize: the function that combines the results of `composite`.
-        types: ignored; present for compatibility. In python-graphblas these operators determine
-            the dtype of the result; here `finalize` determines it.
+        types: ignored; present for compatibility. In python-graphblas, the operators in `types`
+            determine the dtype of the result; here `finalize` determines it.
 
     Raises:
         TypeError: neither `monoid`, nor `composite`, nor `compute` with `result` is given; or
@@ -226,7 +226,9 @@ class TypedAggregator:
         return _reduce(self, x, rowwise, columnwise)
 
     def rows(self, a: MatrixStore) -> VectorStore:
-        """w(i) = f(A(i, :)). Reduce each row of a matrix in storage.
+        """w(i) = f(A(i, :)).
+
+        Reduce each row of a matrix that is given by its storage.
 
         Args:
             a: the storage of A.
@@ -298,7 +300,7 @@ def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
 
 
 def _join(finalize: Any, count: int) -> Callable[..., Any]:
-    """Convert `finalize` to a function that takes `count` vectors and returns an expression."""
+    """Return a function that applies `finalize` to `count` vectors, and returns an expression."""
     kind = getattr(finalize, "opclass", None)
     if kind == "UnaryOp" and count == 1:
         return finalize
@@ -312,7 +314,7 @@ def _join(finalize: Any, count: int) -> Callable[..., Any]:
 
 
 def _vector(device: str, dtype: DataType, values: Any) -> Any:
-    """Return an expression of the full vector with these values."""
+    """Return an expression whose result is the full vector with these values."""
     forms = VectorStore(device, dtype, FullVector(values.size, values))
     return expression(_given, (forms,), (values.size,), dtype)
 
@@ -350,7 +352,10 @@ def _type_of(
 
 
 def _one_row(device: str, values: Any) -> Csr:
-    """Return a one-row matrix with these values. All its column indices are 0: do not read them."""
+    """Return a matrix with a single row, which has these values.
+
+    All its column indices are 0, so they must not be read.
+    """
     do, size = backend(device), values.size
     indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
     return Csr(1, size, indptr, repeat_value(do.asarray([0], np.int32), size), values)
@@ -363,7 +368,7 @@ aggregate_or_identity = Operation("reduce", _scalar_or_identity)
 _given = Operation("given", lambda forms: forms)
 
 
-# --- functions of `Rows`, in the same order as in `graphla.agg` ---
+# --- functions that the aggregators compute, in the same order as in `graphla.agg` ---
 
 
 def same_dtype(dtype: DataType) -> DataType:
@@ -397,7 +402,10 @@ def product(rows: Rows) -> Any:
 
 
 def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
-    """⊕ x, where x are the values of a row, cast to `dtype`."""
+    """Return a function that combines the values of each row by the monoid ⊕ (`op`).
+
+    The values are first cast to `dtype`, if it is given.
+    """
     return lambda rows: rows.fold(op, rows.values(dtype))
 
 
@@ -462,7 +470,11 @@ def mean(rows: Rows) -> Any:
 
 
 def variance(less: int) -> Callable[[Rows], Any]:
-    """Σ (x - mean)² / (n - less), in two passes to avoid cancellation."""
+    """Σ (x - mean)² / (n - less), where n is the number of entries x in the row.
+
+    `less` is 0 for the variance of a population and 1 for that of a sample. The mean is computed in
+    a first pass, to avoid cancellation.
+    """
 
     def compute(rows: Rows) -> Any:
         apart = rows.values(FP64) - rows.spread(mean(rows))
@@ -528,10 +540,10 @@ def last_index(rows: Rows) -> Any:
 
 
 def index_of(op: Any) -> Callable[[Rows], Any]:
-    """Return a function that computes the index of the minimum or maximum (`op`) of each row.
+    """Return a function that computes, for each row, the column index of its minimum or maximum.
 
-    If several values are equal, it is the smallest index. If a value is NaN, it is the index of
-    the first NaN.
+    `op` is the monoid min or max. If several entries have this value, the result is the smallest of
+    their indices. If a value is NaN, the result is the index of the first NaN.
     """
 
     def compute(rows: Rows) -> Any:

@@ -66,7 +66,7 @@ class Operand:
     __array_ufunc__ = None  # makes np.int64(3) + A call A.__radd__
 
     def _read(self) -> Any:
-        """Return the storage. It never changes: changing an operand replaces its storage."""
+        """Return the storage of the entries. A change of the operand replaces its storage."""
         return self._store
 
     @property
@@ -181,7 +181,8 @@ class Expression(Operand, Generic[Noun]):
             A new Matrix, Vector or Scalar.
 
         Raises:
-            TypeError: `mask` and `input_mask` are both given, or T is not of the form A[I, J].
+            TypeError: `mask` and `input_mask` are both given, or `input_mask` is given and T is
+                not of the form A[I, J].
             DimensionMismatch: the mask has another shape.
             OutOfMemory: the result does not fit in memory.
         """
@@ -261,7 +262,10 @@ class Expression(Operand, Generic[Noun]):
         return f"{kind} of {size}, {self._dtype}: {self._operation.name}, not yet computed"
 
     def _resolve(self) -> Expression:
-        """Give the expression the default operator of its symbol if it has none, and return it."""
+        """Give an expression A @ B, A & B or A | B without an operator its default operator.
+
+        Return this expression.
+        """
         if self._operation is not None:
             return self
         symbol, left, right, default = self._args
@@ -307,7 +311,9 @@ class Expression(Operand, Generic[Noun]):
                 "an expression cannot be assigned to; write `C << expression`, or `C[I, J] << x`"
             )
         target, axes = self._region
-        self._args, self._store = (), None  # a reference would prevent writing in place
+        # Drop this expression's references to the storage of the target. Otherwise the storage
+        # could not be overwritten in place.
+        self._args, self._store = (), None
         self._operation = _gone
         assign(target, axes, x, None, None, False)
 
@@ -339,12 +345,18 @@ def expression(
     dtype: DataType,
     region: tuple[Any, tuple[Axis, ...]] | None = None,
 ) -> Any:
-    """Return an expression for an operation; its class follows from the shape of the result."""
+    """Return an expression for an operation.
+
+    The number of dimensions of `shape` determines its class.
+    """
     return classes[len(shape)](operation, args, shape, dtype, region)
 
 
 class Updater:
-    """The result of `C(mask, accum, replace)`; its `<<` and `[I, J] =` write to C accordingly.
+    """The result of `C(mask, accum, replace)`.
+
+    The statements `C(...) << x` and `C(...)[I, J] = x` write x to C, or to a region of it, under
+    the mask.
 
     Args:
         target: C.
@@ -399,7 +411,9 @@ class Updater:
 
 
 class InputMasked:
-    """The result of `C(input_mask=M, ...)`; its `<<` assigns A[I, J], where M is a mask for A.
+    """The result of `C(input_mask=M, ...)`; its `<<` writes a part A[I, J] of a matrix A to C.
+
+    M is a mask with the shape of A; it selects the entries of A that may be read.
 
     Args:
         target: C.
@@ -512,13 +526,16 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
-        if operation is not None and not ndim:  # the operands of a scalar may be on another device
+        # The operands of an expression whose result is a scalar may be on another device than the
+        # target.
+        if operation is not None and not ndim:
             device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)
         try:
             with DeviceScope(name, operands + parent, device) as running:
-                # The target can be written in place only if nothing else refers to its storage.
-                # So we delete this local name; `running` keeps no reference either.
+                # The target can be written in place only if nothing else refers to its storage. The
+                # local variable `operands` may refer to it, so we delete it. `running` keeps no
+                # reference either.
                 del operands
                 if mask is not None:
                     lowered = mask._read(target._store.shape, device)
@@ -552,7 +569,8 @@ def assign(
 ) -> None:
     """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
 
-    If `submask`, the mask has the shape of the region, otherwise the shape of C.
+    If `submask` is True, the mask has the shape of the region C(I, J); otherwise it has the shape
+    of C.
     """
     shape, device, sizes = target._store.shape, target._store.device, target._store.shape
     if sizes and not (axes[0] is None and axes[-1] is None):

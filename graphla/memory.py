@@ -15,7 +15,7 @@ from pathlib import Path
 from semirings.exceptions import OutOfMemory
 
 SMALL = 1 << 26
-"""The check is skipped for fewer bytes than this, because a check can take 0.4 ms."""
+"""Requests for fewer bytes than this are not checked, because a check can take 0.4 ms."""
 
 
 def require(needed: int, what: str) -> None:
@@ -28,13 +28,16 @@ def require(needed: int, what: str) -> None:
 
 
 def require_offsets(count: int, lines: str, nvals: int = 0) -> None:
-    """Raise OutOfMemory if the offsets of `count` rows (or columns) do not fit in memory."""
+    """Raise OutOfMemory if the row or column offsets of a matrix do not fit in memory.
+
+    `count` is the number of rows or columns, as `lines` says, and `nvals` the number of entries.
+    """
     bytes_each = 4 if nvals < 1 << 31 else 8
     require(bytes_each * (count + 1), f"the offsets of a matrix with {count:,} {lines}")
 
 
 def available() -> int | None:
-    """Return the bytes that this process can still use without swapping; None if unknown.
+    """Return the number of bytes that this process can still use without swapping; None if unknown.
 
     This is the minimum of three numbers: the available memory of the system, the memory that the
     control groups of the process still allow, and the unused part of the address space limit.
@@ -59,7 +62,10 @@ def _system() -> int | None:
 
 
 def _address_space() -> int | None:
-    """Return the bytes still available below RLIMIT_AS (`ulimit -v`), or None without a limit."""
+    """Return the number of bytes that the limit on the address space still allows.
+
+    The limit is RLIMIT_AS (`ulimit -v`). If there is none, return None.
+    """
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
@@ -72,7 +78,10 @@ def _address_space() -> int | None:
 
 
 def _control_groups() -> list[int]:
-    """Return the bytes still available in each control group of this process (in containers)."""
+    """Return how many bytes the control groups of this process, as in a container, still allow.
+
+    There is one number for each control group with a memory limit.
+    """
     found = []
     with suppress(OSError, ValueError, IndexError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
@@ -94,11 +103,13 @@ def _control_groups() -> list[int]:
 
 def _left_by(folder: Path, limit: str, usage: str) -> list[int]:
     with suppress(OSError, ValueError, StopIteration):
-        most = int((folder / limit).read_text())  # "max" means no limit and raises ValueError
+        # The file contains "max" if there is no limit; then int() raises ValueError, and the group
+        # is skipped.
+        most = int((folder / limit).read_text())
         used = int((folder / usage).read_text())
         lines = (folder / "memory.stat").read_text().splitlines()
         inactive = next(line for line in lines if line.startswith("inactive_file "))
-        # Inactive file cache counts as available, because the kernel can drop it.
+        # The inactive file cache counts as available memory, because the kernel can drop it.
         return [max(most - used + int(inactive.split()[1]), 0)]
     return []
 

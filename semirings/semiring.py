@@ -46,7 +46,10 @@ def from_string(name: str) -> _Any:
 
 
 def _compose(name: str) -> _Semiring | None:
-    """Return the semiring whose name joins a monoid and an operator by `_` or `.`, or None."""
+    """Return the semiring with this name, or None if there is none.
+
+    The name must consist of the names of a monoid and a binary operator, joined by `_` or `.`.
+    """
     for between in ("_", "."):
         add, _, multiply = name.partition(between)
         try:
@@ -199,11 +202,14 @@ band_bor = _Semiring("band_bor", _monoid.band, _binary.bor)
 bxor_band = _Semiring("bxor_band", _monoid.bxor, _binary.band)
 
 
-# --- Semirings with NumPy's names, such as numpy.add_multiply for plus_times --------------------
+# --- Semirings named after NumPy functions: numpy.add_multiply is plus_times --------------------
 
 
 class _NumPy:
-    """Semirings whose names combine two NumPy functions; each is created at first access."""
+    """Semirings whose names join the names of two NumPy functions, such as `add_multiply`.
+
+    Each semiring is an attribute that is created at first access.
+    """
 
     def __getattr__(self, name: str) -> _Semiring:
         for add, monoid in vars(_monoid.numpy).items():

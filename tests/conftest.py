@@ -50,7 +50,8 @@ settings.load_profile(PROFILE)
 
 @pytest.fixture(scope="module", params=["cuda"] if DEVICE == "cuda" else ["numpy", "numba"])
 def loops(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run each test of a module with NumPy and, if installed, with Numba. On CUDA, run it once."""
+    """Run each test of a module once with NumPy and, if Numba is installed, once with compiled
+    loops. On CUDA, run it once."""
     if request.param == "numba":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "numba", threads=2):
@@ -72,7 +73,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the tests from garbage collection: scanning them took 20% of the time with Numba."""
+    """Exclude the collected tests from garbage collection. Scanning them took 20% of the time of a
+    run with Numba."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -83,7 +85,8 @@ def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     cases: dict[str, dict[str, Any]] = {}
     for item in items:
         if item.get_closest_marker("full"):
-            continue  # pytest leaves it out later
+            # pytest deselects tests marked `full` later, so they do not count as cases here
+            continue
         if number_of_cases(item.nodeid) is not None and hasattr(item, "callspec"):
             values = item.callspec.indices.items()  # pyright: ignore[reportAttributeAccessIssue]
             cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = values
@@ -107,13 +110,15 @@ def limit_examples(item: Any) -> None:
 
 
 def record_some_examples(item: Any) -> None:
-    """Let Hypothesis decide, for each example of a property test, whether to use a Recorder."""
+    """Wrap a property test: for each example, Hypothesis decides whether it runs inside a
+    `gl.Recorder`."""
     function = getattr(item, "obj", None)
     handle = getattr(function, "hypothesis", None)
     if handle is None or hasattr(handle.inner_test, "is_recorded"):
         return
     if hasattr(function, "hypothesis_explicit_examples"):
-        return  # an @example provides every argument, so nothing can be drawn
+        # Explicit examples (@example) provide all arguments, so nothing can be drawn for them.
+        return
     test = handle.inner_test
 
     @wraps(test)
@@ -128,7 +133,8 @@ def record_some_examples(item: Any) -> None:
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
 def schedule(request: pytest.FixtureRequest) -> None:
-    """Seed the order of simulated threads with the test's name, so that it is reproducible."""
+    """Seed the random order in which the simulator runs threads with the name of the test. So each
+    test is reproducible."""
     if "GRAPHLA_SIMULATOR_SEED" not in os.environ:
         from simulator import machine
 
@@ -149,7 +155,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Outcomes:
-    """Record the worst outcome among the setup, call and teardown of each test."""
+    """A pytest plugin that writes the outcome of each test to a file. The outcome is the worst one
+    among the test's setup, call and teardown."""
 
     def __init__(self, file: Path):
         self.file = file
@@ -166,6 +173,7 @@ class _Outcomes:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print a line if the recorded run of the GPU suite does not match the sources."""
+    """Print a line if the recorded run of the GPU tests was made with other sources than the
+    present ones."""
     if stale := RECORDS["gpu"].staleness():
         terminalreporter.write_line(stale)

@@ -23,9 +23,10 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture
 def run_here(tmp_path, monkeypatch, capsys) -> Callable[..., str]:
-    """Return a function that runs a script in this process, where no modules need be imported.
+    """Return a function that runs an example script in this process, which is faster than a new
+    process.
 
-    `make test` runs it with NumPy alone, and compiles no loops for it.
+    In `make test` it runs with NumPy alone, so that no loops need be compiled.
     """
 
     def run_script(script: str, *arguments: Any) -> str:
@@ -33,7 +34,7 @@ def run_here(tmp_path, monkeypatch, capsys) -> Callable[..., str]:
         monkeypatch.syspath_prepend(ROOT / "examples")
         monkeypatch.setattr(sys, "argv", [script, *map(str, arguments)])
         with gl.config.set(compiled=is_full() and is_installed()), warnings.catch_warnings():
-            warnings.simplefilter("default")  # as in a process
+            warnings.simplefilter("default")  # show warnings as a new process would
             runpy.run_path(str(ROOT / "examples" / script), run_name="__main__")
         return capsys.readouterr().out
 

@@ -57,11 +57,13 @@ squares = st.one_of(
 few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
     lambda dtype: nearly_symmetric(dtype, wild=False)
 )
-"""Tables of only two dtypes, to save compilations; sums are exact in any order."""
+"""Nearly symmetric tables of only two dtypes, so that little is compiled. Their values are small,
+so sums are exact in any order."""
 
 
 def held(A: gl.Matrix) -> int:
-    """Return the number of bytes in the storage forms and the plan; each array counts once."""
+    """Return the number of bytes that a matrix takes: its CSR and CSC arrays and its plan. An array
+    that both forms share counts once."""
     forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
@@ -93,7 +95,8 @@ def test_symmetry_detection_agrees_with_a_dictionary_of_entries(table, how):
     A = matrix(table, how)
     expected = oracle(table)
     assert tuple(backend(A.device).find_symmetry(A._store.csr)) == expected
-    if how != "both":  # for "both", `matrix` declares that a symmetric table is symmetric
+    # With "both", `matrix` itself tells the store that a symmetric table is symmetric.
+    if how != "both":
         assert not A._store.is_symmetric
         assert A._store.find_symmetry() == expected[0]
         assert A._store.is_symmetric == expected[1]
@@ -241,7 +244,7 @@ def test_results_are_the_same_before_and_after_symmetry_detection(table, how, da
     if data.draw(st.booleans()):
         assert B._store.csc is not None
     B._store.find_symmetry()
-    # Numba takes one or two seconds to compile each semiring.
+    # Test only a few semirings with Numba, which takes one or two seconds to compile each.
     few = gl.config.compiled is True and not is_full()
     for name in ("plus_times", "any_secondi", *(() if few else ("min_first", "plus_minus"))):
         ring = getattr(gl.semiring, name)

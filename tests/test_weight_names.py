@@ -1,4 +1,4 @@
-"""Test that a Graph whose weights have a name refuses other names for them."""
+"""Test that a Graph whose weights have a name rejects other names for them."""
 
 from __future__ import annotations
 
@@ -77,8 +77,7 @@ def test_from_networkx_refuses_a_weight_that_no_edge_has():
     with pytest.raises(InvalidValue, match="no edge has this attribute: None counts 1 per edge"):
         Graph.from_networkx(nx.path_graph(3), weight="length")
     assert Graph.from_networkx(nx.empty_graph(3), weight="length").nedges == 0
-    assert (
-        Graph.from_networkx(nx.path_graph(3)).nedges == 2
-    )  # the default attribute, "weight", may be missing
+    # The default attribute, "weight", need not exist.
+    assert Graph.from_networkx(nx.path_graph(3)).nedges == 2
     some = nx.Graph([("a", "b", {"length": 3}), ("b", "c")])
     assert Graph.from_networkx(some, weight="length").has_edge("b", "c")

@@ -1,9 +1,9 @@
 """Single-source shortest paths: the minimum total weight of a path to each vertex.
 
-In terms of algebra the result is a closure: the least d with d = d min (d min.+ A) and d = 0 at the
-source. Only distances that decreased are multiplied again. Small distances come first, so that few
-are multiplied before they are final (Δ-stepping, U. Meyer and P. Sanders, 2003; with one near and
-one far set, as in A. Davidson et al., 2014).
+In terms of algebra the result is a closure: the least vector d with d = d min (d min.+ A) and d = 0
+at the source. Only distances that have decreased are multiplied again. The smallest of them come
+first, so that only few distances are multiplied before they are final (Δ-stepping, U. Meyer and P.
+Sanders, 2003; with one near and one far set, as in A. Davidson et al., 2014).
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def sssp(
         delta = validation.real("delta", delta, low=0)
     most = None if cutoff == math.inf else cutoff
     try:
-        # d = d ⊕ d min.+ A ⊕ d min.+ A² ⊕ ...
+        # d = d min (d min.+ A) min (d min.+ A²) min ...
         distances, before = solve(
             start, A, min_plus[dtype], mask=mask, parents=parents, delta=delta, most=most
         )
@@ -174,7 +174,10 @@ def sssp(
 
 
 def lengths_of(A: Matrix, weight: bool | str | None) -> tuple[Matrix, str]:
-    """Return A, with all weights set to 1 if they are not used, and the dtype of path lengths."""
+    """Return the matrix of edge lengths, and the dtype of path lengths ("INT64" or "FP64").
+
+    If weights are not used, all lengths are 1.
+    """
     if not validation.weighs("weight", weight):
         return unary.one["INT64"](A).new(), "INT64"
     if validation.is_floating(A):

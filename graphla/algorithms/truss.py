@@ -6,7 +6,8 @@ The k-truss is due to J. Cohen (2005). The loop of masked products is that of LA
 Invariants, at the head of each round:
 - N holds the remaining edges: it is symmetric, without self-loops, and all its values are true
 - F holds each edge of N once, in the row of the end with the larger degree in the original graph
-- S(u, v), for (u, v) in F, is the number of triangles of N on the edge; it has no entry for 0
+- S(u, v), for (u, v) in F, is the number of triangles in N on the edge {u, v}; an edge without
+  triangles has no entry
 - every edge of the k-truss is in N
 """
 
@@ -103,14 +104,14 @@ def truss_numbers(A: Matrix) -> Matrix:
     edges, k = _all_edges(common_neighbors.drop_loops(A)), 2
     K = Matrix("INT64", A.nrows, A.ncols)
     while edges.F.nvals:
-        # K⟨F⟩ = k, because every edge of F is in the k-truss
+        # K⟨F⟩ = k, because F now holds the edges of the k-truss
         K(edges.F.S) << k
         edges, k = _peel(edges, k + 1), k + 1
     return binary.max(K | K.T).new()
 
 
 class _Edges(NamedTuple):
-    """The remaining edges, as described by the invariants in the module docstring."""
+    """The matrices N, F and S of the remaining edges, as described in the module docstring."""
 
     N: Matrix
     F: Matrix
@@ -118,14 +119,14 @@ class _Edges(NamedTuple):
 
 
 def _all_edges(A: Matrix) -> _Edges:
-    """Return all edges of A, with the number of triangles on each edge."""
+    """Return the matrices N, F and S for all edges of A."""
     N = common_neighbors.pattern(A, symmetric=True)
     F = common_neighbors.orient_edges(N, common_neighbors.degrees(N))
     return _Edges(N, F, common_neighbors.triangles_per_edge(N, F))
 
 
 def _peel(edges: _Edges, k: int) -> _Edges:
-    """Remove edges until those of the k-truss remain, and return these."""
+    """Remove edges until only the edges of the k-truss remain, and return the remaining edges."""
     while True:
         left = select.valuege(edges.S, k - 2).new()
         if left.nvals == edges.F.nvals:
@@ -134,7 +135,10 @@ def _peel(edges: _Edges, k: int) -> _Edges:
 
 
 def _keep_edges(edges: _Edges, S: Matrix) -> _Edges:
-    """Keep only the edges in S, and return them with their updated triangle counts."""
+    """Keep only the edges at which S has an entry, and return these edges.
+
+    S holds their old numbers of triangles; the result holds the new numbers.
+    """
     N, F = edges.N, common_neighbors.pattern(S)
     X = edges.F.dup(mask=~F.S)
     X = common_neighbors.pattern(binary.any(X | X.T).new(), symmetric=True)

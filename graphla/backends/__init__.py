@@ -82,21 +82,30 @@ Side = Literal["mxv", "vxm"]
 
 
 class Costs(NamedTuple):
-    """The costs of the parts of a matrix-vector product, relative to gathering one entry in a pull.
+    """The costs of the parts of a matrix-vector product. The unit is the cost of reading one entry
+    in a pull.
 
-    Measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
+    They were measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
     """
 
-    push_entry: float  # scattering one entry in a push; `config.push_cost` overrides it
-    push_first: float  # scattering one entry if an output may be any one of its terms
-    push_ordered: float  # scattering one entry if sums have a fixed order
-    pull_row: float  # visiting one row in a pull, in addition to its entries
-    stopping: float  # factor on the expected number of entries in a pull with early stops
-    transpose_entry: float  # building CSC from CSR or vice versa, per entry
+    # cost of adding one entry to an output in a push; `config.push_cost` overrides it
+    push_entry: float
+    # Cost of adding one entry to an output in a push with the monoid `any`, where an output may be
+    # any one of its terms.
+    push_first: float
+    # Cost of adding one entry to an output in a push whose sums must have a fixed order, because
+    # results must be deterministic.
+    push_ordered: float
+    pull_row: float  # cost of visiting one row in a pull, in addition to its entries
+    # If rows may end early in a pull, the expected number of entries is multiplied by this factor.
+    stopping: float
+    transpose_entry: float  # cost per entry of building CSC from CSR, or CSR from CSC
     push_start: float = 0.0  # fixed cost of a push
     pull_start: float = 0.0
     transpose_start: float = 0.0
-    small: int = 4096  # a product that reads fewer entries never builds another form
+    # If the matrix has fewer entries than this, a product uses a form (CSR or CSC) that exists and
+    # fits the vector, without estimating costs.
+    small: int = 4096
 
 
 class Backend(Protocol):
@@ -105,11 +114,12 @@ class Backend(Protocol):
     A parameter of type `Any` is a SparseVector or a Csr, and the result is of the same type.
     """
 
-    MERGE_PRICE: int  # fixed cost of a merge; the unit is the cost of writing one entry
+    # fixed cost of merging two sparse vectors; the unit is the cost of writing one entry
+    MERGE_PRICE: int
 
     costs: Costs
 
-    # --- arrays, which NumPy functions accept on any device (NEP 13, NEP 18) ---------------------
+    # --- arrays; NumPy functions accept the arrays of any device (NEP 13, NEP 18) ----------------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         """Return `values` as an array of this device, copied only if necessary."""
         ...
@@ -123,7 +133,8 @@ class Backend(Protocol):
         ...
 
     def repeat(self, value: Any, size: int) -> Array:
-        """Return `size` copies of a NumPy scalar, as an iso array, which must not be written."""
+        """Return a read-only array of `size` elements that all share one stored value, a NumPy
+        scalar."""
         ...
 
     def arange(self, size: int, dtype: Any) -> Array:
@@ -165,7 +176,8 @@ class Backend(Protocol):
     ) -> Csr: ...
 
     # --- products -----------------------------------------------------------------------------
-    # Side "mxv": w(o) = (+)_k mult(A(o, k), u(k)). Side "vxm": w(o) = (+)_k mult(u(k), A(k, o)).
+    # In these products, `side` says which operand of `mult` is the entry of A. With side "mxv",
+    # w(o) = (+)_k mult(A(o, k), u(k)). With side "vxm", w(o) = (+)_k mult(u(k), A(k, o)).
     def pull(
         self,
         rows: Csr,
@@ -174,7 +186,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Compute each output o that the mask allows from the entries in row o of `rows`."""
+        """Compute each output o that the mask allows, from row o of the matrix `rows` and the
+        vector u."""
         ...
 
     def push(
@@ -185,8 +198,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """For each entry u(k), add its terms to the outputs o for which row k of `columns` has an
-        entry."""
+        """For each entry u(k), multiply it with the entries of row k of the matrix `columns`, and
+        add each product to the output whose index is the column of that entry."""
         ...
 
     def count_edges(self, a: Csr, rows: Array) -> int:
@@ -209,16 +222,18 @@ class Backend(Protocol):
         mask: MatrixMask | None,
         bt: Csr | None,
     ) -> Csr | None:
-        """C<mask> = A (+).(x) B. `bt` is B in CSC form, if that form exists. With a mask and `bt`,
-        `b` may be None; if the product then turns out to need `b`, the result is None."""
+        """C<mask> = A (+).(x) B. `bt` is B in CSC form, or None if that form does not exist. If
+        there is a mask and `bt`, then `b` may be None. The result is None if the product turns out
+        to need `b` but `b` is None."""
         ...
 
     def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...
 
-    # --- element-wise operations on sorted SparseVectors or on Csr matrices ----------------------
+    # --- element-wise operations on two sorted SparseVectors or two Csr matrices -----------------
     def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-        """Apply op where both operands have an entry. Where only one has an entry, keep it, or
-        combine it with the fill value for the other operand if one is given."""
+        """Apply op where both operands have an entry. Where only one has an entry, the result is
+        that entry; if a fill value for the other operand is given, it is op of the entry and the
+        fill value. `left` and `right` are the fill values for `a` and `b`."""
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
@@ -231,8 +246,8 @@ class Backend(Protocol):
         left: Any = None,
         right: Any = None,
     ) -> AnyVector | None:
-        """Combine v and w, of which at least one is dense. Return None if sparse forms would be
-        cheaper."""
+        """Combine two vectors, of which at least one is dense, by op. Return None if it is cheaper
+        to combine sparse forms of both."""
         ...
 
     def cast(self, a: Any, dtype: Any) -> Any:
@@ -268,36 +283,42 @@ class Backend(Protocol):
         """
         ...
 
-    # --- traversals that are one launch or one compiled loop (see `requests`) --------------------
+    # --- traversals; each runs in one kernel launch or one compiled loop (see `requests`) ---------
     def find_symmetry(self, a: Csr) -> Symmetry:
-        """Return whether a square matrix has the same pattern and the same values as its transpose.
+        """Return whether a square matrix has the same pattern as its transpose, and whether it also
+        has the same values.
 
-        This takes about one pass over the entries. The pass ends early if a counterpart is missing.
+        This takes about one pass over the entries. The pass ends early if it finds an entry (i, j)
+        without a counterpart (j, i).
         """
         ...
 
     def plan(self, out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-        """Return the precomputed data that traversals use in addition to CSR and CSC.
+        """Return the plan of a matrix: precomputed data that traversals use in addition to CSR and
+        CSC.
 
-        If `before`, a light plan, is given, a full plan may reuse parts of it.
+        If `full` is set, the plan is a full plan, which takes longer to build and makes traversals
+        faster; otherwise it is a light plan. `before` is None or the light plan of the same matrix,
+        whose parts the full plan may reuse.
         """
         ...
 
     def plan_cost(self, out: Csr, into: Csr) -> float:
-        """Return the approximate time to build a full plan, in seconds; infinity if it never pays
-        off."""
+        """Return the approximate time to build a full plan, in seconds. Return infinity if a full
+        plan is never worth this time."""
         ...
 
     def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
         """Return the plan for the transpose of a matrix, given the plan of the matrix.
 
-        `out` and `into` are the transpose in CSR and CSC form.
+        `out` and `into` are the CSR and CSC forms of the transpose.
         """
         ...
 
     def bfs(self, request: Search) -> BfsResult:
-        """Return the level of each vertex and its parent, which is on a path from the nearest
-        start."""
+        """Return the level and the parent of each vertex. The level is the number of edges on a
+        shortest path from the nearest start, and the parent is the vertex before it on such a path.
+        """
         ...
 
     def closure(self, request: Closure) -> ClosureResult:
@@ -305,40 +326,50 @@ class Backend(Protocol):
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
-        """Return the levels of the searches from k starts, or only the totals of each search."""
+        """Return the levels of the searches from k start vertices. If no levels are requested,
+        return only the totals of each search: the number of reached vertices, and the sum and the
+        maximum of their levels."""
         ...
 
     def dependencies(self, request: Dependencies) -> DependenciesResult | None:
-        """Return the dependencies on shortest paths, or None if the device does not implement
-        this."""
+        """Return the dependencies of Brandes' algorithm, added up over all sources. Return None if
+        the device does not implement this.
+
+        The dependency of a vertex or an edge on a source is the sum, over all other vertices t, of
+        the fraction of the shortest paths from the source to t that contain it.
+        """
         ...
 
     # --- reductions ----------------------------------------------------------------------------
     def reduce_rows(self, a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
-        """w(i) = ⊕ of row i. If row i has no entries, neither has w(i)."""
+        """w(i) = ⊕ of the values in row i. If row i has no entries, w has no entry at i."""
         ...
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-        """Combine all values (or all present values) into a NumPy scalar. If there are none, return
-        the identity."""
+        """Combine the values into a NumPy scalar by the monoid. If the flags `present` are given,
+        combine only the values whose flag is set. If there are none, return the identity."""
         ...
 
-    # --- look-ups and extraction; None as an index array means all indices -----------------------
+    # --- look-ups and extraction; if an index array is None, all indices are extracted -----------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-        """Return the position of the entry at i, or at (i, j), and whether it exists. If it does
-        not, the position is where it would be inserted."""
+        """Return the position of an entry in the array of indices, and whether the entry exists.
+
+        The entry is at index i of a vector, or at (i, j) of a matrix. If it does not exist, the
+        position is where it would be inserted.
+        """
         ...
 
     def element(self, a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-        """Return the value at i, or at (i, j), as a NumPy scalar; None if there is no entry."""
+        """Return the value of a vector at i, or of a matrix at (i, j), as a NumPy scalar. Return
+        None if the entry does not exist."""
         ...
 
     def extract_vector(self, v: AnyVector, indices: Array | None) -> SparseVector: ...
     def extract_matrix(self, a: Csr, rows: Array | None, columns: Array | None) -> Csr: ...
 
     # --- the write rule ------------------------------------------------------------------------
-    # t may have entries that the mask does not allow. Callers do what `assign` needs beyond this
-    # rule.
+    # `write_vector` and `write_matrix` compute C<mask, replace> = accum(C, T). T may have entries
+    # that the mask does not allow. Writing to a region C(I, J) is left to their callers.
     def write_vector(
         self,
         c: AnyVector,
@@ -350,8 +381,8 @@ class Backend(Protocol):
         *,
         in_place: bool = False,
     ) -> AnyVector:
-        """C<mask, replace> = accum(C, T), with numpy dtype `dtype`. If in_place, c may be
-        overwritten."""
+        """C<mask, replace> = accum(C, T). The values of the result have the NumPy dtype `dtype`. If
+        `in_place` is set, the arrays of C may be overwritten."""
         ...
 
     def one_entry(self, size: int, i: int, value: Any) -> SparseVector:
@@ -359,8 +390,8 @@ class Backend(Protocol):
         ...
 
     def set_element(self, v: DenseVector, i: int, value: Any) -> DenseVector:
-        """Set v(i) = value in place, where value is a scalar of v's dtype; None deletes the
-        entry."""
+        """Set v(i) = value in place, where `value` is a scalar of v's dtype. If `value` is None,
+        delete the entry."""
         ...
 
     def write_matrix(
@@ -374,21 +405,22 @@ class Backend(Protocol):
     ) -> Csr: ...
 
     # --- components, cores and forests -----------------------------------------------------------
-    # `out` is a square matrix in CSR form, and `into` is the same matrix in CSC form. They are the
-    # same object if the matrix is known to be symmetric. A function returns None if the device has
-    # no implementation that is faster than the matrix operations.
+    # In these functions, `out` is a square matrix in CSR form, and `into` is the same matrix in CSC
+    # form. Both are the same object if the matrix is known to be symmetric. A function returns None
+    # if the device has no implementation that is faster than a sequence of matrix operations.
     def components(self, out: Csr, into: Csr | None) -> Array | None:
         """Return, for each vertex, the smallest vertex of its weak component, as int64[n].
 
-        `into` is None if the CSC form does not exist.
+        `out` is the matrix in CSR form, and `into` is the matrix in CSC form, or None if that form
+        does not exist.
         """
         ...
 
     def strong_components(self, out: Csr, columns: Callable[[], Csr]) -> Array | None:
         """Return, for each vertex, the smallest vertex of its strong component, as int64[n].
 
-        `columns` returns the matrix in CSC form. It is built only if the backend calls this
-        function.
+        Calling `columns` returns the matrix in CSC form. That form is built only when `columns` is
+        called.
         """
         ...
 
@@ -409,7 +441,7 @@ class Backend(Protocol):
         """
         ...
 
-    # --- communities, colorings and matchings (of symmetric matrices), and ranks -----------------
+    # --- communities, colorings and matchings of symmetric matrices; ranks of any square matrix ---
     def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
         """Return the labels after `rounds` rounds, as int32.
 
@@ -423,15 +455,19 @@ class Backend(Protocol):
         ...
 
     def color(self, a: Csr, numbers: Array) -> Array | None:
-        """Return the color of each vertex, as int32[n]: the smallest color that no neighbor with a
-        larger number has."""
+        """Return the color of each vertex, as int32[n].
+
+        `numbers` holds distinct numbers, one per vertex. The color of a vertex is the smallest
+        color that differs from the colors of all neighbors with a larger number.
+        """
         ...
 
     def match(self, a: Csr, words: Array) -> Array | None:
         """Return the mate of each vertex in a matching, as int32; negative for unmatched vertices.
 
-        Edges are taken in order of decreasing value. Among equal values, the edge with the larger
-        hash is taken first; the hash is computed from the words of both ends.
+        Edges are added to the matching in order of decreasing value, if both ends are still
+        unmatched. `words` holds a random word for each vertex. Among edges of equal value, the edge
+        with the larger hash comes first, where the hash is computed from the words of both ends.
         """
         ...
 
@@ -448,16 +484,18 @@ class Streams(Protocol):
         ...
 
     def Stamp(self) -> Any:
-        """Return a stamp that marks the current point in the current stream. It is kept with new
-        storage."""
+        """Return a stamp, which marks the current point in the current stream. A store holds the
+        stamps of the streams that wrote its arrays."""
         ...
 
     def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the new stamps of a store to which another form has just been added."""
+        """Return the stamps of a store to which the current stream has just added another form
+        (such as CSC). `stamps` are the stamps that the store had before."""
         ...
 
     def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
-        """Return the stamps of a store that may share memory with others."""
+        """Return `stamps` plus those stamps in `others` that belong to further streams. This is for
+        a store that may share memory with other stores."""
         ...
 
     def foreign_stamps(self, operands: Iterable[Any]) -> list[Any]:
@@ -465,15 +503,16 @@ class Streams(Protocol):
         ...
 
     def wait_for(self, stamps: tuple[Any, ...]) -> bool:
-        """Make the current stream wait until storage with these stamps is complete.
+        """Make the current stream wait for the streams of these stamps, up to the points that they
+        mark.
 
-        Return whether any of the stamps belongs to another stream.
+        Return whether any of the stamps belongs to another stream than the current one.
         """
         ...
 
     def make_owners_wait(self, stamps: Iterable[Any]) -> None:
-        """Make each stream whose memory the current stream has used wait until the current stream
-        is done."""
+        """Make the streams of these stamps wait for the current stream, because it has used memory
+        that belongs to them."""
         ...
 
     def enter_device(self, device: str) -> Any:
@@ -494,7 +533,8 @@ class Streams(Protocol):
         ...
 
     def truths(self, array: Array) -> Array:
-        """Return a Boolean array in which each true element is stored as the byte 1."""
+        """Return the array such that each Boolean element is stored as the byte 0 or 1. A Boolean
+        view of integers may hold other bytes."""
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:
@@ -526,7 +566,7 @@ def streams(device: str) -> Streams:
 
 
 def resolve_device(device: str) -> str:
-    """Return the full name of a device. For "cuda" this is the current card, such as "cuda:0"."""
+    """Return the full name of a device. For "cuda" this is the current GPU, such as "cuda:0"."""
     return device if device == "cpu" else streams(device).resolve_device(device)
 
 

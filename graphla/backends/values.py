@@ -1,5 +1,5 @@
-"""Functions on the values of entries, on any device: NumPy functions call CuPy for GPU arrays (NEP
-18)."""
+"""Functions on the values of entries, for arrays of any device. NumPy functions call CuPy for
+arrays on a GPU (NEP 18)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def with_values(a: Any, values: Array) -> Any:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return an iso array of length `size` that repeats the only element of `value`."""
+    """Return an array of length `size` in which all elements share the only element of `value`."""
     if type(value) is not np.ndarray:
         return np.broadcast_to(value, (size,))
-    # This is ten times as fast as broadcast_to.
+    # For NumPy arrays, this is ten times as fast as np.broadcast_to.
     repeated = np.ndarray((size,), value.dtype, value, strides=(0,))
     repeated.flags.writeable = False
     return repeated

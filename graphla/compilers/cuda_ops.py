@@ -29,7 +29,8 @@ RACES = {
     np.bitwise_and: "RACE_AND",
     np.bitwise_xor: "RACE_XOR",
 }
-"""The atomic functions for monoids with hardware support, keyed by the monoid's operator."""
+"""For each monoid that a hardware instruction can apply atomically: the name of its atomic
+function. The key is the monoid's operator."""
 
 ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
 """The order of each monoid that selects one of two values: 1 if it selects the smaller, -1 if it
@@ -42,9 +43,12 @@ def nothing() -> str:
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
-    """Return a struct with the monoid, `term(a, u, o, k)` for types A and U, and `fold`.
+    """Return the struct for w = A ⊕.⊗ u ("mxv") or w = u ⊕.⊗ A ("vxm"), with types A and U for
+    entries.
 
-    `fold(sum, a, u, o, k)` returns sum ⊕ term(a, u, o, k).
+    Besides the monoid it has two functions. `term(a, u, o, k)` returns the product of an entry `a`
+    of A and an entry `u` of the vector; o is the index of the output and k the index of the entry
+    `u`. `fold(sum, a, u, o, k)` returns sum ⊕ term(a, u, o, k).
     """
     op = semiring.binaryop
     a, u = ("x", "y") if side == "mxv" else ("y", "x")
@@ -68,11 +72,12 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
 
 
 def closure(semiring: TypedSemiring, is_checked: bool) -> str:
-    """Return a struct with the monoid, `term(a, u)` for the product u A, ORDER, and `overflows(a,
-    u)`.
+    """Return the struct for closures, which repeatedly compute u ⊕.⊗ A.
 
-    `overflows` returns whether a term overflows its integer dtype. If `is_checked` is False, it
-    always returns false.
+    Besides the monoid and its order (ORDER, see `order_of`) it has two functions. `term(a, u)`
+    returns the product of an entry `u` of the vector and an entry `a` of A. `overflows(a, u)`
+    returns whether this product overflows its integer dtype; if `is_checked` is False, it always
+    returns false.
     """
     op = semiring.binaryop
     misfit = overflowing(op) if is_checked else None
@@ -92,7 +97,11 @@ def closure(semiring: TypedSemiring, is_checked: bool) -> str:
 
 
 def matrix_matrix(semiring: TypedSemiring) -> str:
-    """Return a struct with the monoid, `term(x, y, i, k, j)` for types X and Y, and `fold`."""
+    """Return the struct for C = A ⊕.⊗ B, with types X and Y for the entries of A and B.
+
+    Besides the monoid it has two functions. `term(x, y, i, k, j)` returns the product of x = A(i,
+    k) and y = B(k, j). `fold(sum, x, y, i, k, j)` returns sum ⊕ term(x, y, i, k, j).
+    """
     op = semiring.binaryop
     call = "multiply(x, i, k, y, k, j)" if op.is_positional else "multiply(x, y)"
     return _struct(
@@ -111,13 +120,17 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 
 def reduction(monoid: TypedMonoid) -> str:
-    """Return a struct with only the monoid: `add`, `identity` and `terminal` for type Z."""
+    """Return the struct for reductions, which has only a monoid: the functions `add`, `identity`
+    and `terminal` for values of type Z."""
     return _struct({"add_values": monoid.binaryop}, _monoid(monoid))
 
 
 def entry_by_entry(op: TypedBinaryOp) -> str:
-    """Return a struct with `call(x, y, i, j)`, which applies op to two entries at position (i,
-    j)."""
+    """Return the struct for element-wise operations.
+
+    Its function `call(x, y, i, j)` applies op to two entries x and y that are both at position (i,
+    j).
+    """
     call = "multiply(x, i, j, y, i, j)" if op.is_positional else "multiply(x, y)"
     return _struct(
         {"multiply": op},
@@ -132,8 +145,11 @@ def entry_by_entry(op: TypedBinaryOp) -> str:
 
 
 def kronecker(op: TypedBinaryOp) -> str:
-    """Return a struct with `call(x, y, i, j, k, l)`, which applies op to entries at (i, j) and (k,
-    l)."""
+    """Return the struct for Kronecker products.
+
+    Its function `call(x, y, i, j, k, l)` applies op to an entry x at (i, j) and an entry y at (k,
+    l).
+    """
     call = "multiply(x, i, j, y, k, l)" if op.is_positional else "multiply(x, y)"
     return _struct(
         {"multiply": op},
@@ -148,7 +164,8 @@ def kronecker(op: TypedBinaryOp) -> str:
 
 
 def comparison(op: TypedBinaryOp) -> str:
-    """Return a struct with `before(x, y)`, which is true if op sorts x before y. NaN is last."""
+    """Return the struct for sorting. Its function `before(x, y)` returns whether op sorts x before
+    y. NaN is sorted last."""
     if op.type.is_float:
         answer = "!semirings::is_nan(x) & (semirings::is_nan(y) | goes_before(x, y))"
     else:
@@ -160,7 +177,8 @@ def comparison(op: TypedBinaryOp) -> str:
 
 
 def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
-    """Return a struct with `call(x, i, j, thunk)`, a function of an entry and its position."""
+    """Return the struct for a unary or index-unary operator. Its function `call(x, i, j, thunk)`
+    applies the operator to an entry x at position (i, j)."""
     is_indexed = isinstance(op, TypedIndexUnaryOp)
     thunk = op.thunk_type.c_type if is_indexed else "bool"
     return _struct(
@@ -180,8 +198,11 @@ def mapping(op: TypedUnaryOp | TypedIndexUnaryOp) -> str:
 
 
 def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
-    """Return a struct with `call(x, i, j, thunk)`: op(thunk, x) if `side` is "left", else op(x,
-    thunk)."""
+    """Return the struct for a binary operator that has a scalar as one operand.
+
+    Its function `call(x, i, j, thunk)` applies op to the scalar `thunk` and an entry x at position
+    (i, j): it returns op(thunk, x) if `side` is "left", and op(x, thunk) if it is "right".
+    """
     on_left = side == "left"
     entry, scalar = (op.type2, op.type) if on_left else (op.type, op.type2)
     reads = op.reads_y if on_left else op.reads_x
@@ -201,8 +222,11 @@ def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
 
 
 def accumulation(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
-    """Return a struct with `accumulate(c, t, i, j)`, which combines c and t and casts to C's
-    type."""
+    """Return the struct for accumulators.
+
+    Its function `accumulate(c, t, i, j)` combines the entries c and t at position (i, j) by op, and
+    casts the result to the dtype of C. If op is None, it casts t.
+    """
     z = lookup_dtype(dtype)
     x, y = (z, z) if op is None else (op.type, op.type2)
     if op is None:
@@ -246,8 +270,8 @@ def _monoid(monoid: TypedMonoid) -> list[str]:
     identity = dtype.np_type.type(0) if monoid.is_any else monoid.identity
     has_terminal = monoid.terminal is not None and not monoid.is_any and not dtype.is_float
     terminal = monoid.terminal if has_terminal else identity
-    # A float is rarely equal to the terminal value, and a test at every entry costs more than it
-    # saves.
+    # For floats, HAS_TERMINAL is false: a sum is rarely equal to the terminal value, and testing
+    # for it at every entry costs more than it saves.
     return [
         f"typedef {dtype.c_type} Z;",
         f"static constexpr bool IS_ANY = {_flag(monoid.is_any)};",
@@ -272,8 +296,8 @@ def _race(monoid: TypedMonoid, has_terminal: bool) -> str:
 
 
 def _fold(semiring: TypedSemiring, arguments: str) -> str:
-    """Return the C++ text for sum (+) term. Floats are multiplied and added with a single
-    rounding."""
+    """Return the C++ expression for sum ⊕ term(arguments). For plus_times of floats, this is a
+    fused multiply-add, which rounds only once."""
     op, monoid = semiring.binaryop, semiring.monoid
     x, y, *_ = arguments.split(", ")
     one_type = op.type is op.type2 is op.return_type is monoid.type

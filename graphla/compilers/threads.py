@@ -1,4 +1,5 @@
-"""Threads for compiled loops. `run` divides work among threads; `apart` makes it interruptible."""
+"""Threads for compiled loops. `run` divides work among threads; `apart` runs work in another thread
+so that Ctrl-C can interrupt it."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from time import sleep
 from typing import Any
 
 LARGE = 1 << 18
-"""Work on at least this many entries runs in another thread, so that it can be interrupted.
+"""Work on at least this many entries runs in another thread, so that Ctrl-C can interrupt it.
 
-Less work takes only a few milliseconds.
+Less work takes only a few milliseconds, and runs in the calling thread.
 """
 
 
@@ -74,10 +75,11 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
 
 def abandonable(call: Callable[[], Any], work: int) -> Any:
-    """Return call(), computed by another thread, which is abandoned on an interrupt.
+    """Return call(), computed by another thread. If an interrupt arrives, that thread is abandoned.
 
     Use this for library routines that cannot be stopped, such as a sort. `call` must write only to
-    arrays that it owns, and read only arrays that no other code changes. `work` is as in `apart`.
+    arrays that it owns, and read only arrays that no other code changes. `work` is the number of
+    entries to process; if it is below LARGE, this thread computes call() itself.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()
@@ -88,8 +90,8 @@ def abandonable(call: Callable[[], Any], work: int) -> Any:
 
 
 PATIENCE = 0.05
-"""Maximum duration of a wait, in seconds. On Windows, a signal does not end a wait, and is handled
-afterwards."""
+"""Waiting for a job to end is divided into waits of at most this many seconds. On Windows, a signal
+does not end a wait, so it is handled only after the current wait."""
 
 
 class _Job:
@@ -109,8 +111,8 @@ class _Job:
         self._helpers: list[None] = []
 
     def work(self) -> None:
-        """Run parts until none is left. Taking the next part is thread-safe because `next` on a
-        `count` is atomic."""
+        """Run the parts of this job that no thread has taken yet. Taking a part is thread-safe,
+        because `next` on an `itertools.count` is atomic."""
         while (part := next(self._taken)) < self._size:
             try:
                 if self._may_start() and self._call is not None:
@@ -141,10 +143,12 @@ class _Job:
             self._ended.acquire(timeout=PATIENCE)
 
     def cancel(self, error: BaseException) -> None:
-        """Start no more parts, and wait for the parts that other threads are running.
+        """Let no thread start a further part, and wait for the parts that helper threads are
+        running.
 
-        An interrupt may occur between any two steps of this thread, so the count of finished parts
-        may be wrong. The number of helpers is right, because helpers receive no interrupts.
+        We wait until no helper thread is working on this job. We cannot wait for the count of
+        finished parts instead: an interrupt may occur between any two steps of this thread, so this
+        count may be wrong. Helpers receive no interrupts.
         """
         self._error = error
         while self._helpers:
@@ -160,8 +164,8 @@ class _Job:
         return self._results
 
     def _let_go(self) -> None:
-        """Drop all references to arrays. A job that has ended may stay in the queue, and would keep
-        them alive."""
+        """Drop all references to arrays. Otherwise a job that has ended, but is still in the queue
+        of the threads, would keep its arrays alive."""
         self._call, self._parts = None, ()
 
 

@@ -63,7 +63,10 @@ def read_dimacs(source: Any, *, dtype: Any = None, dup_op: Any = None, name: Any
 
 
 class _Lines(TextReader):
-    """Reads the lines after the problem line without their first letter, and counts them."""
+    """Reads the lines after the problem line, without the letter at the start of each line.
+
+    `count` is the number of lines that began with this letter.
+    """
 
     letter = ""
     count = 0

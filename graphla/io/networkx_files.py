@@ -1,4 +1,7 @@
-"""Read GraphML, GEXF, GML and node-link JSON files with NetworkX; the nodes become labels."""
+"""Read GraphML, GEXF, GML and node-link JSON files with NetworkX.
+
+The nodes of the graph become vertex labels.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,7 @@ def read_networkx_file(
 
 
 def _line(error: Exception) -> int | None:
-    """Return the line number of an XML or JSON parser's error, or None if it has none."""
+    """Return the line number in the error of an XML or JSON parser, or None if it has none."""
     position = getattr(error, "position", None)
     return position[0] if isinstance(position, tuple) else getattr(error, "lineno", None)
 
@@ -95,7 +98,8 @@ def _read_gml(nx: Any, data: bytes) -> Any:
     except nx.NetworkXError as error:
         if "label" not in str(error):
             raise
-        return nx.read_gml(io.BytesIO(data), label="id")  # GML nodes may lack labels
+        # Use node ids instead, because GML nodes may lack labels.
+        return nx.read_gml(io.BytesIO(data), label="id")
 
 
 def _read_json(nx: Any, data: bytes) -> Any:

@@ -83,7 +83,7 @@ def from_networkx(
 
 
 def _refuse_unknown(G: Any, weight: str) -> None:
-    """Raise an error if no edge has the attribute with this name."""
+    """Raise an error if no edge of G has an attribute named `weight`."""
     if not G.number_of_edges() or any(weight in data for *_, data in G.edges(data=True)):
         return
     known = dict.fromkeys(name for *_, data in G.edges(data=True) for name in data)
@@ -105,19 +105,21 @@ def _weights(edges: list[tuple[Any, Any, Any]], dtype: Any, weight: str | None) 
 
 
 def _numbers(weights: Any, np_type: Any) -> Any:
-    """Convert the weights to an array of `np_type`; return None if one is not a valid number."""
+    """Return the weights as an array of `np_type`, or None if one of them is not a valid number."""
     try:
         given = exact_array(weights)
         if has_integers(given):
             return array_of(weights, np_type)[0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # values out of range are detected below
+            # Values out of range cause warnings; they are detected below.
+            warnings.simplefilter("ignore")
             values = given if np_type is None else np.asarray(weights, np_type)
     except (TypeError, ValueError, OverflowError):
         return None
     if given.dtype.kind not in "biuf" or given.ndim != 1:
         return None
-    # NumPy 1 casts values out of range silently. NumPy 2 does so only for NumPy scalars.
+    # A cast to an integer dtype is checked for values out of range: NumPy 1 casts them silently,
+    # and NumPy 2 does so for NumPy scalars.
     is_cast = values.dtype.kind in "iu" and values.dtype != given.dtype
     return None if is_cast and (values.astype(given.dtype) != np.trunc(given)).any() else values
 

@@ -27,17 +27,17 @@ def write_vector(
     replace: bool,
     honours_mask: bool,
 ) -> None:
-    """Compute w⟨mask, replace⟩ = accum(w, t).
+    """Compute w⟨mask, replace⟩ = accum(w, t), where w is the vector in `owner`.
 
-    `honours_mask` promises that t has only entries that the mask allows.
+    If `honours_mask` is True, t has entries only at indices that the mask allows.
     """
     is_whole = accum is None and (mask is None or (honours_mask and replace))
     if is_whole or _is_overwritten(owner._store, mask, accum, replace, honours_mask):
         dtype = owner._store.dtype
         owner._store = t if t.dtype is dtype else cast(t, dtype)
         return
-    # No local variable may refer to the owner's store; otherwise `take_in_place` would treat it as
-    # shared.
+    # No local variable may refer to the store of the owner (the vector that is written); otherwise
+    # `take_in_place` would assume that the store is shared, and would not overwrite it.
     if not owner._store.has_dense:
         entries = t.nvals if t.has_sparse else t.known_nvals
         owner._store.base_for_write(t.size if entries is None else entries)
@@ -95,7 +95,7 @@ def write_scalar(
 
 
 def _is_overwritten(c: Any, mask: Any, accum: Any, replace: bool, honours_mask: bool) -> bool:
-    """Return whether the result equals T, without any entries of C."""
+    """Return whether the write rule makes the result equal to T, so that no entry of C remains."""
     if mask is None:
         return accum is None or c.known_nvals == 0
     return honours_mask and ((replace and accum is None) or c.known_nvals == 0)

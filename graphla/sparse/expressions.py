@@ -1,4 +1,4 @@
-"""Build the expression for each operation after choosing typed operators and checking shapes.
+"""Build the expression for each operation, after choosing typed operators and checking shapes.
 
 The functions compute nothing. Their expressions refer to the storage of the operands, so a later
 change of an operand does not affect them.
@@ -43,7 +43,8 @@ from semirings.semiring import plus_times
 def product(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
     """C = A ⊕.⊗ B, w = A ⊕.⊗ u, w = u ⊕.⊗ A or s = u ⊕.⊗ v.
 
-    `infix` is the expression `A @ B`, if there is one, for which shapes and devices were checked.
+    `infix` is the expression `A @ B`, or None if there is no such expression. The shapes and
+    devices of its operands have been checked already.
     """
     semiring = semiring_of(op, a.dtype, b.dtype)
     if infix is None:
@@ -73,7 +74,7 @@ def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
 
 
 def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
-    """C = op(A, B) where both have an entry; where only one has an entry, copy it.
+    """C = op(A, B) where both have an entry; where only one has an entry, C gets that entry.
 
     `infix` is as in `product`.
     """
@@ -97,7 +98,10 @@ def _ewise(operation: Any, name: str, a: Any, b: Any, op: Any, infix: Any) -> An
 
 
 def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
-    """C = op(A, B) where either has an entry, with a default for a missing entry."""
+    """C = op(A, B) at each position where A or B has an entry. A missing entry has a default value.
+
+    `left` is the default value for A, and `right` the default value for B.
+    """
     left, left_dtype = bound(left, a.dtype, "left_default")
     right, right_dtype = bound(right, b.dtype, "right_default")
     typed = binary_of(op, unify(a.dtype, left_dtype), unify(b.dtype, right_dtype))
@@ -149,13 +153,17 @@ def apply(a: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def select(a: Any, op: Any, thunk: Any) -> Any:
-    """Select the entries of A where op(A(i, j), i, j, thunk) is true, or where a mask allows it."""
+    """Select the entries of A for which op(A(i, j), i, j, thunk) is true.
+
+    If `op` is a mask, select the entries of A at the positions that the mask allows.
+    """
     shape = a.shape
     if isinstance(op, Mask) or (isinstance(op, Operand) and op.ndim):
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
         if isinstance(op, Expression) and _comparison_of(op) and op._args[0] is a:
-            return select_by(op, "value")  # avoids computing the comparison
+            # Select by the comparison operator. So the comparison itself need not be computed.
+            return select_by(op, "value")
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
         return expression(ops.restrict, args, shape, a.dtype)
@@ -166,7 +174,11 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
 
 
 def select_by(x: Any, what: str) -> Any:
-    """Return the entries of A whose value, row, column or index satisfies the comparison x."""
+    """Select the entries of A whose value, row, column or index satisfies the comparison x.
+
+    The comparison is an expression such as `A > k` that is not computed yet. `what` is "value",
+    "row", "column" or "index": it says what is compared with k.
+    """
     op = _comparison_of(x)
     if op is None:
         raise TypeError(
@@ -184,7 +196,10 @@ def select_by(x: Any, what: str) -> Any:
 
 
 def _comparison_of(x: Any) -> Any:
-    """Return the operator of an unevaluated comparison `A > k` or `k < A`, or None."""
+    """Return the operator of x if x is a comparison such as `A > k` that is not computed yet.
+
+    `k < A` is treated as `A > k`. For any other x, return None.
+    """
     if not isinstance(x, Expression) or x._operation not in _by_scalar or not x._args:
         return None
     op = x._args[1].op
@@ -213,9 +228,9 @@ def _reduce_lines(a: MatrixStore, op: Any, by_monoid: Any, by_aggregator: Any, s
 
 
 def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
-    """Reduce all entries to a scalar by ⊕.
+    """Reduce all entries to a scalar by the monoid ⊕ or by an aggregator.
 
-    Without entries, the result is empty if `allow_empty` is set, otherwise the identity of ⊕.
+    If there are no entries, the result is the identity of ⊕, or empty if `allow_empty` is True.
     """
     op = aggregator_or_monoid(op, a.dtype)
     if isinstance(op, TypedAggregator):
@@ -245,7 +260,7 @@ def aggregator_or_monoid(op: Any, dtype: DataType) -> Any:
 
 
 def extract(a: Any, axes: tuple[Axis, ...], target: Any) -> Any:
-    """C = A(I, J); an int as I or J removes that dimension."""
+    """C = A(I, J). If I or J is an int, the result does not have that dimension."""
     region = None if target is None else (target, axes)
     axes = tuple([on_device(i, a.device) if is_on_card(i) else i for i in axes])
     if isinstance(a, VectorStore):
@@ -296,28 +311,35 @@ _parts = (ops.extract_vector, ops.extract_row, ops.extract_column, ops.extract_m
 
 
 def transpose(a: MatrixStore) -> Any:
-    """C = Aᵀ, in O(1) time; the other format is built when an operation first needs it."""
+    """C = Aᵀ, in O(1) time.
+
+    The CSR form of A is the CSC form of C, and vice versa. A missing form is built when it is
+    needed.
+    """
     flipped = expression(ops.transpose, (a,), (a.ncols, a.nrows), a.dtype)
     flipped._compute()
     return flipped
 
 
 def diag(a: MatrixStore, k: Any) -> Any:
-    """Extract diagonal k: w(i) = A(i, i + k), or A(i - k, i) if k is negative."""
+    """Extract diagonal k: w(i) = A(i, i + k) if k >= 0, and w(i) = A(i - k, i) if k < 0."""
     k = integer(k, "k")
     size = max(0, min(a.nrows - max(0, -k), a.ncols - max(0, k)))
     return expression(ops.diag, (a, k), (size,), a.dtype)
 
 
 def from_diag(v: VectorStore, k: Any) -> Any:
-    """Build a square matrix with v on diagonal k: C(i, i + k) = v(i)."""
+    """Build a square matrix with v on diagonal k.
+
+    C(i, i + k) = v(i) if k >= 0, and C(i - k, i) = v(i) if k < 0.
+    """
     k = integer(k, "k")
     size = dimension(v.size + abs(k), "the size of the matrix")
     return expression(ops.from_diag, (v, k), (size, size), v.dtype)
 
 
 def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
-    """C(i + down, j + right) = A(i, j); entries outside C are dropped."""
+    """C(i + down, j + right) = A(i, j). Entries whose new position is outside C are dropped."""
     offsets = tuple(integer(offset, "offset") for offset in offsets)
     given = zip(sizes, a.shape, strict=True)
     shape = tuple(old if size is None else dimension(size, "size") for size, old in given)
@@ -327,7 +349,7 @@ def reposition(a: Any, offsets: tuple[Any, ...], sizes: tuple[Any, ...]) -> Any:
 
 
 def power(a: MatrixStore, n: Any, op: Any) -> Any:
-    """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A with n factors; for n = 0, the identity of ⊗ on the diagonal."""
+    """C = A ⊕.⊗ A ⊕.⊗ ... ⊕.⊗ A, with n factors. If n = 0, C is diagonal with the identity of ⊗."""
     n = integer(n, "n")
     if n < 0:
         raise InvalidValue(f"n is {n}, but it should be 0 or more")
@@ -356,8 +378,8 @@ class Bound(NamedTuple):
 def infix(symbol: str, a: Any, b: Any) -> Any:
     """Return the unevaluated expression `A @ B`, `A & B` or `A | B`.
 
-    Its semiring or operator is chosen later. The operands a and b are storage, or nested
-    expressions of this kind, which will get the same operator.
+    Its semiring or operator is chosen later. Each of the operands a and b is either storage, or
+    another expression of this kind that has no operator yet. The latter will get the same operator.
     """
     one, other = a.shape, b.shape
     if symbol == "@":
@@ -438,10 +460,10 @@ def operand_forms(x: Any) -> Any:
 
 
 def _settle(x: Expression, symbol: str, op: Any) -> Any:
-    """Return the storage of an operand.
+    """Return the storage of x, which is an operand of an expression such as `op(x | y)`.
 
-    An operand that has no operator yet, such as `u | v` in `plus(u | v | w)`, gets the operator
-    `op`.
+    `symbol` is the symbol of that expression, such as "|". If x has the same symbol and no operator
+    yet, as `u | v` in `plus(u | v | w)`, it is computed with the operator `op`.
     """
     if x._operation is None and x._args[0] == symbol:
         return with_operator(x, op)._compute()
@@ -466,14 +488,22 @@ def _by_default(symbol: str, left: Any, right: Any) -> Any:
 
 
 def compare(a: Any, b: Any, check_dtype: bool, tolerance: tuple[float, float] | None) -> bool:
-    """Return whether two operands have the same shape and pattern, and equal or close values."""
+    """Return whether two operands have the same shape and pattern, and the same values.
+
+    If `check_dtype` is True, their dtypes must also be the same. If a tolerance (relative,
+    absolute) is given, values need only be close.
+    """
     if (check_dtype and a.dtype is not b.dtype) or a.shape != b.shape:
         return False
     return perform("compare", ops.same_entries, a, b, tolerance)
 
 
 def bound(value: Any, beside: DataType, name: str) -> tuple[Any, DataType]:
-    """Return the value and dtype of a scalar; a Python number gets `beside` if its kind fits."""
+    """Return the value and the dtype of a scalar, which may be a number or a Scalar.
+
+    `beside` is the dtype of the other operand. A Python number gets this dtype if a number of its
+    kind (Boolean, integer or float) fits into it.
+    """
     if is_scalar(value):
         return value, dtype_of(value, beside)
     if isinstance(value, Operand) and value.ndim == 0:
@@ -524,7 +554,10 @@ def _length(place: Axis, size: int) -> int:
 
 
 def _common_shape(left: tuple[int, ...], right: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """Return the common shape of two operands, after broadcasting a Vector to a Matrix."""
+    """Return the shape of the result of an element-wise operation on operands of these shapes.
+
+    A Vector and a Matrix can be combined: the Vector is then repeated for each row or column.
+    """
     if left == right:
         return left
     if len(left) == 1 and len(right) == 2:

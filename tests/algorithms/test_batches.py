@@ -18,7 +18,8 @@ from graphla.backends.tuning import using
 from graphla.operations.accelerate import batches
 
 SIZE = (20, 60) if DEVICE == "cuda" and not has_card() else (66, 300)
-"""Numbers of vertices and edges; searches from 66 vertices take two batches, from 20 one."""
+"""The numbers of vertices and edges of the test graph. Searches from all 66 vertices of the larger
+graph take two batches; searches from all 20 vertices of the smaller graph take one."""
 CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "average path length": algo.average_path_length,
     "average path length, weighted": lambda A: algo.average_path_length(A, weight=True),
@@ -82,7 +83,9 @@ def test_progress_adds_up_to_the_total_and_results_do_not_depend_on_the_batches(
     with using(batches.BatchTuning(edges=1, word=16, share=8, most=16)):
         found = dense(CALLS[name](graph))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    bar = bars[-1]  # the last bar; without a device loop, a failed attempt created the first bar
+    # If the device has no loop for this algorithm, a first attempt creates a bar and gives up. So
+    # the last bar is the one that counts.
+    bar = bars[-1]
     assert bar.description == name.split(",")[0].removesuffix(" of edges")
     assert sum(bar.counts) == bar.total == graph.nrows
     assert len(bar.counts) > 1 or name == "transitive closure" or graph.nrows <= 64
@@ -90,7 +93,8 @@ def test_progress_adds_up_to_the_total_and_results_do_not_depend_on_the_batches(
 
 @pytest.mark.cpu
 def test_the_last_batch_is_at_least_as_large_as_the_others(graph: gl.Matrix) -> None:
-    # If the last batch were smaller, it might run uncompiled although the others are compiled.
+    # If the last batch were much smaller than the others, it might not be compiled although they
+    # are.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
     tuning = batches.BatchTuning(most=21)

@@ -22,7 +22,7 @@ from graphla.formats import (
 Draw = Any
 
 DTYPES = tuple(map(np.dtype, ("?", "i1", "i8", "f4")))
-"""Few dtypes, because the simulator compiles a program for each."""
+"""The dtypes of test values. They are few, because the simulator compiles a program for each."""
 
 
 def values_of(count: int, dtype: np.dtype[Any], numbers: np.random.Generator) -> np.ndarray:
@@ -43,7 +43,8 @@ def values(draw: Draw, count: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES) -
 def sparse_vectors(
     draw: Draw, size: int, dtypes: tuple[np.dtype[Any], ...] = DTYPES
 ) -> SparseVector:
-    """Draw a sparse vector with sorted entries; it may be empty or have every entry."""
+    """Draw a sparse vector whose entries are sorted by index. It may have no entries, or an entry
+    at every index."""
     indices = _some(draw, size)
     return SparseVector(size, indices.astype(np.int32), draw(values(indices.size, dtypes)))
 
@@ -71,7 +72,8 @@ def matrices(draw: Draw, nrows: int, ncols: int, dtypes: tuple[np.dtype[Any], ..
 
 
 def _some(draw: Draw, size: int) -> np.ndarray:
-    """Draw increasing indices from 0 to size - 1."""
+    """Draw a random subset of the indices 0 to size - 1, in increasing order. It may be empty or
+    complete."""
     numbers = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     density = draw(st.sampled_from((0.0, 0.1, 0.5, 1.0)))
     return (numbers.random(size) < density).nonzero()[0]

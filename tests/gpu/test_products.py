@@ -48,7 +48,7 @@ _circle = gl.binary.register_anonymous(lambda x, y: x + y + x * y, "circle")
 OWN = gl.semiring.register_anonymous(
     gl.monoid.register_anonymous(_circle, 0), gl.binary.plus, "circle_plus"
 )
-"""A semiring whose monoid has no hardware support."""
+"""A semiring whose monoid cannot be applied by a hardware instruction."""
 
 
 def typed(name: str) -> Any:
@@ -79,7 +79,8 @@ def csr(
 
 
 def on_device(storage: Any) -> Any:
-    """Copy a storage to the GPU; a value that all entries share is stored once on the GPU."""
+    """Copy a storage to the GPU. If all its values are equal and stored once, so are those of the
+    copy."""
     if storage is None:
         return None
 
@@ -329,7 +330,7 @@ def test_a_row_product_is_bitwise_independent_of_the_other_rows_of_its_warp(leng
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
 def test_the_queue_has_room_for_a_long_row_and_all_medium_rows(many: int) -> None:
-    """This holds whether or not the medium rows alone would need a queue."""
+    """This holds whether or not the medium rows alone would be put into a queue."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
     sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)

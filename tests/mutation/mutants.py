@@ -1,7 +1,8 @@
-"""A list of small faults; each replaces a text that must occur exactly once in its file.
+"""A list of mutants: small faults in the sources. Each replaces a text that must occur exactly once
+in its file.
 
-`tests` holds the pytest arguments that select the tests covering the replaced text. These tests run
-first.
+The field `tests` holds the pytest arguments that select the tests covering the replaced text. These
+tests run first.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: `after` replaces `before` in `file`, or in the only other file that contains it."""
+    """A fault: the text `after` replaces the text `before` in `file`. If the text is not there, it
+    is replaced in the only other file that contains it."""
 
     name: str
     kind: str

@@ -4,7 +4,7 @@
     python tests/mutation/run.py again [WORD...]   # judge mutants again whose names contain a word
     python tests/mutation/run.py full [WORD...]    # run survivors' tests as in `make test-full`
     python tests/mutation/run.py whole [WORD...]   # run all of `make test` on survivors
-    python tests/mutation/run.py baseline          # discard kills by tests that fail anyway
+    python tests/mutation/run.py baseline          # discard kills by tests that always fail
     python tests/mutation/run.py check             # check that all patches still apply
     python tests/mutation/run.py table             # write the table into docs/testing.md
 
@@ -48,7 +48,8 @@ FLAGS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "--tb=line")
 
 
 def find(mutant: Mutant, root: Path) -> Path:
-    """Return the file that the mutant changes; raise if the text does not occur exactly once."""
+    """Return the file that the mutant changes. Raise LookupError if the text to replace does not
+    occur exactly once."""
     path = root / mutant.file
     if path.exists() and path.read_text().count(mutant.before) == 1:
         return path
@@ -80,7 +81,7 @@ SUFFIXES = {".py", ".cu", ".cuh"}
 
 @contextmanager
 def mutated(mutant: Mutant) -> Iterator[Path]:
-    """Yield the folder of a copy of the sources that contains the fault."""
+    """Copy the sources to a temporary folder, apply the mutant, and yield the folder."""
     with tempfile.TemporaryDirectory(prefix="graphla-mutant-") as name:
         root = Path(name)
         ignored = shutil.ignore_patterns("__pycache__")
@@ -94,7 +95,12 @@ def mutated(mutant: Mutant) -> Iterator[Path]:
 
 
 def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
-    """Return the first test that fails in the copy, or None if all tests pass."""
+    """Run tests on the copy of the sources in `root`. Return the first test that fails, or None if
+    all pass.
+
+    `words` are pytest arguments that select the tests; after the prefix "cuda:", they run on the
+    simulated GPU.
+    """
     on_cuda = words.startswith("cuda:")
     environment = {
         **os.environ,
@@ -129,7 +135,8 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
 
 
 def judge(mutant: Mutant) -> dict[str, str]:
-    """Run the covering tests as in `make test`; return whether they kill the mutant."""
+    """Run the tests that cover the mutant, as in `make test`. Return which command kills it, if
+    any, and the test that fails."""
     with mutated(mutant) as root:
         profile = "simulated" if mutant.tests.startswith("cuda:") else "ci"
         killer = run_tests(root, mutant.tests, profile, "not full and not gpu")
@@ -137,7 +144,8 @@ def judge(mutant: Mutant) -> dict[str, str]:
 
 
 def judge_full(mutant: Mutant) -> dict[str, str]:
-    """Run the covering tests as in `make test-full`; return whether they kill the mutant."""
+    """Run the tests that cover the mutant, as in `make test-full`. Return which command kills it,
+    if any, and the test that fails."""
     with mutated(mutant) as root:
         profile = "card" if mutant.tests.startswith("cuda:") else "nightly"
         killer = run_tests(root, mutant.tests, profile, "not gpu")
@@ -147,7 +155,8 @@ def judge_full(mutant: Mutant) -> dict[str, str]:
 
 
 def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
-    """Run all of `make test` on the mutant; return its result, updated with the outcome."""
+    """Run all of `make test` on the mutant. `kept` is its earlier result; return this result,
+    updated with the outcome."""
     with mutated(mutant) as root:
         killer = run_tests(root, "tests", "ci", "not full and not gpu")
     by_full = {"by test-full": kept["test"]} if kept["killed by"] == FULL else {}
@@ -157,7 +166,8 @@ def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
 
 
 def baseline(results: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Return only the results whose killing test passes on the sources without a fault."""
+    """Return only the results whose failing test passes on the unmodified sources. The other
+    results prove nothing about the mutant."""
     killers = sorted({one["test"] for one in results.values() if "::" in one["test"]})
     command = [sys.executable, "-m", "pytest", *FLAGS[1:], "-rf", *killers]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -169,7 +179,8 @@ def baseline(results: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
 
 
 def table(results: dict[str, dict[str, str]]) -> str:
-    """Return the table of all mutants with results, after a line of totals."""
+    """Return a Markdown table of all mutants that have a result. A line with the totals comes
+    first."""
     known = [(mutant, results[mutant.name]) for mutant in MUTANTS if mutant.name in results]
     counts = Counter(result["killed by"] for _, result in known)
     by_test = counts[TEST] + counts[WHOLE]
@@ -191,7 +202,8 @@ def table(results: dict[str, dict[str, str]]) -> str:
 
 
 def kept_results() -> dict[str, dict[str, str]]:
-    """Return the saved results; other processes may add results at the same time."""
+    """Return the results in the file. It is read each time, because other processes may add
+    results."""
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 

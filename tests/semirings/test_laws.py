@@ -51,7 +51,8 @@ def typed_things() -> list[Any]:
 
 
 def values(dtype: DataType, domain: Domain) -> st.SearchStrategy[Any]:
-    """Draw values of the dtype in the domain, including boundary values."""
+    """Return a Hypothesis strategy that draws values of `dtype` in `domain`, including boundary
+    values."""
     low, high = domain.bounds(dtype)
     kind = dtype.np_type.kind
     width: Any = dtype.bits

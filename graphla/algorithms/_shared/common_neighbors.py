@@ -2,10 +2,11 @@
 
 A wedge is a pair of edges with a common end. A third edge closes it into a triangle, and two more
 edges close it into a square. The number of wedges between u and v is the number of their common
-neighbors, (N plus.pair Nᵀ)(u, v). In a masked product, the cost of this entry is proportional to
-the degree of v. So the mask holds each pair once, with the vertex of larger degree as the row. The
-total cost over all edges is then Σ min(degree(u), degree(v)), which is at most edges · sqrt(2 ·
-edges) (N. Chiba and T. Nishizeki, *Arboricity and Subgraph Listing Algorithms*, 1985).
+neighbors, (N plus.pair Nᵀ)(u, v). In a masked product, the cost of computing this number is
+proportional to the degree of v, the column. So the mask has each pair only once, in the row of the
+vertex with the larger degree. The total cost over all edges is then Σ min(degree(u), degree(v)),
+which is at most edges · sqrt(2 · edges) (N. Chiba and T. Nishizeki, *Arboricity and Subgraph
+Listing Algorithms*, 1985).
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
 
 WEDGES = 1 << 24
-"""Maximum number of wedges in a batch, not counting those of one vertex. A wedge takes at most 16
-bytes.
-"""
+"""The approximate number of wedges in a batch of rows. A batch may exceed it by the wedges of one
+row. A wedge takes at most 16 bytes."""
 
 
 def drop_loops(A: Matrix) -> Matrix:
@@ -34,7 +34,10 @@ def drop_loops(A: Matrix) -> Matrix:
 
 
 def pattern(A: Matrix, values: Any = True, *, symmetric: bool = False) -> Matrix:
-    """Return A with its values replaced; with `symmetric` the caller asserts that A = Aᵀ."""
+    """Return a matrix with the pattern of A and the given values, by default true.
+
+    With `symmetric`, the caller asserts that this matrix is symmetric.
+    """
     indptr, columns, _ = A.to_csr(copy=False)
     shape: dict[str, Any] = {"ncols": A.ncols, "symmetric": symmetric, "copy": False}
     return Matrix.from_csr(indptr, columns, values, **shape)
@@ -46,17 +49,26 @@ def degrees(A: Matrix) -> Any:
 
 
 def orient_edges(N: Matrix, degree: Any) -> Matrix:
-    """Return F, which holds each edge once, in the row of the vertex with the larger degree."""
+    """Return F, a matrix with one entry for each edge of N.
+
+    The entry is in the row of the end with the larger degree.
+    """
     return _select_entries(N, _has_greater_degree(N, degree))
 
 
 def orient_to_hubs(N: Matrix, degree: Any) -> Matrix:
-    """Return L, which holds each edge in the row of smaller degree. Self-loops of N are dropped."""
+    """Return L, a matrix with one entry for each edge of N, without self-loops.
+
+    The entry is in the row of the end with the smaller degree.
+    """
     return _select_entries(N, ~_has_greater_degree(N, degree))
 
 
 def orient_pairs(pairs: Matrix, degree: Any) -> Matrix:
-    """Count (u, v) and (v, u) at F(u, v), where u is the vertex with the larger degree."""
+    """Return F, where F(u, v) is the number of entries that `pairs` has at (u, v) and (v, u).
+
+    F has entries only in the row of the vertex with the larger degree.
+    """
     leads = _has_greater_degree(pairs, degree)
     return binary.plus["INT64"](
         _select_entries(pairs, leads) | _select_entries(pairs, ~leads).T
@@ -64,7 +76,10 @@ def orient_pairs(pairs: Matrix, degree: Any) -> Matrix:
 
 
 def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
-    """Return for each entry whether its row has the larger degree, or the lower index in a tie."""
+    """Return, for each entry (u, v), whether u has a larger degree than v.
+
+    If the degrees are equal, return whether u <= v.
+    """
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
     degree = degree.astype(np.int32)  # INT32 halves the number of bytes that `take` reads
     of_row, of_column = degree.take(rows), degree.take(columns)
@@ -79,7 +94,10 @@ def _select_entries(pairs: Matrix, kept: Any) -> Matrix:
 
 
 def row_batches(F: Matrix, N: Matrix) -> Iterator[slice]:
-    """Yield slices of rows of F such that each slice of F N has about WEDGES wedges."""
+    """Yield consecutive slices of the rows of F.
+
+    The product of each slice and N has about WEDGES terms (wedges).
+    """
     # wedges(u) = F plus.second degree
     ends = (plus_second["INT64"](F @ cached_properties.degrees(N))).new().to_dense(0).cumsum()
     total = int(ends[-1]) if ends.size else 0
@@ -88,20 +106,26 @@ def row_batches(F: Matrix, N: Matrix) -> Iterator[slice]:
 
 
 def triangles_per_edge(N: Matrix, F: Matrix) -> Matrix:
-    """Return T⟨F⟩ = N plus.pair N: the number of triangles on each edge, if there are any."""
+    """Return T⟨F⟩ = N plus.pair N: the number of triangles on each edge {u, v} in F.
+
+    An edge without triangles has no entry.
+    """
     return plus_pair["INT64"](N @ N.T).new(mask=F.S)
 
 
 def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> Any:
-    """Count the triangles at each vertex, or add up the products of their weights if `weighted`.
+    """Return the number of triangles at each vertex.
 
-    The pattern and values of S must be symmetric and recorded as such in its store. S must not have
+    If `chosen` is not None, only the vertices in `chosen` are considered. If `weighted` is True,
+    the result is instead the sum, over these triangles, of the product of their three weights. The
+    pattern and values of S must be symmetric and recorded as such in its store. S must not have
     self-loops.
     """
     R = S if chosen is None else S[chosen, :].new()
     M = orient_edges(S, degrees(S)) if chosen is None else R
-    # T⟨M⟩ = S plus.pair S: the number of triangles on each edge. With weights, T⟨M⟩ = S ∘ (S
-    # plus.times S): the sum of the products of their weights.
+    # T⟨M⟩ = S plus.pair S: for each edge, the number of triangles on it. With weights, T⟨M⟩ = S ∘
+    # (S plus.times S): for each edge, the sum over these triangles of the product of their three
+    # weights.
     if weighted:
         T = plus_times["FP64"](R @ S.T).new(mask=M.S)
         T = binary.times(T & R).new()
@@ -131,7 +155,12 @@ def vertex_list(nodes: Any, A: Matrix) -> Any:
 
 
 def as_result(values: Any, chosen: Any, nodes: Any, n: int) -> Any:
-    """Return a scalar for a single vertex, otherwise a Vector for all vertices or for `chosen`."""
+    """Return the result of an algorithm in the form that the argument `nodes` asks for.
+
+    If `nodes` is None, the result is a full Vector. If it is a collection of vertices, the result
+    is a Vector with entries at the vertices in `chosen`. If it is a single vertex, the result is a
+    scalar.
+    """
     if chosen is None:
         return Vector.from_dense(values, copy=False)
     return Vector.from_coo(chosen, values, size=n) if np.iterable(nodes) else values[0].item()

@@ -33,19 +33,23 @@ def seed_number(seed: Any) -> int:
 
 
 def priorities(A: Matrix, seed: int) -> Vector:
-    """Return distinct positive INT64 numbers in random order, one per vertex of A."""
+    """Return a Vector of distinct positive INT64 numbers in random order, one per vertex of A."""
     return Vector._of(perform("priorities", hashed_random.priorities, A._read(), seed))
 
 
 def coins(A: Matrix, first: int) -> Vector:
-    """Return a random truth value for each vertex of A; the counter of vertex 0 is `first`."""
+    """Return a Vector with a random truth value for each vertex of A.
+
+    The truth value is computed from a counter; `first` is the counter of vertex 0.
+    """
     return Vector._of(perform("coins", hashed_random.coins, A._read(), first))
 
 
 def edge_order(A: Matrix, is_weighted: bool, seed: int) -> Matrix:
-    """Return the position R(i, j), for i < j, of each edge {i, j} by weight, then in random order.
+    """Return R, where R(i, j), for i < j, is the position of edge {i, j} in an order of all edges.
 
-    Weights are ignored unless `is_weighted` is set. Self-loops have no position.
+    The edges are sorted by weight if `is_weighted` is set. Edges of equal weight, or all edges if
+    weights are not used, are in random order. Self-loops have no position.
     """
     order = perform("edge_order", hashed_random.edge_order, A._read(), is_weighted, seed)
     return Matrix._of(order)

@@ -1,4 +1,4 @@
-"""Helpers for iterative algorithms: start vectors, norms, and the convergence error."""
+"""Functions for iterative algorithms: start vectors, norms, and the convergence error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ class ConvergenceError(GraphblasException, RuntimeError):
 
 
 def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
-    """Return the error for an iteration that still changed by `change` in its last round."""
+    """Return the error for an iteration that has not converged after `rounds` rounds.
+
+    `change` is the change in its last round; it had to be less than `least`.
+    """
     return ConvergenceError(
         f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
         f"than {least:.3g}: the tolerance times the number of vertices"
@@ -34,9 +37,10 @@ def full(value: Any, n: int, dtype: Any = float) -> Vector:
 
 
 def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Convert a Vector or a mapping to a Vector; missing vertices have no entry.
+    """Return `values`, a Vector or a mapping from vertex to value, as a Vector of size n.
 
-    If `dtype` is None, the dtype of the values is kept.
+    A vertex that is not in the mapping has no entry. If `dtype` is None, the dtype of the values is
+    kept.
     """
     if isinstance(values, Vector):
         if values.size != n:
@@ -53,7 +57,10 @@ def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
 
 
 def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Convert a Vector or a mapping to a full Vector; missing vertices get 0."""
+    """Return `values`, a Vector or a mapping from vertex to value, as a full Vector of size n.
+
+    The value of a vertex without a value is 0.
+    """
     start = full(0, n, dtype)
     # x⟨g⟩ = g
     some = as_vector(name, values, n, dtype)
@@ -62,7 +69,10 @@ def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector
 
 
 def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
-    """Return g / Σ g as a full vector, which adds up to 1 and is 0 where g has no entry."""
+    """Return g / Σ g as a full vector, where g are the given values.
+
+    The result adds up to 1. It is 0 where g has no entry.
+    """
     some = as_vector(name, values, n)
     total = some.reduce(monoid.plus).get(0)
     if not 0 < total < math.inf or some.select("<", 0).nvals:
@@ -79,7 +89,8 @@ def normalize(x: Vector) -> Vector:
     """Return x / √Σ x², or 0 if x is 0."""
     length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
     if not 0 < length < math.inf:
-        # The sum of squares overflowed or underflowed, so divide by the largest value first.
+        # The sum of squares has overflowed or underflowed. So divide x by its largest absolute
+        # value before squaring.
         greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
         if 0 < greatest < math.inf:
             return normalize(x.apply(binary.truediv, right=greatest).new())

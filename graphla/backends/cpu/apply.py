@@ -13,7 +13,7 @@ from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 NO_PLACE = (np.int64(0), np.int64(0))
-"""The row and column passed to operators that read neither."""
+"""The row and column that are passed to operators which read neither."""
 
 
 def cast(a: Any, dtype: Any) -> Any:
@@ -23,7 +23,10 @@ def cast(a: Any, dtype: Any) -> Any:
 
 
 def apply(a: Any, op: TypedUnaryOp) -> Any:
-    """Return op(x) for every value x. If op is not positional, `a` may also be a dense vector."""
+    """Return the vector or matrix whose values are op(x) for the values x of `a`.
+
+    If op is not positional, `a` may also be a dense vector.
+    """
     x = cast_values(a.values, op.type.np_type)
     if op.is_positional:
         return with_values(a, of_size(op.numpy(x, *places(a)), a.nvals))
@@ -33,9 +36,10 @@ def apply(a: Any, op: TypedUnaryOp) -> Any:
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """Return op(value, x) or op(x, value) for every value x; `side` says which operand is `value`.
+    """Return the vector or matrix whose values are op(value, x) if `side` is "left", or op(x,
+    value) if it is "right", for the values x of `a`.
 
-    For a positional operator, both operands have the position of x's entry.
+    If op is positional, it gets the position of x as the position of both operands.
     """
     x_type, y_type = op.type.np_type, op.type2.np_type
     if op.is_positional:
@@ -59,7 +63,7 @@ def apply_index(a: V, op: TypedIndexUnaryOp, thunk: Any) -> V:
 
 
 def at_places(a: Any, op: Any, thunk: Any) -> Array:
-    """Return op(x, i, j, thunk) for all entries."""
+    """Return the array of op(x, i, j, thunk) for all entries, where x is the value at (i, j)."""
     i, j = places(a) if op.is_positional else NO_PLACE
     x = cast_values(a.values, op.type.np_type)
     return op.numpy(x, i, j, scalar(thunk, op.thunk_type.np_type))
@@ -79,7 +83,7 @@ def places(a: Any, which: Array | None = None) -> tuple[Any, Any]:
 
 
 def of_size(values: Any, size: int) -> Array:
-    """Return an array of `size` values; a single value is repeated if necessary."""
+    """Return `values` as an array of `size` elements. If it is a single value, repeat it."""
     if getattr(values, "ndim", 0) == 1 and values.size == size:
         return values
     return repeat_value(np.asarray(values), size)

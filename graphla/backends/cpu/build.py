@@ -1,4 +1,5 @@
-"""Build a vector or a matrix from entries in any order; duplicates are combined or are an error."""
+"""Build a vector or a matrix from entries in any order. Entries with the same position are combined
+by an operator, or raise an error if there is none."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 
 PARTS = 16
-"""Number of parts in which duplicates are combined; more parts take less scratch memory."""
+"""Duplicates are combined in this number of parts. More parts take less scratch memory."""
 
 
 def build_vector(
@@ -56,7 +57,8 @@ def build_matrix(
     Without `dup_op`, a position that occurs twice raises an error.
     """
     memory.require_offsets(nrows, "rows", values.size)
-    # Iso values need not be moved, and sorting only the positions is faster than SciPy's sorts.
+    # If all values are equal and stored once, only the positions are sorted; this is faster than
+    # SciPy's sorts, which also move the values.
     if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
         return _build_scipy(nrows, ncols, rows, columns, values, dup_op)
     return _build_numpy(nrows, ncols, rows, columns, values, dup_op)
@@ -129,7 +131,8 @@ def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
         return a
     first = flag_run_starts(a.indices)
     starts = a.indptr[:-1]
-    # An entry with the same column in the next row is not a duplicate.
+    # The first entry of a row is not a duplicate, even if the last entry of an earlier row has the
+    # same column.
     first[starts[starts < size]] = True
     kept = int(first.sum())
     if kept == size:

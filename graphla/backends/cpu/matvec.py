@@ -1,4 +1,5 @@
-"""Estimates for the choice between pull and push: costs of products, and lengths of rows."""
+"""Estimates for the choice between pull and push: the costs of a product, and bounds on the lengths
+of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def nonempty_rows(a: Csr) -> int:
-    """Return the number of rows, as an upper bound on the number of nonempty rows.
+    """Return an upper bound on the number of rows that have entries, namely the number of all rows.
 
     An exact count would cost as much as a product.
     """
@@ -35,8 +36,9 @@ def nonempty_rows(a: Csr) -> int:
 
 
 def longest_row(a: Csr) -> int:
-    """Return the number of entries, as an upper bound on the length of the longest row.
+    """Return an upper bound on the number of entries in a row, namely the number of all entries.
 
-    The CPU backend needs no better bound, because it can count the edges of u at almost no cost.
+    The CPU backend needs no better bound, because it can count exactly at almost no cost the
+    entries in the rows that a product reads.
     """
     return a.nvals

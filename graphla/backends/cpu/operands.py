@@ -21,9 +21,11 @@ from semirings.dtypes import DataType
 class PartsTuning:
     """Parameters for cutting loops into parts."""
 
-    parallel: int = 1 << 15  # number of entries above which a loop uses another thread
+    parallel: int = 1 << 15  # maximum number of entries that a loop processes in one thread
     parts: int = 8  # parts per thread, if the work of each part is unknown
-    grain: int = 1 << 22  # maximum entries per part (or one row); Ctrl-C takes effect between parts
+    # Maximum number of entries in a part of a loop; a longer row is a part of its own. After
+    # Ctrl-C, the part that is running is completed.
+    grain: int = 1 << 22
 
 
 TUNING = PartsTuning()
@@ -31,18 +33,20 @@ TUNING = PartsTuning()
 Parts = list[tuple[int, int]]
 
 UNREAD = np.zeros(1, np.bool_)
-"""Stands for an array that a loop does not read."""
+"""The argument passed to a loop in place of an array that the loop does not read."""
 UNREAD.flags.writeable = False
 
 
 def values_of(
     values: Array, is_read: bool = True, *, wanted: DataType | None = None
 ) -> tuple[Array, int]:
-    """Return values and their step for a loop; iso values become one element with step 0.
+    """Return the arguments (array, step) that describe values to a loop. Value k is array[k *
+    step].
 
-    For values that the loop does not read, return UNREAD. Floating-point values that the loop reads
-    as integers (`wanted`) are cast here: if a value does not fit the integer type, compiled code
-    would convert it differently than NumPy.
+    If all values are equal and stored once, the array has one element and the step is 0. If the
+    loop does not read the values (`is_read` is False), the array is UNREAD. If `wanted` is an
+    integer dtype, floating-point values are cast to it here: if a value does not fit the integer
+    type, compiled code would convert it differently than NumPy.
     """
     if not is_read:
         return UNREAD, 0
@@ -88,7 +92,8 @@ def threads_worth(work: int, threads: int) -> int:
 
 
 def even_parts(size: int, work: int, threads: int) -> Parts:
-    """Cut the range 0..size into equal parts, or into a single part if there is little work."""
+    """Cut the range 0..size into parts of about equal length; if there is little work, into one
+    part."""
     parts = count_parts(work, threads)
     cuts = [size * part // parts for part in range(parts + 1)]
     return between(cuts)
@@ -119,5 +124,5 @@ def cut(weights: Array, count: int) -> Parts:
 
 
 def between(cuts: list[int]) -> Parts:
-    """Return the ranges between successive cuts, without empty ones."""
+    """Return the ranges between successive numbers in `cuts`, leaving out empty ranges."""
     return [(start, stop) for start, stop in pairwise(cuts) if start < stop]

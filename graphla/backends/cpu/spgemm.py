@@ -1,7 +1,7 @@
 """Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
-With NumPy, a product expands all terms, sorts them, and sums them, one chunk of rows after another.
-If the mask allows few positions, it computes the dot product of a row and a column for each of
+With NumPy, a product expands all terms, sorts them, and adds them, one chunk of rows at a time. If
+the mask allows few positions, it computes a dot product of a row of A and a column of B for each of
 them.
 
 With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
@@ -45,15 +45,21 @@ _index = np.dtype(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class SpgemmTuning:
-    """Limits for using dot products under a mask, and for cutting rows into chunks and parts."""
+    """Limits for choosing dot products under a mask, and for cutting rows into chunks and parts."""
 
-    dot: int = 4  # number of expanded terms that cost as much as one term of a dot product
+    # Number of expanded terms that cost as much as one term of a dot product.
+    dot: int = 4
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
     few: int = 1 << 18  # number of terms up to which sorting takes negligible time
-    room: int = 1 << 20  # maximum number of columns in a part's pattern, not counting its last row
-    products: int = 4  # number of products that cost as much as one column of the pattern
+    # Rows are cut into parts. The pattern of a part, without its last row, has at most this many
+    # entries.
+    room: int = 1 << 20
+    # Number of products A(i, k) B(k, j) that cost as much as one entry of the pattern.
+    products: int = 4
     places: int = 1 << 12  # a result with at most this many positions is computed in one pass
-    small: int = 1 << 20  # maximum number of terms of such a product, because one thread adds them
+    # Maximum number of terms of a product that is computed in one pass, because one thread adds
+    # them.
+    small: int = 1 << 20
 
 
 TUNING = SpgemmTuning()
@@ -62,7 +68,8 @@ TUNING = SpgemmTuning()
 def mxm(
     a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
 ) -> Csr | None:
-    """C⟨mask⟩ = A ⊕.⊗ B. Return None if the rows of B are not stored."""
+    """C⟨mask⟩ = A ⊕.⊗ B. Return None if `b`, which is B in CSR form, is None: the product cannot
+    use `bt` alone."""
     if b is None:
         return None
     if compiles(a.nvals + b.nvals, semiring, size=b.ncols):
@@ -116,7 +123,10 @@ def _rows_times(
     entries: slice,
     span: tuple[int, int],
 ) -> SparseVector:
-    """Return some rows of the product as a vector, with index (row - first) * ncols + column."""
+    """Return rows start..stop - 1 of the product as a vector, where `span` is (start, stop).
+
+    The entry C(i, j) has the index (i - start) * ncols + j.
+    """
     start, stop = span
     size = (stop - start) * b.ncols
     a_columns = a.indices[entries]
@@ -131,7 +141,11 @@ def _rows_times(
         keys, places, j = keys.compress(kept), places.compress(kept), j.compress(kept)
 
     def along(array: Array) -> Array:
-        """Return one element per term: the element of the entry of A that the term uses."""
+        """Return an array with one element per term.
+
+        The given array has one element per entry of A. Each term uses one entry of A, and gets the
+        element of that entry.
+        """
         repeated = array[entries].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -148,7 +162,10 @@ def _rows_times(
 
 
 def _look_up(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
-    """Return, for each key, whether the mask allows it; keys count from the span's first row."""
+    """Return whether the mask allows the position of each key.
+
+    `span` is a range of rows (start, stop). The key of position (i, j) is (i - start) * ncols + j.
+    """
     start, stop = span
     pattern = mask.pattern
     first, last = int(pattern.indptr[start]), int(pattern.indptr[stop])
@@ -168,7 +185,10 @@ def _look_up(mask: MatrixMask, keys: Array, span: tuple[int, int]) -> Array:
 
 
 def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
-    """Return the number of terms of each entry of A; 0 if the mask allows nothing in its row."""
+    """Return, for each entry of A, the number of terms of the product that use it.
+
+    The number is 0 if the mask allows no position in the entry's row.
+    """
     degrees = b.indptr[1:] - b.indptr[:-1]
     terms = degrees[a.indices]
     if mask is not None and not mask.complement:
@@ -180,10 +200,10 @@ def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
 
 
 def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
-    """Return the number of rows in a chunk.
+    """Return the number of rows that are processed at a time.
 
-    A chunk has at most `board` positions, or more if its rows have few terms. Otherwise a wide
-    matrix would be cut into chunks of very few rows.
+    Usually a chunk of rows has at most `board` positions. It has more if its rows have few terms:
+    otherwise a wide matrix would be cut into chunks of very few rows.
     """
     tuning, total = current(TUNING), int(terms.sum())
     return max(1, tuning.board // max(ncols, 1), nrows * tuning.few // max(total, 1))
@@ -238,7 +258,11 @@ def _fold_dots(
     present: Array,
     values: Array,
 ) -> None:
-    """Sum the terms of each entry of the pattern; the terms of one entry are consecutive."""
+    """Combine the terms of each entry of the pattern by ⊕, and store the results in `values`.
+
+    owner[t] is the entry of the pattern to which term t belongs. The terms of one entry are
+    consecutive. The flags `present` are set at the entries that have terms.
+    """
     if not owner.size:
         return
     (i, j), (in_a, in_b) = ij, at
@@ -278,14 +302,14 @@ def _mxm_numba(
 
 
 def _is_small(a: Csr, b: Csr) -> bool:
-    """Return whether an unmasked product certainly has few positions and few terms."""
+    """Return whether A ⊕.⊗ B has few positions and, by an upper bound, few terms."""
     tuning = current(TUNING)
     most = min(a.nvals * b.ncols, a.nrows * b.nvals)
     return a.nrows * b.ncols <= tuning.places and most <= tuning.small
 
 
 def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
-    """C = A ⊕.⊗ B, computed by one loop whose arrays have an element for every position of C."""
+    """C = A ⊕.⊗ B, computed in one pass. The arrays have space for an entry at every position."""
     op, room = semiring.binaryop, a.nrows * b.ncols
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
@@ -299,7 +323,7 @@ def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
 
 
 def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
-    """Return, for each row of C, the number of its terms A(i, k) B(k, j)."""
+    """Return, for each row i of C = A B, the number of products A(i, k) B(k, j) in the row."""
     products = np.empty(a.nrows, np.int64)
     arrays = (a.indptr, a.indices, b_indptr, products)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)
@@ -341,7 +365,10 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
 def _saxpy(
     a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """Return the product at the positions of a pattern, computed by rows of B."""
+    """Return the entries of C = A ⊕.⊗ B at the positions of a pattern.
+
+    Row i of C is the sum, over the entries A(i, k), of A(i, k) times row k of B.
+    """
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
@@ -365,7 +392,10 @@ def _saxpy(
 def _dot(
     a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
 ) -> Csr:
-    """Return the product at the positions of a pattern, computed by dot products."""
+    """Return the entries of C = A ⊕.⊗ B at the positions of a pattern.
+
+    C(i, j) is computed as the dot product of row i of A and column j of B, which is row j of `bt`.
+    """
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(bt.values, op.reads_y, wanted=op.type2)

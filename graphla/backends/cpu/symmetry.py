@@ -19,7 +19,8 @@ from graphla.settings import config
 
 
 def find_symmetry(a: Csr) -> Symmetry:
-    """Return whether a square matrix has the pattern, and the values, of its transpose."""
+    """Return whether a square matrix has the same pattern as its transpose, and whether it also has
+    the same values."""
     if compiles(a.nvals, size=a.nrows):
         return _find_symmetry_numba(a, config.threads)
     return _find_symmetry_numpy(a)
@@ -32,7 +33,8 @@ def _find_symmetry_numba(a: Csr, threads: int) -> Symmetry:
     cursor, stop = np.empty(n, a.indptr.dtype), np.zeros(1, np.int64)
     arrays = (a.indptr, a.indices, bits, cursor, stop)
     loop = load("symmetry.compare", (numba_ops.nothing,), arrays)
-    # Each part reads all rows after its first one, so use only one part per thread.
+    # Each part of the loop reads all rows from its first row to the end of the matrix. So there is
+    # only one part per thread.
     count = threads_worth(a.nvals, threads)
     shares = [a.nvals * part // count for part in range(1, count)]
     cuts = [0, *np.searchsorted(a.indptr, np.array(shares, a.indptr.dtype)).tolist(), n]

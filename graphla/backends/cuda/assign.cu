@@ -1,15 +1,16 @@
 // The write rule for a dense vector, C<mask, replace> = accum(C, T), and mask look-ups.
 //
-// C is stored as `present` (null if every index has an entry) and `values`. A sparse T is written
-// entry by entry (scatter_entries: the work is proportional to the number of entries of T). A dense
-// T is written index by index (write_indices). No two threads write the same index, so the threads
+// C is stored as `present` (null if every index has an entry) and `values`. If T is sparse,
+// scatter_entries writes its entries one by one, so the work is proportional to their number. If T
+// is dense, write_indices visits all indices. No two threads write the same index, so the threads
 // share only the counts, which are sums of integers. The kernel stores the new number of entries in
 // `counter`, so the host does not have to wait for it.
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Returns whether the mask contains index i. The complement flag is not applied.
+/// Returns whether index i is in the mask, before the mask is complemented. The mask is given by
+/// one flag per index, or by a sorted list of `listed` indices.
 template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i64 listed, i32 i) {
   if constexpr (MASK == MASK_NONE) return true;
   if constexpr (MASK == MASK_FLAGS) return flags[i];
@@ -17,9 +18,9 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
   return k < listed && list[k] == i;
 }
 
-/// Adds the sum of `mine` over the block to *counter. So that *counter ends up as the new total,
-/// one thread of the grid also adds the old total: *before, or `known` if `before` is null. Every
-/// thread of the block must call this.
+/// Adds the sum of `mine` over all threads of the block to *counter. One thread of the grid also
+/// adds the old total, which is *before or, if `before` is null, `known`. So *counter finally holds
+/// the new total. Every thread of the block must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   SHARED(i64, scratch, WARP);
   if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
@@ -66,8 +67,8 @@ __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   values[0] = value;
 }
 
-/// Sets C(i) = value if `there` is true; otherwise deletes C(i). Only one thread of the grid does
-/// any work.
+/// Sets C(i) = value if `there` is true; otherwise deletes the entry C(i). Also stores the new
+/// number of entries of C in *counter. Only one thread of the grid does any work.
 template <class Op, class Stored>
 __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, bool there,
                             i64 *counter, const i64 *before, i64 known) {
@@ -110,16 +111,16 @@ template <class Stored> struct Dense {
   const bool *present;
 };
 
-/// Which old entries of C are kept: all of them, those that the mask allows to be written, or those
-/// that it does not.
+/// Which of the old entries of C the write keeps: all of them (ANYWHERE), only those at indices
+/// that the mask allows (INSIDE), or only those at indices that it does not allow (OUTSIDE).
 enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 
-/// Applies the write rule to every index. `stays` is a value of `Stays`. `present` is null if every
-/// index of the result has an entry.
+/// Applies the write rule to every index. `stays` is a value of `Stays`: it says which old entries
+/// of C are kept. `present` is null if the result has an entry at every index.
 ///
 /// A warp processes 256 indices at a time. It first reads eight flags per lane. Then it processes
-/// 32 values at a time, and skips a group of 32 if none of its values is written. If the update is
-/// in place (values = c_values), only written values are touched.
+/// 32 values at a time, and skips a group of 32 if none of its values is written. If the result
+/// overwrites C in place (values = c_values), only the values that T provides are stored.
 template <class Op, class C, class T>
 __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool complement,
                               int stays, typename Op::Z *values, bool *present, i64 size,
@@ -159,8 +160,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
   if (present != nullptr) add_count(counter, counted, nullptr, 0);
 }
 
-/// Sets to[i] = from[i] && (flags[i] != complement), and counts the flags that are set. A null
-/// `from` stands for an array of true.
+/// Sets to[i] = from[i] && (flags[i] != complement) for all i, and stores the number of true flags
+/// in `to` in *counter. If `from` is null, all its flags count as true.
 template <class Op>
 __global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to,
                                i64 size, i64 *counter) {

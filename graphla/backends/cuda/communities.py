@@ -1,8 +1,9 @@
 """Label propagation and Louvain's method, in rounds that process all vertices at once.
 
-Kernels: communities.cu. Rows are divided into classes by length once per matrix. Waits: once per
-round, to learn whether a label changed or what the modularity is; once per class of rows when a
-matrix is first used; once for the weight of an edge, if all weights are equal.
+Kernels: communities.cu. Rows are divided into classes by length once per matrix. The host waits
+once per round, to learn whether a label has changed or what the modularity is. When a matrix is
+first used, the host also waits once for each class of rows and, if all weights are equal, once for
+their common value.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ class Layout:
 
     thread_entries: int = 4  # maximum number of entries in a row that one thread reads
     table_entries: int = 256  # maximum number of entries in a row that one warp reads
-    table_block: int = 128  # threads per block in which each warp reads a row
-    long_block: int = 256  # maximum number of threads in a block that reads a row
+    # number of threads in a block in which each warp reads one row
+    table_block: int = 128
+    # maximum number of threads in a block that reads one row
+    long_block: int = 256
     part: int = 1024  # number of entries in a part of a hub's row
     part_bits: int = 11  # log2 of the number of slots of a part's table
-    hub_block: int = 256  # threads per block that reads a part
+    # number of threads in a block that reads one part of a hub's row
+    hub_block: int = 256
 
 
 LAYOUT = Layout()
@@ -44,23 +48,27 @@ LAYOUT = Layout()
 
 @dataclass(frozen=True, slots=True)
 class CommunitiesTuning:
-    """The maximum row length, in entries, of each class of rows, and the memory for hubs.
+    """The maximum number of entries of a row in each class of rows, and the memory for hubs.
 
-    A row with more than `block_entries` entries belongs to a hub and is shared by many blocks.
+    A hub is a vertex whose row has more than `block_entries` entries. Its row is cut into parts,
+    which many blocks read.
     """
 
     thread_entries: int = LAYOUT.thread_entries
     lane_entries: int = WARP
     table_entries: int = LAYOUT.table_entries
     block_entries: int = 4096
-    hub_slots: int = 1 << 25  # maximum number of table slots in a launch with several hubs
+    # Maximum number of table slots in a launch for several hubs. (A hub that needs more has a
+    # launch of its own.)
+    hub_slots: int = 1 << 25
 
 
 TUNING = CommunitiesTuning()
 LONG_PARTS = ((8, 128), (4, 128), (2, LAYOUT.long_block), (1, LAYOUT.long_block))
-"""A pair (divisor, threads) for each kernel launch for long rows, in order of increasing row
-length. A launch processes rows with up to `block_entries` / divisor entries, in blocks of `threads`
-threads. All tables of a launch have the same size."""
+"""Long rows are processed by several kernel launches, in order of increasing row length. There is a
+pair (divisor, threads) for each launch, which processes rows with up to `block_entries` / divisor
+entries, in blocks of `threads` threads. Each row has a hash table, and all tables of a launch have
+the same size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +83,18 @@ class Classes:
 
 
 class Long(NamedTuple):
-    """The long rows of one launch. All of its tables have the same size."""
+    """The long rows that one kernel launch processes. Each row has a hash table, and all tables of
+    the launch have the same size."""
 
     rows: Array
     most: int  # maximum number of entries in a row
-    block: int  # threads per block
+    block: int  # number of threads per block
 
 
 @dataclass(frozen=True, slots=True)
 class HubRows:
-    """The rows of the hubs in one launch, with the first part and the first table slot of each."""
+    """The rows of the hubs that one kernel launch processes. Each row is cut into parts. Two arrays
+    hold the number of each hub's first part and of the first slot of its hash table."""
 
     rows: Array
     first_parts: Array
@@ -107,10 +117,10 @@ class Launch(NamedTuple):
 def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
     """Return the labels after `rounds` rounds."""
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
-        # If the matrix is iso-valued, the kernels count entries. That would be wrong for weights of
-        # 0.
+        # If all weights are equal and stored once, the kernels count entries instead of adding
+        # weights. That would be wrong if the common weight is 0, so store a 0 for each entry.
         links = replace(links, values=xp.zeros(links.nvals, links.values.dtype))
-    now, other = labels.copy(), labels.copy()  # `other` contains the labels of the previous round
+    now, other = labels.copy(), labels.copy()  # `other` will hold the labels of the next round
     if not links.nvals:
         return now
     classes = _classes(links)
@@ -149,7 +159,8 @@ def move_communities(request: CommunityMoves) -> Array:
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
         _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
-        # This is the modularity times the sum of all weights. The host waits for it once per round.
+        # `quality` is the modularity of the current communities, multiplied by the sum of all
+        # weights. Reading it makes the host wait, once per round.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
         if gains.is_best(quality):
             kept = community.copy()
@@ -160,7 +171,7 @@ def move_communities(request: CommunityMoves) -> Array:
 
 
 def _run(launches: list[Launch], step: Packed) -> None:
-    """Run all launches of one round."""
+    """Run all kernel launches of one round, which `step` describes."""
     for kernel, grid, block, rows, more, shared in launches:
         kernel(grid, block, rows, step, *more, shared=shared)
 
@@ -207,7 +218,7 @@ def _prepare(
 
 
 def _classes(links: Csr) -> Classes:
-    """Return the nonempty rows, divided into classes by length."""
+    """Return the nonempty rows, divided into classes by their number of entries."""
     tuning = current(TUNING)
     return remember(links, tuning, lambda: _divide(links, tuning))
 
@@ -225,9 +236,9 @@ def _divide(links: Csr, tuning: CommunitiesTuning) -> Classes:
 
 
 def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[Long, ...]:
-    """Return long rows in groups, according to their length.
+    """Divide the long rows into groups by length. One kernel launch processes each group.
 
-    Shorter rows need smaller tables, so more blocks fit on a multiprocessor.
+    Shorter rows need smaller hash tables, so more blocks fit on a multiprocessor.
     """
     found, lengths, least = [], lengths[rows], tuning.table_entries
     for part, block in LONG_PARTS if rows.size else ():

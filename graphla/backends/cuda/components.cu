@@ -1,12 +1,13 @@
-// Weak components by union-find. First the ends of the sampled edges are joined. Then the vertices
+// Weak components by union-find. First the ends of some sampled edges are joined. Then the vertices
 // that are not in the largest component of this sample are joined with all their neighbors (M.
 // Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling*, 2018).
 //
 // The kernels run in the order below, and report nothing to the host. They may skip the row of a
-// vertex in the largest component, because an edge that leaves this component is also found in the
-// row of its other end. So rows are skipped only if each edge is stored at both ends, as it is in a
-// symmetric matrix, or in the rows and columns together.
+// vertex in the largest component: an edge that leaves this component is also found in the row of
+// its other end. So rows are skipped only if each edge is stored in the rows of both of its ends.
+// This holds for a symmetric matrix, and for the rows of a matrix together with those of its
+// transpose.
 #include "components.cuh"
 
 namespace graphla {
@@ -21,8 +22,8 @@ __global__ void hook_first(const Offset *__restrict__ indptr, const i32 *__restr
   }
 }
 
-/// Joins each of the vertices first..last - 1 with the second neighbor in its row. Also joins it
-/// with the first neighbor if `hook_first` did not.
+/// Joins each of the vertices first..last - 1 with the second neighbor in its row. Also joins the
+/// vertex with its first neighbor, unless `hook_first` has already done so.
 template <class Op, class Offset>
 __global__ void join_sampled(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              i64 first, i64 last, i32 *parent) {
@@ -63,16 +64,16 @@ __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest
   if (lane() == 0) atomicMax(largest, best);
 }
 
-/// Returns whether v is now in the component that is the largest in the sample.
+/// Returns whether v now belongs to the component that was the largest one in the sample.
 DEVICE bool is_inside(i32 *parent, i32 v, u64 largest) {
   if (!(largest >> 32)) return false;
   const i32 root = i32(u32(largest)), above = load_relaxed(&parent[v]);
   return above == root || root_of(parent, above) == root_of(parent, root);
 }
 
-/// Returns the lane whose row contains entry e, where the entries in the rows of all lanes are
-/// numbered consecutively. `sum` is the number of entries in the rows of this lane and all earlier
-/// lanes. The whole warp must call this.
+/// Each lane of a warp has one row, and the entries of these rows are numbered consecutively.
+/// Returns the lane whose row contains entry number e. `sum` is the number of entries in the rows
+/// of this lane and all earlier lanes. The whole warp must call this.
 template <class Count> DEVICE int lane_of(Count e, Count sum) {
   int before = 0;
   for (int step = WARP / 2; step; step /= 2) {

@@ -17,13 +17,16 @@ from graphla.formats import Array, Csr
 
 @dataclass(frozen=True, slots=True)
 class ComponentsTuning:
-    """Tuning of how vertices are sampled, and how long rows are divided."""
+    """Parameters for sampling vertices, and for dividing long rows into parts."""
 
-    samples: int = 1024  # number of sampled vertices, whose roots one block compares
-    longest: int = 256  # longer rows are divided into parts
+    # Number of sampled vertices. One block finds the most frequent root among them.
+    samples: int = 1024
+    longest: int = 256  # maximum number of entries in a row that is not divided into parts
     part: int = 512  # number of entries in a part of a long row
-    few: int = 1 << 12  # number of vertices in the first of three stages
-    more: int = 1 << 17  # number of vertices in the first two stages
+    # The sampled edges are joined in three stages, each of which processes further vertices. `few`
+    # is the number of vertices in the first stage.
+    few: int = 1 << 12
+    more: int = 1 << 17  # number of vertices in the first and second stage together
 
 
 TUNING = ComponentsTuning()
@@ -42,8 +45,8 @@ def components(out: Csr, into: Csr | None) -> Array:
 
     launch("hook_first", *rows, count, parent, widths=(offset,))
     launch("shorten", count, parent)
-    # If all vertices were processed at once, many threads would wait for the root of the largest
-    # component. So a few vertices are processed first. This hooks most trees onto that root.
+    # If all vertices were joined at once, many threads would wait for the root of the largest
+    # component. So a few vertices are joined first; this hooks most trees onto that root.
     cuts = (0, *(cut for cut in (tuning.few, tuning.more) if cut < n), n)
     join = _load("join_sampled", offset)
     for first, last in pairwise(cuts):
@@ -66,7 +69,7 @@ def _load(name: str, *widths: Any) -> Kernel:
 def _join_rest(
     a: Csr, parent: Array, largest: Array, listed: Array, tuning: ComponentsTuning
 ) -> None:
-    """Join the vertices outside the largest component with all neighbors in their rows of `a`."""
+    """Join each vertex outside the largest component with all neighbors in its row of `a`."""
     n, offset, longest = a.nrows, a.indptr.dtype, tuning.longest
     parts = xp.empty(a.nvals // (longest + 1) + a.nvals // tuning.part + 1, np.uint64)
     rows, part = (a.indptr, a.indices), np.int32(tuning.part)

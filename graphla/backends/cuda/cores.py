@@ -1,5 +1,7 @@
-"""Core numbers, computed in one launch. Kernel: cores.cu, which is based on persistent.cuh. Waits:
-for the launch."""
+"""Core numbers, computed in one launch.
+
+Kernel: cores.cu, which is based on persistent.cuh. The host waits until the launch has finished.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,16 @@ PEELING = Struct("cores.cu", "Peeling")
 
 @dataclass(frozen=True, slots=True)
 class CoresTuning:
-    """Tuning of the launch. More than one block per multiprocessor would slow down the barriers."""
+    """Parameters of the launch for core numbers. One block runs on each multiprocessor, because
+    more blocks would slow down the barriers."""
 
-    block: int = WIDEST_BLOCK  # threads per block; one block runs on each multiprocessor
-    alone_edges: int = 1024  # one block alone processes a round with at most this many entries
+    block: int = WIDEST_BLOCK  # number of threads per block
+    # Maximum number of entries in a round that one block processes alone.
+    alone_edges: int = 1024
     own_edges: int = 4096
-    """In each round, a warp stops after about this many entries in the rows of vertices that it has
-    removed itself."""
+    """A vertex that a warp removes may cause further removals in the same round. The warp processes
+    them itself until it has read about this many entries of their rows. It queues the remaining
+    rows for all warps."""
 
 
 TUNING = CoresTuning()

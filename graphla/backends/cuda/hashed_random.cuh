@@ -6,7 +6,7 @@
 
 namespace graphla {
 
-/// Applies the finalizer of splitmix64 to x.
+/// Returns a 64-bit hash of x: the finalizer of the random number generator splitmix64.
 DEVICE u64 mix(u64 x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

@@ -1,6 +1,7 @@
 """Maximal matching in rounds, heaviest edges first.
 
-Kernels: matching.cu. The host waits once per round, for the number of vertices that are left.
+Kernels: matching.cu. The host waits once per round, for the number of vertices that still need a
+mate.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FREE, NONE = map(int, enumeration("matching.cu", "Mate"))
 
 @dataclass(frozen=True, slots=True)
 class MatchingTuning:
-    """The row length from which a block reads a row, and the size of blocks."""
+    """The maximum length of a row that one warp reads, and the number of threads per block."""
 
     wide: int = 1 << 11  # maximum number of entries in a row that one warp reads
     block: int = 256  # number of threads per block

@@ -5,8 +5,8 @@
 // has reached v by level d. In `fresh[v]`: the search reached v at level d. In `next[v]`, a
 // superset of seen[v]: the search will reach v by level d + 1. A level has two phases, with a
 // barrier after each:
-// - expand: next[v] |= seen[u] for searches that pull, where u runs over v's in-neighbors until v
-//   has all searches; next[w] |= fresh[v] for searches that push, where w runs over v's
+// - expand: next[v] |= seen[u] for searches that pull, where u runs over v's in-neighbors until all
+//   searches have reached v; next[w] |= fresh[v] for searches that push, where w runs over v's
 //   out-neighbors.
 // - merge: fresh = next & ~seen, then seen = next. Stores the levels, and counts the vertices and
 //   edges of each search.
@@ -27,15 +27,16 @@
 
 namespace graphla {
 
-/// If all searches would push along more than this fraction of all edges, all of them pull instead.
+/// If every search would push, and together they would push along more than this fraction of all
+/// edges, all of them pull instead.
 constexpr float BROAD = 0.8f;
 
-/// If searches pushed along less than this fraction of all edges, fresh vertices are queued as soon
-/// as they are merged.
+/// If no search pulled at a level, and together the searches pushed along less than this fraction
+/// of all edges, the next merge queues the vertices that it finds newly reached.
 constexpr float SMALL = 1.0f / 64;
 
-/// If searches push along more than this number of edges per vertex, the merge visits all groups,
-/// because most of them have new bits.
+/// If searches push along more than this number of edges per vertex, the next merge visits all
+/// groups of 32 vertices, because most of them contain a newly reached vertex.
 constexpr float MOST = 0.5f;
 
 /// Statuses in addition to those of persistent.cuh.
@@ -56,11 +57,13 @@ DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words
 struct WarpCounts {
   u32 vertices[2];
   float edges[2];
-  float all;  // number of edges out of all vertices that are fresh for any search
+  float all;  // number of edges out of the vertices that at least one search has just reached
 };
 
-/// Adds a group's fresh bits to the counts of the warp. The number of edges is exact for vertices
-/// with many edges; for other vertices it is estimated from their mean.
+/// Adds the newly reached vertices of a group to the counts of the warp. The bits of `fresh` are
+/// the searches that have just reached this lane's vertex, and `degree` is the number of edges out
+/// of it. Vertices with more than MANY edges are counted with their exact number of edges. The
+/// other vertices of the group are counted with the mean of their numbers of edges.
 DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   constexpr float MANY = 128;
   const bool is_big = fresh && degree > MANY;
@@ -88,8 +91,10 @@ DEVICE void count_fresh(u64 fresh, float degree, WarpCounts &warp_counts) {
   }
 }
 
-/// Merges the new bits of this level into `seen`, stores the levels of the fresh vertices, and
-/// counts them.
+/// Adds the searches that have just reached a vertex to the vertex's word in `seen`, stores the
+/// level, and counts the newly reached vertices. Visits all groups of vertices if `is_all` is true,
+/// otherwise only those that the expansion has marked. If `queues_all` is true, also queues the
+/// newly reached vertices for the next expansion.
 template <class Offset>
 DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                   bool queues_all, bool is_all, u64 wanted, i32 level, WarpCounts &warp_counts,
@@ -136,8 +141,10 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// Clears the plane that this level is the first to write. Only the words of vertices reached at
-/// earlier levels are cleared, because this level has written the others.
+/// At the first level that uses a plane, clears the plane's words of the vertices that were reached
+/// only at earlier levels. (A plane stores one bit of the level of each vertex in each search.) The
+/// words of the vertices reached at this level need not be cleared, because `merge` has written
+/// them.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -172,9 +179,9 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
   }
 }
 
-/// The counts of one level: for each search the number of `vertices` it reaches and (approximately)
-/// of `edges` out of them. The last word counts the edges out of all vertices that any search
-/// reaches.
+/// The counts of one level. For each search these are the number of vertices that it has reached at
+/// this level, and the approximate number of edges out of these vertices. The last word counts the
+/// edges out of the vertices that at least one search has reached at this level.
 struct Tally {
   u64 *words;
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
@@ -203,30 +210,34 @@ struct Tally {
   DEVICE float all() const { return float(load_relaxed(&words[ALL])); }
 };
 
-/// The searches that have not finished, and those of them that pull.
+/// The searches that have not finished (`going`) and, among these, the searches that pull at this
+/// level (`pulling`). Each search is one bit.
 struct Plan {
   u64 going, pulling;
 };
 
 /// The shared memory of a block.
 struct Shared {
-  u32 *left;            // per lane, two words: the searches that have not reached the lane's vertex
-  i32 *held;            // vertices that the warp is about to queue
-  u32 *block_vertices;  // one count per search
-  float *block_edges;   // one sum per search, and one for all searches
-  float *unreached;     // edges out of the vertices that each search has not reached
-  i64 *sums;            // block 0: the sums that become Results::totals
-  u32 *votes;           // 4
-  i64 *due;             // the clock value at which block 0 next reads the host's stop word
+  u32 *left;  // two words per lane: the searches that have not yet reached the lane's vertex
+  i32 *held;  // the vertices that the warp is about to queue
+  // For each search, the number of vertices that this block has counted for it at this level.
+  u32 *block_vertices;
+  // For each search, the number of edges out of the vertices that `block_vertices` counts. The last
+  // element counts the edges out of the vertices that at least one search has just reached.
+  float *block_edges;
+  float *unreached;  // for each search, the number of edges out of the vertices not yet reached
+  i64 *sums;         // only in block 0: the sums over all levels, which become Results::totals
+  u32 *votes;        // 4
+  i64 *due;          // the clock value at which block 0 next reads the host's stop word
 };
 
-/// The state of a launch that runs all levels of up to 64 searches. All blocks have equal values of
-/// the members from `level` on.
+/// The state of a launch that runs all levels of up to 64 searches. The members declared from
+/// `level` on have the same values in all blocks.
 template <class Offset> struct Course {
   const Graph<Offset> &graph;
   const Words &words;
   const Searches &searches;
-  const Queues &queues;  // its `counts` is not used
+  const Queues &queues;  // `queues.counts` is not used; see counts()
   const Shared &shared;
   u64 *control;
   u64 *tallies;
@@ -237,14 +248,17 @@ template <class Offset> struct Course {
 
   i32 level = 0;
   i32 depth = 0;
-  bool is_small = true;  // whether the merge queues the fresh vertices of the next level itself
-  bool is_all = false;   // whether the merge visits all groups, because the pushes marked none
+  bool is_small = true;  // whether merge_level queues the vertices that searches have just reached
+  // Whether merge_level visits all groups of vertices, because the pushes have marked none.
+  bool is_all = false;
   u32 status = FINISHED;
 
   DEVICE bool is_first() const { return blockIdx.x == 0; }
 
-  /// Returns the numbers of queued parts and rows: two words for merge_level, then two for
-  /// expand_groups. Even and odd levels use different words.
+  /// Returns the counters of the queues. The first two words are the numbers of parts and rows that
+  /// merge_level has queued; the next two are the numbers that expand_groups has queued. Even and
+  /// odd levels use different counters, so that the counters of the next level can be cleared
+  /// during this level.
   DEVICE u64 *counts() const { return control + 1 + (level & 1) * 4; }
   DEVICE Tally tally() const { return Tally{tallies + level % 3 * Tally::SIZE}; }
 
@@ -257,7 +271,8 @@ template <class Offset> struct Course {
     grid.meet();
   }
 
-  /// Merges the bits that the last expansion added, and counts them.
+  /// Adds the bits that the last expansion has set in `next` to `seen`, and counts the vertices
+  /// that each search has newly reached.
   DEVICE void merge_level() {
     if (is_first() && threadIdx.x < 4)
       store_relaxed(&control[1 + (~level & 1) * 4 + int(threadIdx.x)], u64(0));
@@ -293,7 +308,8 @@ template <class Offset> struct Course {
     return Plan{going, !pulling && is_free && is_broad ? going : pulling};
   }
 
-  /// Adds the level to the totals, records it, and clears the tally that the next level will use.
+  /// Adds the counts of this level to the totals of each search, and clears the tally of the next
+  /// level. Also records this level if the searches are traced.
   DEVICE void note_level(const Plan &plan) {
     const int me = int(threadIdx.x);
     if (is_first() && me < SEARCHES) {
@@ -312,13 +328,16 @@ template <class Offset> struct Course {
                 edges);
   }
 
-  /// Clears the plane that this level is the first to write, if there is memory for it.
+  /// Sets the status to TOO_DEEP if there is no memory for the planes of this level. A plane stores
+  /// one bit of the level of each vertex in each search. If this level is the first that uses its
+  /// highest plane, clears that plane; at level 4, the merge has already done so.
   DEVICE void open_plane(const Plan &plan) {
     if (!words.room || !plan.going) return;
     if (planes_for(level) > words.room) status = TOO_DEEP;
     if (level <= 4 || !opens_plane(level)) return;
     clear_plane(graph, words, level);
-    // At the last level, no other barrier separates this from the blocks that read the plane.
+    // The blocks that read the plane must wait until it is cleared. At the last level, no later
+    // barrier makes them wait.
     if (level >= searches.limit) grid.meet();
   }
 
@@ -365,14 +384,16 @@ template <class Offset> struct Course {
   DEVICE void write_totals(i64 *totals) const {
     const int me = int(threadIdx.x);
     if (!is_first() || me >= searches.count) return;
-    totals[me] = greatest(shared.sums[me], i64(1));  // a start without edges is not in the tallies
+    // A start without edges is missing in the tallies, but every search reaches at least its start.
+    totals[me] = greatest(shared.sums[me], i64(1));
     totals[SEARCHES + me] = shared.sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = shared.sums[2 * SEARCHES + me];
   }
 };
 
-/// Runs all levels of up to 64 searches in one launch. `queues` has room for the parts of all long
-/// rows and long columns, and for all vertices. The queue counters are words of `control`.
+/// Runs all levels of up to 64 searches in one launch. The arrays in `queues` have space for the
+/// parts of all long rows and long columns, and for all vertices. The counters of the queues are
+/// words of `launch.control`.
 template <class Op, class Offset, class Level>
 __global__ void __launch_bounds__(MANY_BLOCK, 3)
     search_many(Launch launch, Graph<Offset> graph, Words words, Searches searches, Queues queues,

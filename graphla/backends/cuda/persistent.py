@@ -1,9 +1,9 @@
 """Run a whole traversal in one launch, wait for its end, and handle Ctrl-C.
 
-Kernels: those that include persistent.cuh. All blocks of such a launch must be resident on the card
-at the same time, so the grid has as many blocks as the card can hold. The host polls words of host
-memory that the kernel writes when it ends. So the host can handle an interrupt at once, and ask the
-kernel to stop. The host waits for the traversal.
+Kernels: those that include persistent.cuh. All blocks of such a launch must be resident on the GPU
+at the same time, so the grid has as many blocks as the GPU can hold. When the kernel ends, it
+writes to words of host memory. The host waits for the traversal by polling these words. So it can
+handle an interrupt at once, by asking the kernel to stop.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ LAUNCH = Struct("persistent.cuh", "Launch")
 NOT_READY = 600  # the value of cudaErrorNotReady
 
 CONTROL = enumeration("persistent.cuh", "ControlShape").CONTROL_WORDS
-"""Number of control words of a launch, which start at zero. The first one counts tickets."""
+"""Number of control words of a launch, in device memory. They are zero when the launch starts. At
+barriers the kernel counts the arriving blocks in the first word (the ticket counter); it uses the
+other words as it likes."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,15 @@ class PersistentTuning:
     launches: int = 128  # number of launches whose counters are zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
     nap: float = 20e-6  # seconds between two polls after `spin` seconds
-    check: float = 1e-3  # seconds between two checks of whether the card has failed
+    check: float = 1e-3  # seconds between two checks for an error of the GPU
 
 
 TUNING = PersistentTuning()
 
 
 class _Words:
-    """Words of host memory to which the launches of one stream report, one launch after another."""
+    """Words of host memory. The kernel launches of one stream write their results there, one launch
+    after another."""
 
     def __init__(self) -> None:
         self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS)
@@ -67,7 +70,7 @@ class _Words:
         self.launches = count(1)
 
     def control(self) -> np.uint64:
-        """Return the device address of zeroed control words for one launch."""
+        """Return the device address of control words for one launch, which are zero."""
         if not self.left:
             self.left = current(TUNING).launches
             self.zeros = xp.zeros((self.left, CONTROL), xp.uint64)
@@ -76,7 +79,8 @@ class _Words:
         tickets = current(TUNING).tickets
         if tickets:
             self.zeros[self.left, 0] = tickets << 32
-        return np.uint64(self.first + 8 * CONTROL * self.left)  # faster than a slice
+        # computing the address is faster than slicing the array
+        return np.uint64(self.first + 8 * CONTROL * self.left)
 
 
 class _Kept(local):
@@ -88,13 +92,14 @@ _kept = _Kept()
 
 
 class Refused(Exception):
-    """The card cannot run the kernel's blocks in a cluster of this size."""
+    """Raised if the GPU cannot run the kernel's blocks in a cluster of this size."""
 
 
 def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: int = 1) -> int:
-    """Return the number of blocks that can be resident, at most `each` per multiprocessor.
+    """Return the number of blocks that can be resident on the GPU at the same time.
 
-    In clusters, fewer blocks may be resident; `run` finds out how many.
+    At most `each` blocks per multiprocessor are counted. If the blocks form clusters, fewer may
+    fit; `run` finds out how many.
     """
     fit = kernel.resident(block, shared) if card().is_cooperative else 0
     if not fit:
@@ -124,10 +129,11 @@ def run(
     If `as_struct` is true, the first parameter of the kernel is a `Launch`. Otherwise the first
     five parameters are the fields of `Launch`.
 
-    `blocks` must be at most `grid(...)`, with two exceptions: the blocks do not wait for one
-    another, or they form one cluster (then set `cooperative` to False). An interrupt stops the
-    kernel and is raised again. With clusters, the launch has as many blocks as the card accepts;
-    `Refused` is raised if it accepts none. `meanwhile` is called between the launch and the wait.
+    `blocks` must be at most `grid(...)`, unless the blocks do not wait for one another or form a
+    single cluster (then set `cooperative` to False). An interrupt stops the kernel and is raised
+    again. With several clusters, the launch has as many blocks as the GPU accepts. `Refused` is
+    raised if the GPU accepts no cluster of this size. `meanwhile` is called between the launch and
+    the wait.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -163,13 +169,14 @@ def run(
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1
-        stream.synchronize()  # raises an error if the card has failed
+        stream.synchronize()  # raises an error if the GPU has failed
         raise
     return [view[k] & 0xFFFFFFFF for k in told]
 
 
 _taken: dict[tuple[Kernel, int], int] = {}
-"""Number of blocks that the card accepted in clusters, by kernel and bytes of shared memory."""
+"""The number of blocks that the GPU has accepted in an earlier launch in clusters. The key is the
+kernel and the number of bytes of shared memory."""
 
 
 def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:
@@ -183,10 +190,10 @@ def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared:
 def _launch_clusters(
     kernel: Kernel, blocks: int, cluster: int, block: int, *args: Any, shared: int
 ) -> None:
-    """Launch as many blocks in clusters as the card accepts.
+    """Launch as many blocks in clusters as the GPU accepts.
 
-    Fewer blocks can be resident in clusters than without. CuPy has no function that returns their
-    number, but a launch with too many blocks fails, so we try smaller grids until one succeeds.
+    The GPU can hold fewer blocks at a time if they form clusters. CuPy has no function that returns
+    their number. A launch with too many blocks fails, so we try smaller grids until one succeeds.
     """
     taken = _taken.get((kernel, shared))
     for fewer in range(taken or blocks, 0, -cluster):
@@ -204,7 +211,11 @@ def _launch_clusters(
 
 
 def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
-    """Wait until all words to be reported contain the number of the launch."""
+    """Wait until the launch has written all its results to host memory.
+
+    The high half of each word then contains the number of the launch. `told` are the indices of
+    these words in `view`.
+    """
     begin = time.perf_counter()
     asked, tuning = begin, current(TUNING)
     for k in told:

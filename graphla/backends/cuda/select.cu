@@ -1,16 +1,19 @@
-// select and keep: flag entries, count the flags, and move the flagged entries together, in order.
+// `select` and `keep`: flag entries of a vector or matrix, count the flags, and move the flagged
+// entries to the result in their old order.
 //
-// There are three launches. The first writes the flags as bits, with a count per word (flags.cuh),
-// the second scans the counts, and the third moves the entries. Before the third launch the host
-// waits for the number of set flags, in order to allocate the result. For a vector with few entries
-// one block does all three steps (`select_few`); the result is then allocated with space for all
-// entries.
+// There are three launches. The first writes the flags as bits, and stores the number of flags in
+// each word (flags.cuh). The second replaces these numbers by their running sums, and the third
+// moves the entries. Before the third launch the host waits for the number of set flags, in order
+// to allocate the result. For a vector with few entries, one block does all three steps
+// (`select_few`). In this case the host does not wait, and the result is allocated with space for
+// all entries.
 #include "flags.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
-/// Packs the given flags, one per entry, into bits.
+/// Packs an array of flags, one per entry, into the bits of 32-bit words. Also stores the number of
+/// set flags in each word.
 template <class Op, class Stored, int KEPT>
 __global__ void flag_given(const Stored *flags, u32 *bits, i64 *counts, i64 words, i64 count) {
   const Values<bool, Stored, KEPT> flag(flags);
@@ -32,8 +35,9 @@ __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices
   });
 }
 
-/// Computes the running sums counts[0] + ... + counts[w] with one block. Stores them over `counts`
-/// and, if `narrow` is not null, also in `narrow`. Returns the sum of all counts.
+/// Replaces each counts[w] by the running sum counts[0] + ... + counts[w]. If `narrow` is not null,
+/// also stores the running sums there as 32-bit integers. Returns the sum of all counts. Only one
+/// block may run this.
 DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   i64 before = 0;
   for (i64 begin = 0; begin < words; begin += blockDim.x) {
@@ -48,8 +52,9 @@ DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   return before;
 }
 
-/// Scans a small number of counts with one block, because CuPy's scan has too much overhead. Also
-/// stores the sum of all counts in *answer.
+/// Replaces a small number of counts by their running sums. One block does this, because CuPy's
+/// scan has too much overhead. Also stores the sum of all counts in *answer, unless `answer` is
+/// null.
 template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
   SHARED(i64, scratch, WARP + 1);
   const i64 total = add_up(counts, words, narrow, scratch);
@@ -92,10 +97,11 @@ __global__ void move_flagged(const u32 *bits, const i64 *ends, const Offset *ind
   put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-enum FewShape { FEW_WORDS = 128 };  // maximum number of flag words for one block
+enum FewShape { FEW_WORDS = 128 };  // maximum number of 32-bit flag words in `select_few`
 
-/// Selects the entries of a vector for which Op::call(x, i, 0, thunk) holds, with one block. Stores
-/// their number in *answer. There must be fewer than FEW_WORDS * WARP entries.
+/// Moves the entries of a vector for which Op::call(x, i, 0, thunk) is true to `new_indices` and
+/// `new_values`. Stores their number in *answer. Only one block runs this, so the vector must have
+/// fewer than FEW_WORDS * WARP entries.
 template <class Op, class Stored, int KEPT, class Word, bool HAS_VALUES>
 __global__ void select_few(const i32 *__restrict__ indices, const Stored *x_values,
                            typename Op::THUNK thunk, const Word *__restrict__ values, i64 count,

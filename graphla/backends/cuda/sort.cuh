@@ -1,12 +1,12 @@
 // Definitions for the merge sort: how entries are distributed over tiles, and how one tile is
 // sorted in shared memory.
 //
-// A tile holds at most TILE entries. Seam k is the boundary before tile k; by default it is at
-// entry k * STRIDE. For a vector STRIDE is TILE, and all entries are one row. For a matrix STRIDE
-// is smaller than TILE: a seam inside a row moves to the end of that row if the end is within TILE
-// - STRIDE entries. So a row with at most TILE - STRIDE entries is never cut, and a tile sorts many
-// whole rows. A row that is cut has its own merges, over its own tiles: after `level` merges, every
-// 2^level of its tiles form one sorted run.
+// A tile holds at most TILE consecutive entries. Seam k is the boundary in front of tile k. It is
+// normally at entry k * STRIDE. For a vector, STRIDE equals TILE, and all entries form one row. For
+// a matrix, STRIDE is smaller than TILE: a seam that would cut a row moves to the end of that row
+// if it has to move by at most TILE - STRIDE entries. So a row with at most TILE - STRIDE entries
+// is never cut, and a tile sorts many whole rows. The tiles of a row that is cut are merged in
+// pairs. After `level` merges, every 2^level tiles of the row form one sorted run.
 #ifndef GRAPHLA_SORT
 #define GRAPHLA_SORT
 #include "merge_path.cuh"
@@ -14,7 +14,8 @@
 
 namespace graphla {
 
-/// A row with the entries from `begin` to `end` - 1, which are in the tiles `first` to `last`.
+/// A row. Its entries are those from `begin` to `end` - 1. The tiles that contain them are `first`
+/// to `last`.
 template <int TILE, int STRIDE> struct Row {
   static_assert(2 * STRIDE >= TILE && STRIDE <= TILE, "a seam would move beyond the next");
   i64 begin, end, first, last;
@@ -25,15 +26,16 @@ template <int TILE, int STRIDE> struct Row {
   }
   /// Returns whether seam k cuts this row in two.
   DEVICE bool is_cut_at(i64 k) const { return first < k && k <= last; }
-  /// Returns where the row's entries in tile k begin. Returns `end` if k is after the row's last
-  /// tile.
+  /// Returns the first entry of the row that is in tile k, or `end` if tile k comes after the row's
+  /// last tile.
   DEVICE i64 part(i64 k) const { return k <= first ? begin : k <= last ? k * STRIDE : end; }
   /// Returns the number of merges that the row needs.
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// The row at each seam of a matrix with the given `indptr`: rows[k] is the row at seam k. Both
-/// arrays are null for a vector.
+/// The rows of a matrix that contain its seams. `indptr` describes the rows of the matrix, and
+/// rows[k] is the row that contains entry k * STRIDE, the normal position of seam k. Both arrays
+/// are null for a vector.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;
@@ -52,9 +54,9 @@ template <int TILE, int STRIDE, class Offset> struct Seams {
   }
 };
 
-/// The part of a merge that tile k computes. The merged runs are the entries from `base` to `seam`
-/// - 1 and from `seam` to `stop` - 1 of one row; the part is the entries from `from` to `to` - 1 of
-/// the result.
+/// The part of a merge that tile k computes. Two sorted runs of one row are merged: the entries
+/// from `base` to `seam` - 1, and the entries from `seam` to `stop` - 1. Tile k computes the
+/// entries from `from` to `to` - 1 of the merged run.
 struct Merge {
   i64 base, seam, stop, from, to;
   template <class Row> DEVICE Merge(const Row &row, i64 k, int level) {
@@ -75,10 +77,11 @@ struct Span {
   u16 begin, end;
 };
 
-/// Finds the rows in a tile of `size` entries that begins at entry `begin`. Returns one bit for
-/// each of the ITEMS positions of this thread. The bit is set if the key there must not be swapped
-/// with the key before it, because another row begins there or because there is no entry. Stores
-/// the row at the thread's first position in spans[thread].
+/// Finds the rows in a tile of `size` entries that begins at entry `begin`. Each thread has ITEMS
+/// consecutive positions of the tile. Returns one bit for each position of this thread. The bit is
+/// set if the key at this position must not be swapped with the key before it, because a row begins
+/// here or because there is no entry. Stores the extent of the row at the thread's first position
+/// in spans[thread].
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   const int mine = int(threadIdx.x) * ITEMS;
@@ -125,17 +128,18 @@ DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
   }
 }
 
-/// A barrier for at least the 2 * width threads that merge two runs.
+/// Makes the 2 * width threads that merge two runs wait for each other. If they do not fit in one
+/// warp, all threads of the block wait.
 DEVICE void sync_pairs(int width) {
   if (2 * width <= WARP) __syncwarp();
   else __syncthreads();
 }
 
-/// Returns whether the parts of this thread and the next thread do not fit together: this thread's
-/// part of the merge ended at i, but the next part begins elsewhere. This happens only if the
-/// comparison is not an order. `next` says whether there is a next part. `start` is where this
-/// thread's part began, and starts[warp] is where the part of the warp's first lane began; a
-/// barrier must separate the store to `starts` from this call.
+/// Returns whether the part of the merge that this thread has computed does not end where the part
+/// of the next thread begins. This happens only if the comparison is not an order. In the left run,
+/// this thread's part begins at `start` and ends at `i`. `next` is true if there is a next part.
+/// starts[warp] is where the part of the warp's first lane begins; a barrier must separate the
+/// stores to `starts` from this call.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

@@ -42,11 +42,12 @@ template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
   return (u64(bits) & mask) > infinity ? infinity + 1 : u64(bits);
 }
 
-/// Adds the fingerprint to sums[0] and sums[1]. Sets sums[2] = 1 if it finds an entry without a
-/// counterpart, and sums[3] = 1 if it finds a counterpart with another value; in both cases the
-/// fingerprint is meaningless. `bits` are the values as unsigned integers. `mask` and `infinity`
-/// are as in `canonical`, and 0 for integers. The key has 192 bits: `key`, and two words that are
-/// XORed with the hashed words.
+/// Adds this block's part of the fingerprint to sums[0] and sums[1]. Sets sums[2] = 1 if it finds
+/// an entry (i, j) without a counterpart (j, i), and sums[3] = 1 if it finds a counterpart with
+/// another value. In both cases the fingerprint is meaningless. `bits` holds the bits of each value
+/// as an unsigned integer. `mask` and `infinity` identify NaNs as in `canonical`; both are 0 for
+/// integers. The key has 192 bits: the word `key`, and the words `low_pad` and `high_pad`, which
+/// are XORed with the input of the hash.
 template <class Op, class Offset, class Word, int KEPT>
 __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    const i32 *__restrict__ indices, const Word *__restrict__ bits,
@@ -54,8 +55,8 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
   SHARED(i64, span, 2);
-  // One flag for even and one for odd tiles, so that all threads read a flag before it is
-  // overwritten.
+  // One flag is for even tiles and one for odd tiles. So all threads read the flag of a tile before
+  // it is overwritten for the tile after the next.
   SHARED(i32, stop, 2);
   const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
   const i64 from = tiles * blockIdx.x / gridDim.x * tile,

@@ -1,8 +1,8 @@
 """Transpose a matrix by sorting. Kernels: convert.cu.
 
-If the values are iso, only the positions are sorted as keys. This takes 16 bytes per entry in
-addition to the result, or 8 bytes if keys are short. Otherwise the columns are sorted stably, and
-rows and values are moved in that order. This takes about 28 bytes per entry.
+If all entries share one stored value, only their positions are sorted, as keys. This takes 16 bytes
+per entry in addition to the result, or 8 bytes if keys fit in 32 bits. Otherwise the columns are
+sorted stably, and rows and values are moved in the same order. This takes about 28 bytes per entry.
 
 The host does not wait.
 """

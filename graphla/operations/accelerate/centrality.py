@@ -18,12 +18,13 @@ from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import FP64, INT64
 
 COST = 4
-"""Cost of computing the dependencies for one source, relative to that of a search."""
+"""The cost of computing the dependencies for one source, in units of a search from one source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """The degrees: d(i) is the number of entries in row i of A, or in column i."""
+    """The degrees of all vertices: d(i) is the number of entries in row i of A or, if `of_columns`
+    is set, in column i."""
 
     A: Any
     of_columns: bool = False
@@ -35,11 +36,12 @@ class Degrees:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """At most `rounds` rounds of PageRank, r' = α·(r / degree)A + ..., starting with `rank`.
+    """PageRank, iterated from the ranks `rank`: r' = α·(r / degree)A + ...
 
-    The iteration ends after the first round in which the total change of the ranks is below
-    `least`. `share` is α / degree, and 0 at a dangling vertex. `jump` is the distribution of random
-    jumps, and `fall` the distribution of the vertex that follows a dangling vertex.
+    The iteration ends after `rounds` rounds, or after the first round that changes the ranks by
+    less than `least` in total. For each vertex, `share` holds α / degree, or 0 if the vertex is
+    dangling (has no out-edges). `jump` holds the probability that a random jump ends at the vertex,
+    and `fall` the probability that the vertex follows a dangling vertex.
     """
 
     A: Any
@@ -78,17 +80,27 @@ class PageRank:
 
 
 class DependencySums(NamedTuple):
-    """Dependencies of vertices and edges, summed over the shortest paths from several sources."""
+    """The dependencies of vertices and edges, added up over all sources.
 
-    totals: Any  # a full Vector; a path does not count for its end vertices
-    edges: Any  # a Matrix with the pattern of A, or None
-    reached: Any  # None, or a full Vector: the number of other sources that reach each vertex
+    The dependency of a vertex or edge on a source s is the sum, over all vertices t, of the
+    fraction of the shortest paths from s to t that contain it.
+    """
+
+    # A full Vector: the dependency of each vertex. Paths that begin or end at the vertex do not
+    # count.
+    totals: Any
+    # A Matrix with the pattern of A: the dependency of each edge. None if it is not requested.
+    edges: Any
+    # A full Vector: for each vertex, the number of other sources that reach it. None if it is not
+    # requested.
+    reached: Any
     counts: np.ndarray  # the number of vertices that each source reaches, including itself
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Sums of the dependencies of vertices (and edges, if `of_edges` is set) over all sources."""
+    """The request to add up the dependencies of vertices (and of edges, if `of_edges` is set) over
+    all sources."""
 
     A: Any
     sources: np.ndarray
@@ -97,9 +109,9 @@ class Dependencies:
     reach: bool = False
 
     def run(self) -> DependencySums | None:
-        """Return the sums, or None if the device has no such loop.
+        """Return the sums, or None if the device has no loop or kernel that computes dependencies.
 
-        If `config.deterministic` is set, a GPU returns None, because its loop uses atomic
+        If `config.deterministic` is set, the result on a GPU is None: its kernel uses atomic
         additions, whose order changes from run to run.
         """
         a = self.A._read()

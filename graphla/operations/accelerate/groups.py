@@ -1,4 +1,4 @@
-"""Requests for communities, colors and matchings. All matrices are symmetric."""
+"""Requests for communities, colorings and matchings of a graph. All matrices are symmetric."""
 
 from __future__ import annotations
 
@@ -48,12 +48,14 @@ class LabelPropagation:
 
 @dataclass(frozen=True, slots=True)
 class MoveCommunities:
-    """Communities after moving vertices to raise the modularity.
+    """The request for communities, which are found by moving vertices to raise the modularity.
 
-    `out` and `into` hold the total weights of the edges out of and into each vertex. The gain of
-    vertex v in community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). The
-    vertex moves only if this gain exceeds the gain of staying by more than margin·(out(v) +
-    into(v)).
+    L is a matrix of edge weights, and L(v, c) is the sum of L(v, u) over the vertices u of
+    community c. The vectors `out` and `into` hold the total weights of the edges out of and into
+    each vertex; for a community they are summed over its vertices. The gain of vertex v in a
+    community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). The vertex moves
+    only if its gain in another community exceeds its gain in its own community by more than
+    margin·(out(v) + into(v)).
     """
 
     L: Any
@@ -79,21 +81,27 @@ class MoveCommunities:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """The product SᵀLS, where S(i, labels(i)) = 1. Labels are integers from 0 to `count` - 1."""
+    """The request for the product SᵀLS, where S(i, labels(i)) = 1. It merges all vertices with the
+    same label into one. Labels are integers from 0 to `count` - 1."""
 
     L: Any
     labels: Any
     count: int
 
     def run(self) -> Any:
-        """Return the matrix whose entry (a, b) adds up the entries of L from label a to label b."""
+        """Return SᵀLS. Its entry (a, b) is the sum of all L(i, j) where i has label a and j has
+        label b."""
         l, labels = self.L._read(), self.labels._read()
         return lift(self.L, perform("contract", _contract, l, labels, self.count))
 
 
 @dataclass(frozen=True, slots=True)
 class GreedyColoring:
-    """Greedy colors: c(i) is the smallest color that no neighbor with a larger number has."""
+    """The request for a greedy coloring.
+
+    The vector `numbers` holds distinct numbers, one per vertex. The color c(i) is the smallest
+    color that differs from the colors of all neighbors of i with a larger number.
+    """
 
     A: Any
     numbers: Any
@@ -105,9 +113,10 @@ class GreedyColoring:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The mates in a maximal matching.
+    """The request for a maximal matching, which gives each matched vertex a mate.
 
-    Edges are taken in order of decreasing weight; `seed` orders edges of equal weight.
+    Edges are taken in order of decreasing weight; `seed` determines the order of edges of equal
+    weight.
     """
 
     A: Any
@@ -148,5 +157,6 @@ def _match(a: MatrixStore, is_weighted: bool, seed: int) -> VectorStore | None:
 
 
 def _widen(device: str, values: Array | None, dtype: DataType) -> VectorStore | None:
-    """Cast integers to `dtype` and return the store of a full vector; None yields None."""
+    """Return the storage of a full vector with these integers, cast to `dtype`. If `values` is
+    None, return None."""
     return full(device, dtype, None if values is None else values.astype(dtype.np_type, copy=False))

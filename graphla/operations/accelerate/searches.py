@@ -31,16 +31,17 @@ SHALLOW = 64
 which pull is faster than push.
 """
 SPARED = 0.75
-"""The fraction of the entries that pull would not read in a search with at most SHALLOW levels."""
+"""In a search with at most SHALLOW levels, pull is assumed to leave this fraction of the entries
+unread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A breadth-first search: f⟨¬p, r⟩ = f any.secondi A, until f is empty.
+    """The request for a breadth-first search: f⟨¬p, r⟩ = f any.secondi A, until f is empty.
 
-    `starts` are distinct vertices: an array of INT32 on the host, or the entries of a Vector.
-    `levels` is the dtype of the levels, or None if no levels are wanted. Apart from the starts, the
-    search visits only vertices that the mask selects.
+    `starts` are distinct vertices: an array of INT32 on the host, or a Vector that has entries at
+    these vertices. `levels` is the dtype of the levels, or None if no levels are wanted. Apart from
+    the starts, the search visits only vertices that the mask selects.
     """
 
     A: Any
@@ -100,7 +101,7 @@ class _Count:
     """The number of reached vertices, which is set at the end of the search."""
 
     __slots__ = ("value",)
-    array = None  # None, as in `Counted`, because the count is not in device memory
+    array = None  # None, because the count is not in device memory
 
     def __int__(self) -> int:
         return self.value
@@ -117,7 +118,8 @@ def search(
     tell: Callable[[list[Level], float], None] | None = None,
     meanwhile: Meanwhile | None = None,
 ) -> BfsResult:
-    """Return the levels and parents of all vertices reached from the nonempty `starts`."""
+    """Run a breadth-first search from the vertices `starts`, of which there is at least one. Return
+    the levels and parents of the reached vertices."""
     do, towards = backend(a.device), forced_direction()
     a.find_symmetry()
     out, into = _patterns(a, towards)
@@ -160,7 +162,8 @@ def lower(mask: Any, size: int, device: str) -> VectorMask | None:
 
 
 def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
-    """Return CSR, and also CSC if it exists or should be built now, otherwise None."""
+    """Return the pattern of the matrix in CSR form, and in CSC form if that form exists or should
+    be built now; otherwise None in its place."""
     out, into = a.patterns()
     if into is None and (towards == "pull" or (towards == "auto" and _has_paid(a))):
         into = a.csc
@@ -168,7 +171,8 @@ def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
 
 
 def _has_paid(a: MatrixStore) -> bool:
-    """Return whether searches have lost as much time without CSC as building it would take."""
+    """Return whether it is worth building CSC now: without it, the searches of this matrix so far
+    have lost as much time as building it would take, because they could only push."""
     costs = backend(a.device).costs
     return a.add_loss(0.0) >= costs.transpose_start + costs.transpose_entry * max(a.nvals, a.nrows)
 
@@ -180,7 +184,7 @@ def _record_bfs(trace: list[Level], seconds: float) -> None:
 def record_levels(
     operation: str, semiring: str, what: str, trace: list[Level], seconds: float
 ) -> None:
-    """Record one event per level or round, or a single event if there was none."""
+    """Record one event for each level or round in `trace`, or a single event if it is empty."""
     for k, level in enumerate(trace):
         reason = f"{what} {k}"
         record(Event(operation, semiring, level.direction, reason, *level[1:]))

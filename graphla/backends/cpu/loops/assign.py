@@ -23,11 +23,12 @@ def write(
     start,
     stop,
 ):
-    """Write the indices start..stop; return how many of them have an entry afterwards.
+    """Apply the write rule to the indices start..stop - 1. Return how many of them then have an
+    entry.
 
-    T is full if `t_present_step` is 0. For one block of indices after the other, the loop lists the
-    entries to write, and then writes them. Listing them needs no branch; the processor would
-    mispredict a branch about half of the time.
+    T is full if `t_present_step` is 0. The loop processes one block of indices at a time: it first
+    lists the indices at which a value of T is written, and then writes these values. Listing them
+    needs no branch; the processor would mispredict a branch about half of the time.
     """
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)
@@ -57,9 +58,9 @@ def write(
 
 
 def fill(words, t_present, t_values, out_values, step, start, stop):
-    """Write the values of T to C wherever T has an entry.
+    """Store the value of T in C at each index where T has an entry.
 
-    `words` holds the presence flags of T, eight per word.
+    Each word in `words` consists of eight presence flags of T. A word without flags is skipped.
     """
     step = np.uint64(step)
     places = np.empty(BLOCK + 1, np.int64)

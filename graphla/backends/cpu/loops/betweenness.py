@@ -1,9 +1,10 @@
-"""Sum up dependencies on the shortest paths from each source (U. Brandes, 2001).
+"""For each source, add up the dependencies of the vertices and edges (U. Brandes, 2001).
 
-sigma(v) is the number of shortest paths from the source to v. share(v) is the part of a dependency
-that each of these paths carries: 1 / sigma(v) plus the sum of share(w) over the edges v -> w that
-lie on shortest paths. An edge lies on shortest paths if its weight equals the difference of the
-distances of its ends exactly.
+sigma(v) is the number of shortest paths from the source to v. share(v) is 1 / sigma(v) plus the sum
+of share(w) over the edges v -> w that lie on shortest paths. So sigma(v) · share(v) - 1 is the
+dependency of v: the sum, over all vertices t except v, of the fraction of the shortest paths to t
+that pass through v. An edge lies on a shortest path if its weight is exactly equal to the
+difference of the distances of its ends.
 """
 
 from typing import Any, NamedTuple
@@ -17,12 +18,12 @@ FINISHED, STOPPED = range(2)
 
 
 class Graph(NamedTuple):
-    """The matrix in CSR, and the weights of its entries."""
+    """The matrix in CSR form: its pattern, and the weights of its entries."""
 
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # the step of the weights: 0 if all weights are equal
+    step: Any  # stride between weights in the array: 0 if all are equal and stored once
 
 
 class Sums(NamedTuple):
@@ -31,26 +32,30 @@ class Sums(NamedTuple):
     totals: Any
     edges: Any
     reached: Any
-    counts: Any  # number of vertices that each source reaches
+    counts: Any  # for each source, the number of vertices that it reaches
 
 
 class Paths(NamedTuple):
-    """The state of the search for shortest paths from one source.
+    """The arrays for the search for shortest paths from one source.
 
-    Before and after each search, `place` is -1 everywhere, and `sigma` and `share` are 0.
+    Before and after each search, `place` is -1 at every vertex, and `sigma` is 0.
     """
 
-    place: Any  # level; with weights: heap position, or -2 minus the queue position
-    sigma: Any  # the number of shortest paths to each vertex
+    # For each vertex: without weights its level; with weights its position in `heap` or, once it is
+    # in `queue`, -2 minus its position there.
+    place: Any
+    sigma: Any  # for each vertex, the number of shortest paths to it
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
-    heap: Any  # only with weights: the unsettled vertices, with the nearest one at the root
-    distance: Any  # only with weights: the smallest distance found so far
+    # Only with weights: a binary heap of the vertices that are reached but not yet in `queue`.
+    heap: Any
+    distance: Any  # only with weights: for each vertex, the smallest distance found so far
     stop: Any
 
 
 def rise(heap, place, distance, at):
-    """Move the vertex at heap position `at` up until its parent is not farther from the source."""
+    """Move the vertex at position `at` of a binary heap up, until the vertex above it is at most as
+    far from the source."""
     v = heap[at]
     d = distance[v]
     while at > 0:
@@ -66,7 +71,8 @@ def rise(heap, place, distance, at):
 
 
 def sink(heap, place, distance, size):
-    """Move the vertex at the root of a heap of `size` vertices down until no child is nearer."""
+    """Move the vertex at the root of a binary heap down, until no vertex directly below it is
+    nearer to the source. The heap has `size` vertices."""
     v = heap[0]
     d = distance[v]
     at = 0
@@ -87,10 +93,11 @@ def sink(heap, place, distance, size):
 
 
 def by_levels(graph, kept_paths, source):
-    """Queue the vertices that `source` reaches, and return their number.
+    """Append the vertices that `source` reaches to the queue, level by level, and return their
+    number.
 
-    `place` becomes the level of each vertex, and `sigma` its number of shortest paths. If a stop is
-    requested, the function returns early with only some of the vertices, and so does `by_distance`.
+    This sets `place` to the level of each of them, and `sigma` to the number of shortest paths to
+    it. If a stop is requested, the function returns early, with only some of the vertices.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
@@ -119,9 +126,10 @@ def by_levels(graph, kept_paths, source):
 
 
 def by_distance(graph, kept_paths, source):
-    """Queue vertices in order of distance (Dijkstra).
+    """Append the vertices that `source` reaches to the queue, in order of distance (Dijkstra).
 
-    place[v] becomes -2 minus the position of v in the queue.
+    Return their number. This sets `place` to -2 minus the position of each of them in the queue. If
+    a stop is requested, the function returns early, with only some of the vertices.
     """
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
@@ -175,7 +183,8 @@ def dependencies(
     first,
     last,
 ):
-    """Add up the dependencies of the sources first..last - 1, and return why the loop ended."""
+    """Add the dependencies for the sources first..last - 1 to the sums. Return FINISHED, or STOPPED
+    if a stop was requested."""
     indptr, indices, weights, step = graph
     totals, edges, reached, counts = out_sums
     place, sigma, share, queue, _, distance, stop = kept_paths

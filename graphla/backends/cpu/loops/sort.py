@@ -1,4 +1,5 @@
-"""A stable sort of segments of values by a comparison: short runs are sorted, then merged in pairs.
+"""A stable merge sort of segments of values by a comparison: short runs are sorted by insertion,
+then merged in pairs.
 
 Each step writes every element exactly once, even if the comparison `before` is not an order.
 """
@@ -56,7 +57,9 @@ def segments(
         from_values, from_places = out_values, out_places
         to_values, to_places = kept_values, kept_places
         width = RUN
-        while width < end - begin:  # choose the buffer so that the last merge writes to out_
+        # Each merge swaps the buffers. Begin with the buffer for which the last merge writes to
+        # out_values.
+        while width < end - begin:
             from_values, to_values = to_values, from_values
             from_places, to_places = to_places, from_places
             width <<= ONE

@@ -1,9 +1,9 @@
-"""Push: each entry of u scatters along its row to the outputs that the mask allows.
+"""Push: each entry u(k) is multiplied with row k of A, and the products are added to the outputs.
 
-w(o) = (+)_k term(A(k, o), u(k)). Terms are summed in the order of u's entries. The mask is tested
-before any multiplication. A call computes only the outputs first..last, so calls for disjoint
-ranges may run at the same time. Rows are sorted, so a binary search finds the entries of a row that
-belong to these outputs.
+w(o) = (+)_k term(A(k, o), u(k)), at outputs that the mask allows. Terms are added in the order of
+u's entries. The mask is tested before any multiplication. A call computes only the outputs
+first..last - 1, so calls for disjoint ranges may run at the same time. Rows are sorted, so a binary
+search finds the entries of a row that belong to these outputs.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ LOW = np.uint64(63)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR."""
+    """A matrix in CSR form."""
 
     indptr: Any
     indices: Any
@@ -33,7 +33,8 @@ class Sparse(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """A set of outputs as a two-level bit map (`loops/marks`), with a value for each output."""
+    """A set of outputs, stored as a two-level bit map (see `loops/marks`), and one value per
+    output."""
 
     bits: Any
     summary: Any
@@ -74,11 +75,12 @@ def push_sparse(
     first,
     last,
 ):
-    """Mark each output that u reaches in a two-level bit map, and sum its terms.
+    """Compute the outputs first..last - 1. Mark those that u reaches in a two-level bit map.
 
-    Returns the number of outputs that this call has marked. kept_values[o] is valid only if the bit
-    map contains o. If `limit` is positive and u has more than `limit` edges, the call changes
-    nothing and returns minus the number of edges.
+    Return the number of outputs that this call has marked. The value kept_values[o] is valid only
+    if output o is marked. `limit` bounds the number of matrix entries in the rows at which u has an
+    entry. If `limit` is positive and this number exceeds it, the call changes nothing and returns
+    minus the number.
     """
     indptr, indices, values = a
     u_indices, u_values = u
@@ -131,7 +133,7 @@ def push_bitmap(
     first,
     last,
 ):
-    """Compute outputs first..last into an empty bitmap; return the number of entries written."""
+    """Compute outputs first..last - 1 into an empty bitmap; return the number of new entries."""
     indptr, indices, values = a
     u_indices, u_values = u
     count = 0
@@ -174,10 +176,12 @@ def push_small(
     size,
     most,
 ):
-    """Push into a bitmap. If u has at most `most` edges, convert the bitmap to a list of entries.
+    """Compute all outputs as a bitmap, and convert the bitmap to a list of entries if that is
+    small.
 
-    Return the number of entries in the list. If the result is still a bitmap, return -1 minus the
-    number of its entries.
+    The bitmap is converted if the rows at which u has an entry contain at most `most` matrix
+    entries. In this case, return the number of entries in the list. Otherwise return -1 minus the
+    number of entries in the bitmap.
     """
     out_present[:] = False
     count = push_bitmap(
