@@ -21,7 +21,10 @@
 
 namespace graphla {
 
-enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // indices in `told` of the flags that a round reports
+/// Indices of the flags in the array `told`, which a round sets. IMPROVED: a distance improved.
+/// SANK: the sum of a distance and a weight was below the smallest value of the dtype. LOST: such a
+/// sum was too large, and the vertex had no distance yet.
+enum { IMPROVED = 0, SANK = 1, LOST = 2 };
 
 /// The distances, with the operations that depend on their dtype.
 template <class Distance> struct Distances {
@@ -62,8 +65,8 @@ template <class Distance> struct Distances {
   }
 };
 
-/// Runs one round. Sets three flags in `told`: a distance improved (IMPROVED), a sum was too small
-/// (SANK), a sum was too large (LOST).
+/// Runs one round: each edge tests whether it improves the distance of its target. The array `told`
+/// receives the flags IMPROVED, SANK and LOST.
 template <class Op, class Distance, class Edge, bool BOTH>
 __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
                            const u64 *__restrict__ corners, const Distance *__restrict__ weights,
