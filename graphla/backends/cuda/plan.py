@@ -82,7 +82,7 @@ def plan_cost(out: Csr, into: Csr) -> float:
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
     """Return the plan of the transpose of a matrix whose CSR is `out` and whose CSC is `into`.
 
-    The result reuses all arrays of `plan` except `first`, which holds an in-neighbor of each vertex.
+    The result reuses all arrays of `plan` except `first`, which has an in-neighbor of each vertex.
     """
     if out is into:
         return plan
