@@ -107,7 +107,7 @@ def _pull_numpy(
 def _dense_if_many(
     size: int, indices: Array, values: Array, is_sorted: bool
 ) -> SparseVector | BitmapVector:
-    """Return a vector with the given entries: a bitmap if there are many, otherwise a sparse one."""
+    """Return a vector with the given entries: a bitmap if there are many, else a sparse vector."""
     v = SparseVector(size, indices, values, is_sorted)
     return to_bitmap(v) if indices.size * MANY >= size > current(TUNING).few else v
 

@@ -1,4 +1,4 @@
-"""Requests for components, cores and spanning forests."""
+"""Requests to a backend to compute components, core numbers or spanning forests."""
 
 from __future__ import annotations
 
@@ -48,13 +48,16 @@ class CoreNumbers:
 
 @dataclass(frozen=True, slots=True)
 class SpanningForest:
-    """The edges F of a minimum or maximum spanning forest of the graph with upper triangle U."""
+    """A minimum or maximum spanning forest of an undirected graph.
+
+    U is the upper triangle of the adjacency matrix.
+    """
 
     U: Any
     is_maximum: bool
 
     def run(self) -> Any:
-        """Return F as an upper triangular Matrix."""
+        """Return the edges of the forest as an upper triangular Matrix."""
         return lift(self.U, perform("least_forest", _find_forest, self.U._read(), self.is_maximum))
 
 
