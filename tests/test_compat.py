@@ -225,7 +225,7 @@ def composite(lib: Any) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """Convert a result of either library to Python values that can be compared."""
+    """Convert a result to Python values, so that the results of two libraries can be compared."""
     if hasattr(x, "new"):
         x = x.new()
     if not hasattr(x, "ndim"):

@@ -28,7 +28,7 @@ needs_counts = pytest.mark.skipif(
 
 
 class Noun:
-    """An object that stores its entries in several forms, like a Vector."""
+    """A minimal stand-in for a Vector: an object whose `_store` holds the entries."""
 
     def __init__(self, forms):
         self._store = forms

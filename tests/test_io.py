@@ -625,7 +625,7 @@ def test_a_corrupted_edge_list_is_either_read_or_refused_with_a_line_number(good
     written = corrupted(good, data)
     assume(
         not re.search(r"\d{5}", written)
-    )  # no vertex number is so large that the graph exceeds memory
+    )  # no vertex number may be so large that the graph exceeds the memory
     for read in (gio.read_edgelist, lambda file: gio.read_labelled_edgelist(file)[0]):
         try:
             A = read(io.StringIO(written))

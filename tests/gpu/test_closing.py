@@ -191,7 +191,11 @@ def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Compute up to `limit` products; return values, presence, convergence and overflow."""
+    """Compute the closure of a case by up to `limit` products of the vector and the matrix.
+
+    Return the values, the presence flags, whether the values converged, and whether any term
+    overflowed.
+    """
     rows, columns, weights = case.edges
     values, present = case.start
     monoid, multiply = case.op.monoid, case.op.binaryop

@@ -40,7 +40,10 @@ CONSTANTS = (0, 1, 2, 3, 100)
 
 
 def grow(rng: random.Random, depth: int) -> Function:
-    """Return a random function of x and y whose steps are exact in every language."""
+    """Return a random function of x and y, composed of operations with exactly defined results.
+
+    Such operations give the same bits in C++, Numba and NumPy. `depth` limits their nesting.
+    """
     if depth == 0:
         constant = rng.choice(CONSTANTS)
         return rng.choice([lambda x, y: x, lambda x, y: y, lambda x, y: x * 0 + constant])

@@ -62,7 +62,10 @@ def test_each_row_has_its_own_closure(case, cutoff, data):
 
 
 def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
-    """Draw start vertices; take their values from the start values of the case."""
+    """Return a strategy that draws a few start vertices with values.
+
+    The values are among the start values of the given case.
+    """
     values = st.sampled_from(sorted(set(case.starts.values())) or [0])
     return st.dictionaries(st.integers(0, case.graph.n - 1), values, max_size=3)
 
