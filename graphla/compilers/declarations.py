@@ -65,8 +65,8 @@ class Packed(CPointer):
     __slots__ = ("parts",)
 
     parts: tuple[Layout, tuple[Any, ...], Any, int]
-    """The layout of the struct, the values of its fields, the memory that contains its bytes, and the
-    offset of the struct in this memory. The values are stored to keep arrays alive."""
+    """The layout of the struct, the values of its fields, the memory that contains its bytes, and
+    the offset of the struct in this memory. The values are stored to keep arrays alive."""
 
     @property
     def layout(self) -> Layout:
@@ -110,7 +110,10 @@ class _Room(local):
         self.used = SIZE
 
     def renew(self) -> int:
-        """Allocate new memory, at first or when the old memory is full. Return its first offset, 0."""
+        """Allocate memory: at the first call, or when the previous memory is full.
+
+        Return the offset of its first free byte, which is 0.
+        """
         array = np.empty(SIZE, np.uint8)
         self.memory, self.address = array.data, array.ctypes.data
         return 0
