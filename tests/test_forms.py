@@ -175,7 +175,7 @@ def test_several_threads_build_a_form_only_once():
     assert all(each is A.csr for each in made)
 
 
-# --- in-place writes ----------------------------------------------------------------------------
+# --- writing into the arrays of a vector, which no other object uses ----------------------------
 
 
 @needs_counts

@@ -270,7 +270,7 @@ def _count_by_level(
         # P = P + F
         P(binary.plus) << following
         frontier = following
-    # shares has a 0 at each entry of P; one = 1 / P
+    # For each entry of P, shares = 0 and one = 1 / P.
     shares, one = P.apply(binary.times, right=0.0).new(), P.apply(unary.minv).new()
     carried = None
     for nearer, farther in zip(levels[-2::-1], levels[:0:-1], strict=True):
@@ -279,7 +279,8 @@ def _count_by_level(
         # shares⟨levels[d - 1]⟩ = W plus.first Aᵀ
         shares(nearer.S, binary.plus) << plus_first["FP64"](W @ A.T)
         if edges is not None:
-            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W, where levels[d - 1] holds the path counts
+            # E⟨A⟩ = E + levels[d - 1]ᵀ plus.times W, where the values of levels[d - 1] are the
+            # numbers of shortest paths to the vertices of that level
             along = plus_times(nearer.T @ W).new(mask=edges.S)
             carried = along if carried is None else binary.plus(carried | along).new()
     return P, shares, carried

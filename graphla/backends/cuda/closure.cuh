@@ -237,7 +237,8 @@ struct Closing {
     Batch<LONG_SLOTS> batch;
     Key keys[LONG_SLOTS];
     i32 rows[LONG_SLOTS];
-    /// Loads the edges of a tile, and the keys and numbers of their source vertices.
+    /// Loads the edges of the next tile. For each edge, also finds the number of its source vertex
+    /// and the key of that vertex's value.
     const auto seek = [&] {
       i32 start = TILE + 1;  // position in the tile where this lane's row begins
       Offset begin = 0;  // add this to a position in the tile to get the edge's index in the graph
