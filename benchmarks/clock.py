@@ -52,7 +52,7 @@ class Wall:
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the time until the call returns, in milliseconds, as device time and wall time."""
+        """Return the duration of the call in ms, both as the device time and as the wall time."""
         begin = perf_counter()
         result = call()
         if self.frees:

@@ -251,7 +251,8 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
     """Interrupt a command several times. Return the delay of each trial, or a text if it failed.
 
     The delay is the time in seconds from the signal to the end of the process. The text is SILENT
-    if the process did not end, or a description of how it ended otherwise than it should.
+    if the process did not end. If it ended in the wrong way, the text contains its exit status and
+    the last line that it wrote to standard error.
     """
     draw, latest, delays = random.Random(1), LATEST, []
     while len(delays) < options.trials and latest > SOONEST:

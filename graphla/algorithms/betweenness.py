@@ -201,10 +201,11 @@ def sum_dependencies(
     of_edges: bool = False,
     reach: bool = False,
 ) -> DependencySums:
-    """Return the sum over `sources` of each vertex's dependency, and if `of_edges`, each edge's.
+    """Sum the dependencies of each vertex on the given sources.
 
-    The dependency of a vertex or an edge on a source is the sum, over all targets, of the fraction
-    of shortest paths from the source to the target that pass through the vertex or the edge.
+    If `of_edges` is true, also sum the dependencies of each edge. The dependency of a vertex or an
+    edge on a source is the sum, over all targets, of the fraction of shortest paths from the source
+    to the target that pass through the vertex or the edge.
     """
     define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
     if is_weighted and not validation.is_floating(A) and not _is_exact(A):
@@ -289,10 +290,11 @@ def _count_by_level(
 def _count_along_weights(
     A: Matrix, source: int, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return the same three results as `_count_by_level`, for one source and weighted edges.
+    """Return path counts, dependencies per path, and edge dependencies, for a single source.
 
-    The matrix T has an entry for each edge that is the last edge of some shortest path from the
-    source.
+    Edges have weights. The three results are like those of `_count_by_level`, and the first two
+    have a single row. In the code, the matrix T has an entry for each edge that is the last edge of
+    some shortest path from the source.
     """
     n = A.nrows
     tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
@@ -378,10 +380,10 @@ def _scale(x: Vector, factor: float) -> Vector:
 def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
     """Raise an error if some weight w is too small to change the distance to which it is added.
 
-    Let d be the distances from a source. On such an edge u -> v, the rounded sum d(u) + w equals
-    d(u) although w > 0. If d(v) also equals d(u), the edge lies on a shortest path although both of
-    its ends have the same distance. Together with its reverse edge, it would form a cycle of
-    shortest paths.
+    Let d be the distances from a source, and u -> v an edge with a weight w > 0. If w is very
+    small, the sum d(u) + w is rounded to d(u). If d(v) equals d(u) as well, the edge lies on a
+    shortest path although both of its ends have the same distance. Together with its reverse edge,
+    it would form a cycle of shortest paths.
     """
     if not validation.is_floating(A) or not A.nvals:
         return

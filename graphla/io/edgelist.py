@@ -303,8 +303,8 @@ class Form:
     """The layout of an edge list, which is detected from its first line."""
 
     separator: str | None  # None means any white space
-    # Positions of the source, target and weight columns in a line, or None if a line has no other
-    # columns. `width` is the number of columns.
+    # Positions of the source, the target and any weight in a line, or None if a line has only these
+    # `width` fields, in this order.
     columns: tuple[int, ...] | None
     width: int
     weighted: bool

@@ -171,7 +171,7 @@ class Contest:
         )
 
     def of(self, rows: Sequence[Row | None]) -> Comparison:
-        """Return the comparison with the given rows, which describes the graph and the machine."""
+        """Return a `Comparison` of the given rows that also describes the graph and the machine."""
         A, timed = self._A, [row for row in rows if row is not None]
         if not timed:
             raise InvalidValue(f"limit is too short: no search was done by {', '.join(self._slow)}")

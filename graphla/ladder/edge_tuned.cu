@@ -62,8 +62,8 @@ template <class Edge> struct Batch {
       edge[k] = load_once(&edges[begin + least(k * WARP + lane(), count - 1)]);
   }
 
-  /// Tests for each edge of the batch whether one end is in the frontier and the other unreached,
-  /// and if so, writes the new level of the latter. Returns whether any level was written.
+  /// Tests for each edge of the batch whether one end is in the frontier and the other end has not
+  /// been reached. If so, writes the level of the other end. Returns whether any level was written.
   template <bool BOTH, class Level> DEVICE bool test(const Step<Level> &step) const {
     Level *const sources = step.levels + square.row, *const targets = step.levels + square.column;
     Level from[BATCH<Edge>], to[BATCH<Edge>];

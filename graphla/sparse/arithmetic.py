@@ -439,7 +439,8 @@ class Collection(Arithmetic[Result, Joined]):
 def as_scalar(x: Any, beside: Operand) -> ScalarStore:
     """Return the storage of a Scalar with the value x, or of an empty Scalar if x is None.
 
-    The Scalar is on the device of the operand `beside`. It has the dtype of this operand if x fits.
+    The Scalar is on the device of the operand `beside`. It also has the dtype of this operand if x
+    is None, or if x is a Python number whose kind (Boolean, integer or float) allows that.
     """
     if x is None:
         return ScalarStore(beside.device, beside.dtype)

@@ -24,7 +24,7 @@ def presence(mask: VectorMask) -> Array:
 
 
 def flag_allowed(mask: VectorMask) -> Array:
-    """Return one flag per index: whether the mask, complemented if requested, allows the index."""
+    """Return one flag per index: whether the mask allows it, after applying any complement."""
     there = presence(mask)
     return ~there if mask.complement else there
 

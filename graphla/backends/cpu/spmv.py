@@ -225,8 +225,8 @@ def _first_hits(
 def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
     """Return whether the first term of an output determines its value.
 
-    This is so if all terms are equal to the terminal value of the monoid: to add further terms to
-    this value would not change it.
+    This is so if all terms are equal to the terminal value of the monoid, because adding further
+    terms does not change this value.
     """
     terminal = semiring.monoid.terminal
     if terminal is None:

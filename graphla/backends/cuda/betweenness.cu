@@ -407,7 +407,7 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
   }
 }
 
-/// Processes a small level with the first block of a larger team alone. First, each thread writes
+/// Lets the first block of a larger team process a small level alone. First, each thread writes
 /// the bounds of one part of the queue to shared memory. Then each thread takes one edge at a time.
 /// No warp has to follow many edges one after another, so that chains of dependent memory accesses
 /// stay short.
@@ -589,8 +589,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     team.meet();
     begin = end;
     end = load_relaxed(paths.queued);
-    // If one block processes the level alone, `team` consists of this block, and its counts are in
-    // shared memory. The other blocks may still be reading the words of the whole team.
+    // If one block processes the level alone, `team` consists of this block, and the counters are
+    // in its shared memory, because the other blocks may still be reading those in device memory.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;

@@ -51,8 +51,9 @@ struct Closing {
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// Returns the key of vertex v's value that this step multiplies by v's edges. The row of v must
-  /// be short. Except in method ROUNDS and in pass TREE, v is then marked as being in no list.
+  /// Returns the key of the value of vertex v that this step multiplies by the edges of v. The row
+  /// of v must be short. Unless the method is ROUNDS or the pass is TREE, the function also marks v
+  /// as being in no list.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -60,8 +61,8 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Returns the key of vertex v's value that this step multiplies by v's edges. The row of v must
-  /// be long. The vertex stays marked as listed.
+  /// Returns the key of the value of vertex v that this step multiplies by the edges of v. The row
+  /// of v must be long. The vertex stays marked as listed.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
@@ -171,10 +172,10 @@ struct Closing {
       lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
     else lists.gather(o, key, is_new, is_unstamped);
   }
-  /// Processes the short rows in a list of `count` rows, as far as this warp is responsible for
-  /// them: WARP / TEAM rows from index `first`, from index first + stride, and so on. TEAM threads
-  /// read each row. If `is_held` is true, the list is the block's own list in shared memory;
-  /// otherwise it is the near list, which all blocks share. Whole warps must call this.
+  /// Processes some of the short rows in a list of `count` rows. The calling warp takes WARP / TEAM
+  /// rows from index `first` on, the same number from index first + stride on, and so on. TEAM
+  /// threads read each row. If `is_held` is true, the list is the block's own list in shared
+  /// memory. Otherwise it is the near list, which all blocks share. Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {

@@ -1,6 +1,7 @@
-// Kernels for products of a matrix A and a vector u. Before a product, the host needs the number of
-// edges of the frontier (the entries of u) and the lengths of the rows of A, which some of these
-// kernels compute. Others find the runs of edges with equal outputs, after a sort by output.
+// Kernels for products of a matrix A and a vector u. Some compute numbers that the host needs
+// before the product, such as the total number of edges in the rows that the entries of u select,
+// and the length of the longest row of A. Others find the runs of edges that have the same output,
+// after the edges have been sorted by output.
 #include "persistent.cuh"
 
 namespace graphla {

@@ -37,7 +37,7 @@ class PlanTuning:
     per_vertex: float = 6.5e-10  # cost of a full plan per vertex, in seconds
     per_entry: float = 1e-11  # cost of a full plan per entry, in seconds
     most: float = 1.5  # maximum ratio of a full plan's size to that of the matrix without values
-    long: int = 12  # a row is long if its vertex's degree, as a binary number, has more bits
+    long: int = 12  # a row is long if its vertex has a degree of at least 2 to this power
     wide_block: int = 1024  # number of threads in a block, which processes one long row at a time
 
 
@@ -45,7 +45,7 @@ TUNING = PlanTuning()
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-    """Return the plan of a matrix, whose CSR is `out` and whose CSC is `into`.
+    """Return the plan of the matrix that has the CSR form `out` and the CSC form `into`.
 
     For a symmetric matrix, `out` and `into` must be the same object. If `before` is given, a full
     plan reuses its light part. If a full plan would exceed its memory limit or the free memory of
