@@ -151,7 +151,7 @@ class KernelEvents(Events):
 
 @dataclass
 class Times:
-    """The device milliseconds, the wall milliseconds and the input of each call."""
+    """The device time, the wall time and the input of each call. Times are in milliseconds."""
 
     device: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)

@@ -96,7 +96,7 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
 }
 """Slow operations that are not algorithms, by the name that `--only` accepts. Those that need a
 graph run on the graph LARGE."""
-SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources
+SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources that each one gets
 
 
 def _build_again(A: gl.Matrix) -> gl.Matrix:

@@ -30,7 +30,7 @@ Contenders = dict[str, Callable[[Any], Any]]
 
 
 def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
-    """Return the contenders that can sort a vector of numbers, or (with `indptr`) rows."""
+    """Return our sort and those of CuPy, for a vector of numbers or (with `indptr`) for rows."""
     ours: Contenders = {"ours": lambda x: ordered(x, indptr, op)}
     if indptr is None:
         return {

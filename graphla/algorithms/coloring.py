@@ -78,7 +78,7 @@ def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
     """Number the vertices with distinct INT64 numbers; vertices with larger numbers come first."""
     if strategy != "largest_first":
         return hashed_random.priorities(A, seed)
-    # The upper bits hold the degree (31 bits), the lower 32 bits the position in the random order.
+    # The lower 32 bits hold the position in the random order, and the 31 bits above the degree.
     by_degree = binary.times(degrees(A), 1 << 32).new()
     return binary.plus(by_degree & random_order(A, seed)).new()
 

@@ -51,8 +51,8 @@ NUMBERS = {
 
 POINTER = "P"
 OPEN = ""
-"""The kind of a field whose type is known only when it is packed: a template parameter, or another
-struct."""
+"""The kind of a field whose type is known only when a value is packed. The declared type of such a
+field is a template parameter or another struct."""
 
 
 class Packed(CPointer):

@@ -200,7 +200,7 @@ class Contest:
 
     def _prepare(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
-        if ready.seconds < 10 * limit:  # prepare again; this time without compilation
+        if ready.seconds < 10 * limit:  # prepare again, so that the time excludes compilation
             del ready
             ready = prepare(self._rows_alone(), name)
         return ready

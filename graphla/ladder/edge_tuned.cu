@@ -27,7 +27,7 @@
 
 namespace graphla {
 
-/// Number of edges per lane in a chunk. Their loads are all in flight at the same time.
+/// Number of edges that a lane takes from a chunk. It loads all of them before it uses any.
 template <class Edge> constexpr int BATCH = LANE_BYTES / sizeof(Edge);
 
 /// Whether a warp loads the edges of its next chunk before it tests the current chunk. With 32-bit

@@ -79,7 +79,7 @@ def _real(a: Any) -> Any:
 
 
 def random_cases(dtype: DataType, seed: int, count: int) -> list[Case]:
-    """Return `count` operators on the dtype that compute random functions."""
+    """Return test cases for `count` binary operators that compute random functions."""
     found = []
     for k in range(count):
         rng = random.Random(f"{dtype} {seed} {k}")

@@ -309,7 +309,10 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
-    """Return the common value of all terms if it is idempotent under ⊕, otherwise None."""
+    """Return the common value of all terms, if there is one and sums of equal terms have it too.
+
+    Otherwise return None.
+    """
     if not may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
@@ -318,7 +321,7 @@ def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Arr
 
 @lru_cache(maxsize=4096)
 def may_be_constant(semiring: TypedSemiring) -> bool:
-    """Return whether iso operands imply that all results are equal."""
+    """Return whether all results are equal if each operand has only one distinct value."""
     monoid = semiring.monoid
     is_idempotent = monoid.is_any or monoid.is_idempotent
     return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional

@@ -49,7 +49,7 @@ enum TeamWord {
   TEAM_LEVEL = 6
 };
 
-/// Flag in the stored end of a level: the first block processed this level alone.
+/// Flag that is stored with the end of a level if the team's first block processed the level alone.
 constexpr u64 IS_ALONE = u64(1) << 63;
 
 /// Whether dependencies are summed for vertices only, or for edges as well.
@@ -207,8 +207,8 @@ DEVICE int batch_of(u64 parts, u32 warps) {
   return int(least(each, u64(WARP)));
 }
 
-/// Queues the newly reached vertices of this lane: each w[k] for which bit k of `is_new` is set.
-/// Every lane must call this.
+/// Queues the vertices that this lane has reached for the first time: each w[k] for which bit k of
+/// `is_new` is set. Every lane must call this.
 template <int K, class Offset>
 DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
   // A vertex adds at most MOST to `edges`, so that the sum over a level fits in 32 bits.
@@ -577,8 +577,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- forward -----------------------------------------------------------------------------------
 
-  /// Counts the paths to the next level. Returns whether the same blocks should process that level
-  /// too.
+  /// Processes the current level in the forward pass: counts the shortest paths to the vertices of
+  /// the next level. Returns whether the same blocks should also process the next level.
   DEVICE bool take_level(bool is_alone) {
     if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];

@@ -6,7 +6,8 @@
 
 namespace graphla {
 
-/// The initial vector x: `count` listed entries, or one element per vertex.
+/// The initial vector x. It is either sparse, with `count` entries, or dense, with one element per
+/// vertex.
 template <class T> struct Starts {
   i64 count;
   const i32 *indices;   // null if there is one element per vertex
@@ -83,8 +84,8 @@ struct Closing {
 
   // --- edges -----------------------------------------------------------------------------------
 
-  /// A batch of edges that are being loaded: their ends, their weights, and a bit for each slot
-  /// that contains an edge.
+  /// A batch of edges that are being loaded, one per slot: the vertices at which the edges end, and
+  /// their weights. Bit i of `there` is set if slot i contains an edge.
   template <int SLOTS> struct Batch {
     i32 o[SLOTS];
     typename Op::A weight[SLOTS];
@@ -396,8 +397,8 @@ struct Closing {
     warp_add(&lists.control[W_EDGES], edges_read);
     edges_read = 0;
   }
-  /// Writes the values and the presence flags, and counts the present values. A vertex that is not
-  /// in a tree of parents becomes its own parent.
+  /// Writes the value of each vertex, and a flag that says whether the vertex has a value. Counts
+  /// the vertices that have one. If such a vertex has no parent, it becomes its own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
     for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {

@@ -59,9 +59,10 @@ __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *e
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
-/// Writes, for each entry r of the result, its column q and the position k of its source in A.
-/// Entry k of A has several matches if its column is selected several times; entry r of the result
-/// is the match with index r - ends[k - 1].
+/// Writes, for each entry r of the result, its column, and the position k in A of the entry from
+/// which it is copied. An entry of A is copied once for each time that its column is selected.
+/// ends[k] is the number of copies of entries 0 to k, so k is the first position for which ends[k]
+/// > r.
 template <class Op>
 __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                              const i64 *order, const i64 *ends, i64 total, i32 *new_indices,

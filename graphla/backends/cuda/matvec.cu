@@ -110,7 +110,8 @@ __global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) values[i] = w[indices[i]];
 }
 
-/// Sets is_first[e] = 1 where a run of equal keys begins. Keys of `size` or more are not outputs.
+/// Sets is_first[e] to 1 if a run of equal keys begins at position e, otherwise to 0. Keys of
+/// `size` or more are not outputs, and their runs are ignored.
 template <class Op>
 __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
                           i64 *__restrict__ is_first) {

@@ -207,7 +207,7 @@ class _Searches:
 def _results(tallies: Array, totals: Array, table: Array | None) -> Packed:
     if table is None:
         return RESULTS(tallies=tallies, totals=totals, levels=None, pitch=0, width=0)
-    # The table is a range of columns of a wider table, so rows are not adjacent.
+    # `table` is a range of columns of a wider table, so its rows are not adjacent in memory.
     at, pitch = table.data.ptr, table.strides[0] // table.itemsize
     return RESULTS(tallies=tallies, totals=totals, levels=at, pitch=pitch, width=table.shape[1])
 

@@ -19,7 +19,8 @@ namespace graphla {
 constexpr int ROWS_WARPS = SpgemmMaskedTuning::warps;
 constexpr int MOST_LISTED = SpgemmMaskedTuning::rows_tile;
 constexpr int LISTED_BITS = 10;  // log2 of the slots in the table of listed columns
-constexpr i32 LONGER = 16;  // a row of B is searched if it is this many times as long as the list
+/// A row of B is searched if it has more than LONGER times as many entries as the list of columns.
+constexpr i32 LONGER = 16;
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
 
 /// A hash table of the listed columns, in the shared memory of one warp. For each column it holds
@@ -35,7 +36,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
   /// Hashes the listed columns. Every lane of the warp must call this.
   DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
-    __syncwarp();  // all lanes are done with the previous row
+    __syncwarp();  // wait until all lanes have finished the previous row
     for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
     for (int word = lane(); word * WARP < listed; word += WARP) found[word] = 0;
     __syncwarp();
