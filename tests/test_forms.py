@@ -1,4 +1,4 @@
-"""Test that storage forms are built once, agree, and are written in place only if unshared."""
+"""Test that each storage form is built only once, and that shared arrays are not overwritten."""
 
 import sys
 import threading

@@ -658,7 +658,7 @@ def test_a_progress_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeyp
     monkeypatch.setattr("graphla.progress.DELAY", 1e-9)
     with gl.config.set(progress=True), io_files.TextReader(path) as text:
         text.block()
-        time.sleep(0.11)  # longer than the interval between two updates of tqdm
+        time.sleep(0.11)  # sleep for longer than tqdm waits between two updates of the progress bar
         text.block()
         shown = capsys.readouterr().err
         assert f"reading {name}:" in shown and "%" in shown and "B/s" in shown

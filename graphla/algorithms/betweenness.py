@@ -320,7 +320,11 @@ def _count_along_weights(
 
 
 def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
-    """Return two Boolean matrices: where d(u) + A(u, v) = d(v), and where d(u) < d(v)."""
+    """Return two Boolean matrices, which select edges u -> v by the distances d.
+
+    The first has an entry for each edge with d(u) + A(u, v) = d(v). The second has an entry for
+    each edge with d(u) < d(v).
+    """
     D, dtype = d.diag(), d.dtype
     # S(u, v) = d(u) + A(u, v)
     begin, end = any_first[dtype](D @ A).new(), any_second[dtype](A @ D).new()

@@ -1,4 +1,4 @@
-"""Closures on CUDA equal repeated products over all edges, in every mode."""
+"""Check that each method of the GPU computes the same closures as repeated products do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from semirings.overflow import overflowing  # noqa: E402
 
 FOREVER = 2**31 - 1
 SIZE = 90
-"""Number of vertices; a row with this many edges is split."""
+"""Number of vertices. The closure kernel treats a row with this many edges as a long row."""
 
 _least = gl.monoid.register_anonymous(
     gl.binary.register_anonymous(lambda x, y: where(x < y, x, y), "lesser"), np.inf

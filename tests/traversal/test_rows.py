@@ -21,7 +21,7 @@ cutoffs = st.none() | st.integers(0, 4)
 
 
 def stacked(starts: list[dict[int, Any]], op: Any, n: int) -> gl.Matrix:
-    """Return the Matrix with these rows."""
+    """Return a Matrix with `n` columns, given its rows as dicts from column to value."""
     places = [(i, j) for i, row in enumerate(starts) for j in row]
     values = [x for row in starts for x in row.values()]
     rows, columns = np.array(places, np.int64).reshape(-1, 2).T

@@ -86,7 +86,7 @@ def _pull_numpy(
     side: str,
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
-    """Pull with NumPy."""
+    """Compute `pull` with NumPy."""
     outputs, starts, counts = _rows_to_gather(rows, mask)
     monoid = semiring.monoid
     one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
@@ -264,7 +264,7 @@ def _pull_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Pull with Numba."""
+    """Compute `pull` with loops that Numba compiles."""
     value = only_value(rows, u, semiring, side)
     if value is not None:
         return holding(value, _pull_numba(rows, u, PRESENCE, side, mask, threads))
@@ -355,7 +355,7 @@ def operands(
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:
-    """Return the list of allowed outputs if that is cheaper than testing all outputs."""
+    """Return the outputs that the mask lists, or None if it is cheaper to test all outputs."""
     if mask is None or mask.complement or mask.indices is None:
         return None
     return mask.indices if mask.present is None or mask.indices.size * 8 < mask.size else None

@@ -105,8 +105,8 @@ struct Limits {
 
 /// The output arrays. The kernel adds to the values that they contain.
 struct Sums {
-  double *totals;    // per vertex
-  double *of_edges;  // per entry of the matrix
+  double *totals;    // per vertex: the sum of its dependencies
+  double *of_edges;  // per entry of the matrix: the sum of the edge's dependencies
   i64 *reached;  // per vertex: the number of sources that reach it, not counting itself; or null
   i64 *counts;   // per source: the number of vertices that it reaches
 };
@@ -416,7 +416,7 @@ template <class Offset> struct SmallLevel {
   u32 *vertex;
   u32 *end;       // total number of edges in this part and all parts before it
   Offset *begin;  // add this to an edge's number in the level to get its index in the graph
-  double *sigma;  // number of paths to the part's vertex
+  double *sigma;  // number of shortest paths to the vertex of the part
   u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
 

@@ -120,7 +120,10 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 
 
 def _look_at(out: Csr, into: Csr) -> Plan:
-    """Return the light plan, which is computed in two passes over the vertices."""
+    """Return the light plan: the set of idle vertices, and one in-neighbor of each vertex.
+
+    It is computed in two passes over the vertices.
+    """
     for name in ("class_vertices", "pick_neighbors"):
         load(
             "plan.cu", name, NOTHING, out.indptr.dtype

@@ -28,9 +28,9 @@ static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full
 template <class Op, bool HAS_VALUES> struct Sought {
   typedef typename Op::Z Z;
   i32 *table;
-  u16 *places;  // per slot of the table: position of its key in the list
+  u16 *places;  // for each slot of the table, the position of its column in the list
   Z *sums;
-  u32 *found;  // one bit per position in the list: whether it has a term
+  u32 *found;  // one bit per position in the list: whether the column there has a term
   int count = 0, bits = 0;
 
   /// Hashes the listed columns. Every lane of the warp must call this.
