@@ -22,7 +22,7 @@ import graphla as gl
 
 ROUNDS = 3
 REPEATS = 5
-PAUSE = 0.1  # seconds before a contender starts, so that earlier OpenMP threads stop spinning
+PAUSE = 0.1  # seconds of sleep before a function is measured, in which OpenMP threads go idle
 HEAD_START = 250_000  # nanoseconds for which the GPU is kept busy while the host starts a call
 
 SPIN = """
@@ -47,12 +47,12 @@ class Clock(Protocol):
 
 @dataclass(frozen=True)
 class Wall:
-    """The clock of the host; the device time equals the wall time."""
+    """A clock that uses only the time of the host. It reports the wall time as device time too."""
 
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the milliseconds until the call returns, as device time and as wall time."""
+        """Return the duration of the call in ms, both as the device time and as the wall time."""
         begin = perf_counter()
         result = call()
         if self.frees:
@@ -111,7 +111,10 @@ class KernelEvents(Events):
         self.spin = self.cupy.RawKernel(SPIN, "spin")
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the GPU milliseconds of one call, and the wall milliseconds of another call."""
+        """Return the GPU time of a call and its wall time, in milliseconds.
+
+        The two times are measured in two separate calls.
+        """
         self.idle()
         start = perf_counter()
         result = call()
@@ -148,7 +151,7 @@ class KernelEvents(Events):
 
 @dataclass
 class Times:
-    """The device milliseconds, the wall milliseconds and the input of each call."""
+    """The device time, the wall time and the input of each call. Times are in milliseconds."""
 
     device: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
@@ -168,7 +171,10 @@ class Times:
 def measure(
     clock: Clock, call: Callable[[Any], Any], inputs: list[Any], rounds: int = ROUNDS
 ) -> Times:
-    """Measure a call on each input in each of `rounds` rounds, after an untimed call per round."""
+    """Measure `call` on each of the inputs, and repeat this `rounds` times.
+
+    Each round begins with an additional call on the first input, which is not timed.
+    """
     found = Times()
     for _ in range(rounds):
         call(inputs[0])
@@ -185,7 +191,9 @@ def take_turns(
     repeats: int = REPEATS,
     pause: float = 0,
 ) -> dict[str, Times]:
-    """Measure the contenders in `rounds` rounds, so that a slow phase affects all contenders.
+    """Measure several functions, the contenders, in `rounds` rounds.
+
+    Rounds are used so that a time in which the machine is slow affects all contenders.
 
     As in GAP, in each round one contender after another runs `repeats` times on all inputs. The
     first call of a contender in a round is not timed.
@@ -199,7 +207,7 @@ def take_turns(
 
 
 def least(call: Callable[[], Any], trials: int = 5) -> float:
-    """Return the minimum milliseconds of `trials` calls, after one untimed call."""
+    """Return the time of the fastest of `trials` calls, in milliseconds, after one untimed call."""
     call()
     wall = Wall(frees=True)
     return min(wall.once(call)[1] for _ in range(trials))

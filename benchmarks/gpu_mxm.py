@@ -50,7 +50,7 @@ def total(C: Matrix) -> int:
 
 
 def triangles() -> None:
-    """Measure the whole triangle count, its steps, and the public algorithm."""
+    """Measure a triangle count with matrix products, each of its steps, and `triangle_count`."""
     for scale in (18, 20):
         A = graphs.kron(scale)
         L = lower(A)
@@ -76,7 +76,11 @@ def triangles() -> None:
 
 
 def squares() -> None:
-    """Measure the squares of two graphs, and the square of G, where G is the square of a grid."""
+    """Measure the squares A A of the adjacency matrices A of three graphs.
+
+    The graphs are a Delaunay triangulation (if its file exists), a graph whose adjacency matrix is
+    itself the square of that of a grid, and a Kronecker graph.
+    """
     A = graphs.grid(1024, 1024)
     G = semiring.plus_pair["FP32"](A @ A).new()
     if (DATA / "delaunay_n16.npz").exists():
@@ -114,7 +118,11 @@ def square(name: str, A: Matrix) -> None:
 
 
 def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
-    """Return the row sums of F F, plain and weighted by column numbers."""
+    """Return two arrays that the product of the matrix F with itself must agree with.
+
+    The first contains the sum of each row of the product. The second contains the sum of each row
+    after its entries are multiplied by their column numbers over the number of columns.
+    """
     indptr, indices = csr_arrays(F)
     M = cupyx.scipy.sparse.csr_matrix(
         (values.astype(cupy.float64), indices, indptr), shape=(F.nrows, F.ncols)
@@ -140,7 +148,7 @@ def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -
 
 
 def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
-    """Return whether cuSPARSE can compute the square, and computes it correctly."""
+    """Return whether cuSPARSE can compute the square, and whether its result is correct."""
     try:
         C = theirs @ theirs
     except Exception as error:

@@ -3,12 +3,14 @@
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
 
-Each algorithm of the command line runs in a separate process, on the first of its graphs on which
-it runs long enough. This process sends SIGINT at random moments and measures the time until the
-other process reports KeyboardInterrupt. The next trial calls the function again on the same
-operands. With --commands, `graphla NAME GRAPH` is interrupted at a random time, possibly while it
-imports modules. The measured time lasts until the process ends. The process must print one line and
-exit with status 130.
+Each algorithm of the command line runs in a separate process. Its graph is the first one of a list
+for which a call takes long enough to be interrupted. This process sends SIGINT at random moments
+and measures the time until the other process reports KeyboardInterrupt. The next trial calls the
+function again on the same operands.
+
+With --commands, `graphla NAME GRAPH` is interrupted at a random time, possibly while it imports
+modules. The measured time lasts until the process ends. The process must print one line and exit
+with status 130.
 """
 
 from __future__ import annotations
@@ -80,7 +82,8 @@ SLOW_ON: dict[str, tuple[str, ...]] = {
     "strong_components": (ARCS,),
     "is_strongly_connected": (ARCS,),
 }
-"""The graphs to try for an algorithm, in this order. The default is LARGE, then PATH."""
+"""For each algorithm, the names of the graphs to try, in this order. An algorithm that is not
+listed is tried on LARGE and then on PATH."""
 OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "sort, by <": lambda _: _values().sort(),
     "sort, by our own": lambda _: _values().sort(lambda x, y: abs(x) < abs(y)),
@@ -91,8 +94,9 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
     "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
 }
-"""Slow operations that are not algorithms; they run on LARGE. `--only` accepts their names."""
-SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources
+"""Slow operations that are not algorithms, by the name that `--only` accepts. Those that need a
+graph run on the graph LARGE."""
+SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources that each one gets
 
 
 def _build_again(A: gl.Matrix) -> gl.Matrix:
@@ -128,7 +132,7 @@ def serve(name: str, path: str) -> None:
             _say("begun")
             call(A)
             _say(f"{ENDED} {time.monotonic() - begin}")
-            time.sleep(LOADING)  # a signal that arrives here came too late for the call
+            time.sleep(LOADING)  # if the call has ended before the signal, wait here for the signal
         except KeyboardInterrupt:
             _say(f"heard {time.monotonic()}")
 
@@ -139,7 +143,10 @@ def _algorithm(name: str) -> Callable[[gl.Matrix], Any]:
 
 
 def _given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
-    """Return arguments for the call, with a value for each parameter that has no default."""
+    """Return the arguments with which to call an algorithm on the graph A.
+
+    Every parameter that has no default gets a value.
+    """
     given = algorithm.fixed | algorithm.bench
     values: dict[str, Callable[[], Any]] = {
         "source": lambda: 0,
@@ -201,7 +208,7 @@ class Child:
         self._process.send_signal(signal.SIGINT)
         answer = self._read(PATIENCE)
         if answer and answer[0] == ENDED:
-            self._read(PATIENCE)  # skip the report of the late signal
+            self._read(PATIENCE)  # the call ended too early, so skip the report about the signal
             return ENDED
         return float(answer[1]) - sent if answer else SILENT
 
@@ -213,7 +220,11 @@ class Child:
 def interrupt_calls(
     name: str, graphs: tuple[str, ...], files: Files, options: argparse.Namespace
 ) -> tuple[str, list[float | str]]:
-    """Return the first graph on which the call is slow enough, and the delays measured on it."""
+    """Interrupt calls of an algorithm. Return the name of a graph and the delays measured on it.
+
+    The graph is the first one on which the call takes long enough to be interrupted. A delay is the
+    time in seconds from the signal to the exception, or SILENT if the process did not answer.
+    """
     draw, graph = random.Random(1), ""
     delays: list[float | str] = []
     for graph in graphs:
@@ -237,7 +248,12 @@ def interrupt_calls(
 
 
 def interrupt_commands(name: str, words: list[str], options: argparse.Namespace) -> list[Any]:
-    """Return, for each trial, the delay until the process ended, or a word for what went wrong."""
+    """Interrupt a command several times. Return the delay of each trial, or a text if it failed.
+
+    The delay is the time in seconds from the signal to the end of the process. The text is SILENT
+    if the process did not end. If it ended in the wrong way, the text contains its exit status and
+    the last line that it wrote to standard error.
+    """
     draw, latest, delays = random.Random(1), LATEST, []
     while len(delays) < options.trials and latest > SOONEST:
         process = subprocess.Popen(
@@ -252,7 +268,9 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
             latest /= 2
             continue
         sent = time.monotonic()
-        os.killpg(process.pid, signal.SIGINT)  # child processes get it too, as in a terminal
+        os.killpg(
+            process.pid, signal.SIGINT
+        )  # as in a terminal, child processes also receive the signal
         try:
             _, said = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -263,7 +281,7 @@ def interrupt_commands(name: str, words: list[str], options: argparse.Namespace)
         if process.returncode == 0:
             latest /= 2
         elif process.returncode == -signal.SIGINT and OURS not in said:
-            continue  # the signal came before our code started
+            continue  # the signal arrived before any code of graphla ran
         elif (process.returncode, said) == (128 + signal.SIGINT, MESSAGE):
             delays.append(time.monotonic() - sent)
         else:

@@ -30,7 +30,7 @@ Contenders = dict[str, Callable[[Any], Any]]
 
 
 def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
-    """Return the contenders that can sort a vector of numbers, or (with `indptr`) rows."""
+    """Return our sort and those of CuPy, for a vector of numbers or (with `indptr`) for rows."""
     ours: Contenders = {"ours": lambda x: ordered(x, indptr, op)}
     if indptr is None:
         return {
@@ -42,7 +42,7 @@ def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
     rows = rows_of(indptr)
 
     def twice(x: Any) -> Any:
-        """Sort by value, then stably by row, so that each row remains sorted by value."""
+        """Sort all numbers by value, and then stably by row. Each row is then sorted by value."""
         by_value = x.argsort()
         return by_value[rows[by_value].argsort()]
 
@@ -61,7 +61,10 @@ def rows_of(indptr: Any) -> Any:
 
 
 def verify(x: Any, indptr: Any, op: TypedBinaryOp) -> None:
-    """Check that the sort permutes each row; for `lt`, also check the order and stability."""
+    """Check our sort: each sorted row must contain the same values as the row before the sort.
+
+    If the comparison is `lt`, also check that the values are in order and that the sort is stable.
+    """
     values, places = ordered(x, indptr, op)
     assert bool((x[places] == values).all())
     rows = cupy.zeros(x.size, cupy.int32) if indptr is None else rows_of(indptr)
@@ -74,7 +77,11 @@ def verify(x: Any, indptr: Any, op: TypedBinaryOp) -> None:
 
 
 def row(title: str, x: Any, op: TypedBinaryOp, contenders: Contenders, indptr: Any = None) -> None:
-    """Print each contender's milliseconds, our time relative to the best argsort, and keys/s."""
+    """Measure the contenders on one input, and print a line of results.
+
+    The line contains the time of each contender in milliseconds, our time divided by that of the
+    faster one of `argsort` and `lexsort`, and the number of keys that our sort sorts per second.
+    """
     verify(x, indptr, op)
     times = {name: median(t.device) for name, t in take_turns(Events(), contenders, [x]).items()}
     cells = "".join(f"{name:>9}{each:9.3f}" for name, each in times.items())
@@ -84,7 +91,10 @@ def row(title: str, x: Any, op: TypedBinaryOp, contenders: Contenders, indptr: A
 
 
 def drawn(count: int, dtype: str = "FP32") -> Any:
-    """Return random numbers: from [0, 1) for floats, otherwise from the range of the dtype."""
+    """Return `count` random numbers of this dtype.
+
+    Floating-point numbers are in [0, 1). Integers are distributed over the range of the dtype.
+    """
     rng = cupy.random.RandomState(1)
     kept = binary.lt[dtype].type.np_type
     if kept.kind == "f":

@@ -123,7 +123,7 @@ _checks: dict[str, Callable[[str, Any], None]] = {"device": check_device}
 def _setting(name: str, check: Callable[[str, Any], None], doc: str) -> Any:
     """Return a property of `Config` that reads the current setting and checks assigned values.
 
-    Its return type is Any, so that type checkers use the annotation in `Config`.
+    This function is declared to return Any, so that type checkers use the annotations in `Config`.
     """
     _checks[name] = check
     return property(lambda _: getattr(current(), name), lambda _, new: _assign(name, new), doc=doc)

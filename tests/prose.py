@@ -95,7 +95,8 @@ def docstrings(text: str) -> Iterator[Block]:
                 subject = ast.unparse(before).splitlines()[0]
             else:
                 subject = node.name if named else "the module"
-            # Escape sequences would change the line count, so the text is taken from the source.
+            # Take the text from the source file, because an evaluated escape sequence could change
+            # the number of lines.
             written = ast.get_source_segment(text, value) or ""
             written = re.sub(r'^[rRuU]?("""|\'\'\'|"|\')|("""|\'\'\'|"|\')$', "", written)
             yield Block(value.lineno, "docstring", subject, written)

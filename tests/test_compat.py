@@ -134,7 +134,7 @@ def test_a_program_gives_the_same_results_as_in_python_graphblas(data):
     program = data.draw(st.lists(lines(n), min_size=1, max_size=5), label="program")
     ours, theirs = ({"lib": lib, **nouns_of(lib, held)} for lib in (gl, gb))
     for text in program:
-        exec(text, ours)  # safe: the text comes only from `lines`
+        exec(text, ours)  # `exec` is safe here, because the text comes only from `lines`
         exec(text, theirs)
     results = {name: read(theirs[name]) for name in held}
     # Beyond 2^50 a sum of floats is rounded, so it depends on the order.
@@ -225,7 +225,7 @@ def composite(lib: Any) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """Convert a result of either library to Python values that can be compared."""
+    """Convert a result to Python values, so that the results of two libraries can be compared."""
     if hasattr(x, "new"):
         x = x.new()
     if not hasattr(x, "ndim"):

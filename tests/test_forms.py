@@ -1,4 +1,4 @@
-"""Test that storage forms are built once, agree, and are written in place only if unshared."""
+"""Test that each storage form is built only once, and that shared arrays are not overwritten."""
 
 import sys
 import threading
@@ -28,7 +28,7 @@ needs_counts = pytest.mark.skipif(
 
 
 class Noun:
-    """An object that stores its entries in several forms, like a Vector."""
+    """A minimal stand-in for a Vector: an object whose `_store` holds the entries."""
 
     def __init__(self, forms):
         self._store = forms
@@ -175,7 +175,7 @@ def test_several_threads_build_a_form_only_once():
     assert all(each is A.csr for each in made)
 
 
-# --- in-place writes ----------------------------------------------------------------------------
+# --- writing the entries of a vector in place ---------------------------------------------------
 
 
 @needs_counts

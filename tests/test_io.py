@@ -625,7 +625,7 @@ def test_a_corrupted_edge_list_is_either_read_or_refused_with_a_line_number(good
     written = corrupted(good, data)
     assume(
         not re.search(r"\d{5}", written)
-    )  # no vertex number is so large that the graph exceeds memory
+    )  # no vertex number may be so large that the graph exceeds the memory
     for read in (gio.read_edgelist, lambda file: gio.read_labelled_edgelist(file)[0]):
         try:
             A = read(io.StringIO(written))
@@ -658,7 +658,7 @@ def test_a_progress_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeyp
     monkeypatch.setattr("graphla.progress.DELAY", 1e-9)
     with gl.config.set(progress=True), io_files.TextReader(path) as text:
         text.block()
-        time.sleep(0.11)  # longer than the interval between two updates of tqdm
+        time.sleep(0.11)  # sleep for longer than tqdm waits between two updates of the progress bar
         text.block()
         shown = capsys.readouterr().err
         assert f"reading {name}:" in shown and "%" in shown and "B/s" in shown

@@ -70,8 +70,8 @@ def average_path_length(
     else:
         A, _ = lengths_of(A, weight)
         paths = sssp if method == "dijkstra" else bellman_ford
-        # Add up the distances from each source u, and then these sums, in FP64. The sum for one
-        # source has at most n finite terms.
+        # For each source u, add up the distances from u to all vertices in FP64. Then add up the
+        # sums of all sources.
         batches = many.batches(A, n, "average path length", size=1)
         total = sum(paths(A, u.start).distances.reduce(monoid.plus["FP64"]).get(0) for u in batches)
     return total / (n * (n - 1))

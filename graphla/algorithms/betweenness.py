@@ -1,9 +1,9 @@
 """Betweenness: the fraction of shortest paths that pass through a vertex or an edge.
 
 The measure was defined by L. Freeman (1977) for vertices, and by M. Girvan and M. Newman (2002) for
-edges. The contribution of one source is the dependency of U. Brandes (2001; for edges and samples:
-2008). `definition` is the loop of LAGraph, which processes many sources at once, with one matrix
-row per source.
+edges. U. Brandes (2001; for edges and samples: 2008) calls the contribution of one source its
+dependency. The function `definition` uses matrix products as LAGraph does: it processes many
+sources at once, with one matrix row per source.
 """
 
 from __future__ import annotations
@@ -102,15 +102,16 @@ def betweenness(
         b(binary.plus) << sums.reached
         own = sums.counts.astype(float) - 1
         b(binary.plus) << Vector.from_coo(chosen, own, size=n, dtype=FP64)
-    pairs = n if endpoints else n - 1  # sources whose paths count for one vertex
+    # `pairs` is the number of sources whose paths count for a given vertex.
+    pairs = n if endpoints else n - 1
     if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
     whole = 1 / (pairs - 1) if normalized else pairs / halves
     if endpoints or not is_sample:
         return _scale(b, whole / (chosen.size if is_sample else pairs))
-    # A path does not count for its own source, so a vertex that is itself a source receives
-    # contributions from one source fewer.
+    # A path does not count for the vertex where it starts. So a vertex that is a source receives
+    # contributions from one source fewer than the other vertices do, and is scaled separately.
     scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
     scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
@@ -200,7 +201,12 @@ def sum_dependencies(
     of_edges: bool = False,
     reach: bool = False,
 ) -> DependencySums:
-    """Sum the dependencies of vertices, and of edges if `of_edges` is set, over `sources`."""
+    """Sum the dependencies of each vertex on the given sources.
+
+    If `of_edges` is true, also sum the dependencies of each edge. The dependency of a vertex or an
+    edge on a source is the sum, over all targets, of the fraction of shortest paths from the source
+    to the target that pass through the vertex or the edge.
+    """
     define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
     if is_weighted and not validation.is_floating(A) and not _is_exact(A):
         return define()
@@ -210,12 +216,15 @@ def sum_dependencies(
 def definition(
     A: Matrix, sources: np.ndarray, *, is_weighted: bool = False, of_edges: bool = False
 ) -> DependencySums:
-    """Compute the sums by matrix products; weighted sources are processed one by one."""
+    """Compute the sums of the dependencies by matrix products.
+
+    If edges have weights, the sources are processed one after another, otherwise in batches.
+    """
     n = A.nrows
     totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
     edges, counts = None, np.zeros(sources.size, np.int64)
     if of_edges:
-        # E has a 0 at each entry of A
+        # E(i, j) = 0 for each entry A(i, j)
         edges = A.apply(unary.one).new(FP64).apply(binary.times, right=0.0).new()
     for part in batches(A, sources.size, "betweenness", 1 if is_weighted else BATCH):
         some = sources[part]
@@ -241,11 +250,16 @@ def definition(
 def _count_by_level(
     A: Matrix, sources: np.ndarray, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return path counts, and dependencies divided by them, as matrices with one row per source.
+    """Return path counts, dependencies per path, and the sums for edges, for several sources.
+
+    The first two results are matrices with one row per source. The first contains the number of
+    shortest paths to each vertex. The second contains the dependency of each vertex, divided by the
+    number of shortest paths to it. The third result is a matrix with the sum of the dependencies of
+    each edge, or None if `edges` is None.
 
     Invariants: after round d, P has entries at the vertices at most d edges away, and levels[d] has
-    entries at the vertices exactly d edges away. In the second loop W(v) is the dependency per path
-    to v, plus 1 for v.
+    entries at the vertices exactly d edges away. P(v) is the number of shortest paths to v. In the
+    second loop, W(v) = 1 / P(v) + shares(v), where shares(v) is the dependency of v over P(v).
     """
     rows, n = sources.size, A.nrows
     P = Matrix.from_coo(np.arange(rows), sources, 1.0, FP64, nrows=rows, ncols=n)
@@ -257,7 +271,7 @@ def _count_by_level(
         # P = P + F
         P(binary.plus) << following
         frontier = following
-    # shares has a 0 at each entry of P; one = 1 / P
+    # For each entry of P, shares = 0 and one = 1 / P.
     shares, one = P.apply(binary.times, right=0.0).new(), P.apply(unary.minv).new()
     carried = None
     for nearer, farther in zip(levels[-2::-1], levels[:0:-1], strict=True):
@@ -266,7 +280,8 @@ def _count_by_level(
         # shares⟨levels[d - 1]⟩ = W plus.first Aᵀ
         shares(nearer.S, binary.plus) << plus_first["FP64"](W @ A.T)
         if edges is not None:
-            # E⟨A⟩ = E + P⟨levels[d - 1]⟩ᵀ plus.times W, where levels[d - 1] holds the path counts
+            # E⟨A⟩ = E + levels[d - 1]ᵀ plus.times W, where the values of levels[d - 1] are the
+            # numbers of shortest paths to the vertices of that level
             along = plus_times(nearer.T @ W).new(mask=edges.S)
             carried = along if carried is None else binary.plus(carried | along).new()
     return P, shares, carried
@@ -275,9 +290,11 @@ def _count_by_level(
 def _count_along_weights(
     A: Matrix, source: int, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return the same results as `_count_by_level`, for one source and weighted edges.
+    """Return path counts, dependencies per path, and edge dependencies, for a single source.
 
-    T holds each edge u -> v that is the last edge of some shortest path.
+    Edges have weights. The three results are like those of `_count_by_level`, and the first two
+    have a single row. In the code, the matrix T has an entry for each edge that is the last edge of
+    some shortest path from the source.
     """
     n = A.nrows
     tight, nearer = _find_tight_edges(A, sssp(A, source).distances)
@@ -288,7 +305,7 @@ def _count_along_weights(
     while term.nvals:
         term = plus_first["FP64"](term @ T).new()
         sigma(binary.plus) << term
-    # share = Tc + T²c + ..., where c = 1 / σ
+    # share = Tc + T²c + ..., where c(v) = 1 / σ(v), and σ(v) is the number of shortest paths to v
     one = sigma.apply(unary.minv).new()
     share, term = sigma.apply(binary.times, right=0.0).new(), one
     while term.nvals:
@@ -303,7 +320,11 @@ def _count_along_weights(
 
 
 def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
-    """Return two Boolean matrices: where d(u) + A(u, v) = d(v), and where d(u) < d(v)."""
+    """Return two Boolean matrices, which select edges u -> v by the distances d.
+
+    The first has an entry for each edge with d(u) + A(u, v) = d(v). The second has an entry for
+    each edge with d(u) < d(v).
+    """
     D, dtype = d.diag(), d.dtype
     # S(u, v) = d(u) + A(u, v)
     begin, end = any_first[dtype](D @ A).new(), any_second[dtype](A @ D).new()
@@ -335,7 +356,11 @@ def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray
 
 
 def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
-    """Return whether edge lengths differ; raise an error if adding a length has no effect."""
+    """Return whether the values of A are used as edge lengths, and are not all equal.
+
+    Raise an error if a length is not above 0, or is so small that adding it to the distance of a
+    vertex does not change this distance.
+    """
     if not validation.weighs("weight", weight):
         return False
     validation.positive(A)
@@ -357,10 +382,11 @@ def _scale(x: Vector, factor: float) -> Vector:
 
 
 def _refuse_lost_edges(A: Matrix, sources: np.ndarray) -> None:
-    """Raise an error if rounding makes d(u) + w equal to d(u) and d(v) on an edge u -> v.
+    """Raise an error if some weight w is too small to change the distance to which it is added.
 
-    The weight w > 0 of such an edge is too small to change the distance d(u). The edge lies on
-    shortest paths although both of its ends have the same distance. Together with its reverse edge,
+    Let d be the distances from a source, and u -> v an edge with a weight w > 0. If w is very
+    small, the sum d(u) + w is rounded to d(u). If d(v) equals d(u) as well, the edge lies on a
+    shortest path although both of its ends have the same distance. Together with its reverse edge,
     it would form a cycle of shortest paths.
     """
     if not validation.is_floating(A) or not A.nvals:

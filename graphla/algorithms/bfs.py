@@ -184,12 +184,12 @@ def bfs(
 def definition(
     A: Matrix, source: Any, *, mask: Any = None, cutoff: int | None = None
 ) -> tuple[Vector, Vector]:
-    """Compute the levels and the parents with the loop of LAGraph.
+    """Compute the levels and the parents by one masked matrix product per level, as LAGraph does.
 
-    At the start of each round `levels` and `parents` have entries at the vertices that are fewer
-    than `depth` edges away. The frontier has entries at the vertices that are `depth` edges away.
-    The value of each entry is a neighbor that is one edge nearer to the source, or the vertex
-    itself if it is a source.
+    At the start of each round, `levels` and `parents` have entries at the vertices that are fewer
+    than `depth` edges away from the source. The frontier has entries at the vertices that are
+    exactly `depth` edges away. The value of an entry of the frontier is the parent of its vertex: a
+    neighbor that is one edge nearer to the source. The parent of a source is the source itself.
     """
     n = A.nrows
     levels, parents, depth = Vector(int, n), Vector(int, n), 0

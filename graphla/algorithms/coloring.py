@@ -5,8 +5,9 @@ neighbors has (M. T. Jones and P. E. Plassmann, 1993). A vertex takes its color 
 earlier neighbors have colors, and many vertices are colored at once. The result equals that of the
 sequential greedy loop over the same order.
 
-Invariants of `definition`, at the head of each round:
-- waiting holds the vertices without a color, each with its number; larger numbers come first;
+Invariants of `definition`, at the start of each round:
+- waiting has an entry for each vertex without a color. The value of the entry determines the
+  position of the vertex in the order: vertices with larger values come first;
 - a vertex of color c has bit c mod 64 set in bits[c div 64], and no entry in the other vectors.
 """
 
@@ -77,7 +78,7 @@ def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
     """Number the vertices with distinct INT64 numbers; vertices with larger numbers come first."""
     if strategy != "largest_first":
         return hashed_random.priorities(A, seed)
-    # The upper bits hold the degree (31 bits), the lower 32 bits the position in the random order.
+    # The lower 32 bits hold the position in the random order, and the 31 bits above the degree.
     by_degree = binary.times(degrees(A), 1 << 32).new()
     return binary.plus(by_degree & random_order(A, seed)).new()
 
@@ -87,7 +88,8 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
     n = A.nrows
     waiting, bits = numbers.dup(), [Vector("UINT64", n)]
     while waiting.nvals:
-        # ready = w⟨w ≥ A max.second w⟩: the vertices whose earlier neighbors all have colors
+        # ready = w⟨w ≥ A max.second w⟩, where w(v) is the number of vertex v, if v has no color:
+        # the vertices without a color whose number exceeds that of each neighbor without a color
         greatest = max_second(A @ waiting).new(mask=waiting.S)
         held = binary.gt(greatest & waiting).new()
         ready = waiting.dup(mask=~held.V)
@@ -96,7 +98,8 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         while ready.nvals:
             if word == len(bits):
                 bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: which of these 64 colors the neighbors have
+            # used⟨ready⟩ = A bor.second b: one bit for each of the 64 colors of this word, which is
+            # set if a neighbor has the color
             used = Vector("UINT64", n)
             used(ready.S) << np.uint64(0)
             used(ready.S, binary.bor) << bor_second(A @ bits[word])
@@ -109,8 +112,8 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
             word += 1
     colors = Vector(int, n)
     for word, set_ in enumerate(bits):
-        # c⟨b⟩ = 64·word + log₂ b. The logarithm is rounded, because log₂ 8 is slightly less than 3
-        # on a GPU.
+        # c⟨b⟩ = 64·word + log₂ b, because the bit that is set in b(v) stands for the color of v.
+        # The logarithm is rounded, because a GPU computes a value slightly below 3 for log₂ 8.
         place = unary.round(unary.log2["FP64"](set_).new()).new()
         colors(set_.S) << binary.plus(place, 64 * word)
     return colors

@@ -4,9 +4,10 @@ S. Seidman (1983) introduced cores. The CPU removes vertices in order of degree 
 Zaversnik, 2003); a GPU removes them in rounds within one kernel launch. `definition` uses rounds of
 matrix products.
 
-Invariants, at the head of each round:
-- left has an entry for each remaining vertex: the number of its edges to remaining vertices;
-- core(i), for each removed vertex i, is its core number, which is at most k.
+Invariants of `definition`, at the start of each round:
+- left(i), for each remaining vertex i, is the number of its edges to remaining vertices;
+- core(i), for each removed vertex i, is its core number;
+- k is the largest core number of the removed vertices.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
     directed = _check_directed(A, directed)
     n, k = A.nrows, 0
     core, ones = Vector("INT64", n), Vector.from_dense(np.ones(n, np.int64))
-    # d = A plus.pair 1; if the graph is directed, d = d + 1 plus.pair A
+    # d = A plus.pair 1, the out-degrees. If the graph is directed, the in-degrees 1 plus.pair A are
+    # added.
     left = Vector.from_dense(np.zeros(n, np.int64))
     left(binary.plus) << plus_pair["INT64"](A @ ones)
     if directed:

@@ -85,7 +85,7 @@ def eigenvector(
     x = x.apply(binary.truediv, right=total).new()
     changed = 0.0
     for _ in range(max_iter):
-        # x' = x + xA, scaled to length 1
+        # x' = (x + xA) / ‖x + xA‖
         following = x.dup()
         following(binary.plus) << follow(x @ A)
         following = power_iteration.normalize(following)

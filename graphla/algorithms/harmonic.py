@@ -68,7 +68,8 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
     if is_weighted:
         validation.nonnegative(A)
         A = A.dup(FP64)
-    is_back = chosen.size < begins.size  # search backward if `nbunch` is shorter
+    # Search backward if there are fewer vertices in `nbunch` than in `sources`.
+    is_back = chosen.size < begins.size
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
     B = A.T.new() if is_back else A
     total = np.zeros(chosen.size)
@@ -81,7 +82,8 @@ def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any =
             found = sums.new().to("cpu").to_dense(0)
         else:
             found = many.sum_reciprocals(B, starts[part], ends, axis=1 if is_back else 0)
-        # h(v) = Σ N(i, v) over the sources i that reach v
+        # `found` is the sum of 1 / d(s, v) over the sources s in this batch. In a backward search,
+        # the batch consists of vertices v instead, and the sum is over all sources s.
         if is_back:
             total[part] = found
         else:

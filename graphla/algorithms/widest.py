@@ -1,7 +1,7 @@
 """Widest paths: the largest possible width of the narrowest edge on a path.
 
-The result is a closure: the least w with w = w max (w max.min A) that has the largest value of the
-dtype at the source.
+The widths w are a closure over the semiring (max, min): the smallest solution of the equation
+w = w max (w max.min A) in which w(source) is the largest value of the dtype.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class WidestPaths(NamedTuple, Generic[Parents]):
     Attributes:
         widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a widest path; a source that no path improves is its own parent.
+            vertex on a widest path. A source that no path improves is its own predecessor.
     """
 
     widths: Vector
@@ -108,6 +108,6 @@ def widest_path(
     validation.numbers(A)
     # w(s) = ∞
     start = validation.starts(source, A, monoid.min[A.dtype].identity, A.dtype)
-    # w = w ⊕ w max.min A ⊕ w max.min A² ⊕ ...
+    # w = s max (s max.min A) max (s max.min A²) max ..., where s is `start`
     widths, before = closure(start, A, max_min, mask=mask, parents=parents)
     return WidestPaths(widths, before)

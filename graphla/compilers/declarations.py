@@ -51,19 +51,22 @@ NUMBERS = {
 
 POINTER = "P"
 OPEN = ""
-"""The kind of a field whose type is known only when it is packed: a template parameter, or another
-struct."""
+"""The kind of a field whose type is known only when a value is packed. The declared type of such a
+field is a template parameter or another struct."""
 
 
 class Packed(CPointer):
-    """The bytes of a struct. CuPy accepts a CPointer as an argument, so a launch needs no further
-    copy."""
+    """The bytes of a struct, in a form that can be passed to a kernel.
+
+    The base class CPointer of CuPy holds an address on the host. A launch reads the struct directly
+    from this address, without another copy.
+    """
 
     __slots__ = ("parts",)
 
     parts: tuple[Layout, tuple[Any, ...], Any, int]
-    """The layout, the field values (to keep them alive), the memory, and the struct's offset in the
-    memory."""
+    """The layout of the struct, the values of its fields, the memory that contains its bytes, and
+    the offset of the struct in this memory. The values are stored to keep arrays alive."""
 
     @property
     def layout(self) -> Layout:
@@ -94,7 +97,7 @@ class Layout:
     def __init__(self, kinds: tuple[str, ...]):
         self.kinds = kinds
         widest = max(re.sub(r"\d+s|0", "", "".join(kinds)), key=struct.calcsize)
-        # The last item has no bytes, but aligns the end of the struct.
+        # The format ends with an item of no bytes, which pads the struct to its alignment.
         self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")
         self.size = self.packer.size
         self.as_field = f"0{widest}{self.size}s"
@@ -107,7 +110,10 @@ class _Room(local):
         self.used = SIZE
 
     def renew(self) -> int:
-        """Allocate new memory. Return its first free offset, which is 0."""
+        """Allocate memory: at the first call, or when the previous memory is full.
+
+        Return the offset of its first free byte, which is 0.
+        """
         array = np.empty(SIZE, np.uint8)
         self.memory, self.address = array.data, array.ctypes.data
         return 0
@@ -118,8 +124,10 @@ _room = _Room()
 
 
 def Struct(file: str, name: str) -> Callable[..., Packed]:
-    """Return a function that packs a struct declared in a CUDA source. It has a keyword for each
-    field."""
+    """Return a function that packs a struct declared in a CUDA source.
+
+    The function takes a keyword argument for each field.
+    """
     kinds = fields(nvrtc.sources()[file], name)
     names, declared = tuple(kinds), tuple(kinds.values())
     if OPEN not in declared:
@@ -132,7 +140,7 @@ def Struct(file: str, name: str) -> Callable[..., Packed]:
 def _pack_open(
     name: str, names: tuple[str, ...], declared: tuple[str, ...], *values: Any
 ) -> Packed:
-    """Pack a struct. A field of kind OPEN gets the type of its value."""
+    """Pack a struct. The type of a field of kind OPEN is the type of the value given for it."""
 
     def kind_of(value: Any) -> str:
         return value.layout.as_field if isinstance(value, Packed) else value.dtype.char
@@ -163,7 +171,7 @@ with "_".
 
 @cache
 def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callable[..., Packed]:
-    """Return a function that packs fields with these names and kinds."""
+    """Return a function that packs a struct whose fields have the given names and kinds."""
     layout = Layout(kinds)
     taken = (layout.size + 15) & ~15
     scope: dict[str, Any] = {
@@ -183,7 +191,10 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
 
 
 def _number(name: str, kind: str) -> str:
-    """Return the text of the expression whose value is packed for a field."""
+    """Return Python source text: an expression for the value that `struct.pack_into` stores.
+
+    A pointer field stores the address of the array, and a nested struct stores its bytes.
+    """
     if kind == POINTER:
         quick = f"{name}.data.ptr if _type({name}) is _ndarray else 0 if {name} is None"
         return f"{quick} else {name} if _type({name}) is _int else _address({name})"

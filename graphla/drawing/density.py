@@ -97,7 +97,8 @@ def count_in_bins(A: ReadableMatrix, rows: int, columns: int) -> np.ndarray:
             edges = row_edges[first : first + step + 1]
             is_all = first == 0 and step >= rows
             part = A if is_all else A[int(edges[0]) : int(edges[-1]), :].new()
-            # With P(r, i) = true if row i is in bin r, the counts are (P plus.pair A) plus.first Q.
+            # counts = (P plus.pair A) plus.first Q, where P(r, i) = true if row i is in row bin r,
+            # and Q(j, c) = true if column j is in column bin c
             in_rows = plus_pair["INT64"](_membership(edges - edges[0]) @ part).new()
             found = plus_first["INT64"](in_rows @ into_columns).new()
             counts[first : first + len(edges) - 1] = found.to_dense(0)

@@ -21,8 +21,8 @@ from graphla.stores import MatrixStore
 from semirings import binary, unary
 
 _BYTES_PER_ROW = 16
-"""Memory per row, in bytes, that `find_symmetry` needs on the CPU if there are fewer entries than
-rows.
+"""Number of bytes per row that `find_symmetry` needs on the CPU for a matrix that has fewer entries
+than rows.
 """
 
 
@@ -45,7 +45,10 @@ def extent(A: Matrix) -> tuple[Any, Any]:
 
 
 def values_differ(A: Matrix) -> bool:
-    """Return whether weights may differ: False if all are one finite value above 0."""
+    """Return whether the weights of A may differ.
+
+    The result is False only if A stores all weights as a single value that is finite and above 0.
+    """
     if not is_iso(_values(A._store)):
         return True
     return not 0 < float(perform("weights", _first_value, A._store)) < math.inf
@@ -75,7 +78,11 @@ def self_loops(A: Matrix) -> int:
 
 
 def both_ways(A: Matrix) -> Matrix:
-    """Return A min Aᵀ over the union of their edges, marked as symmetric."""
+    """Return the symmetric matrix B with an entry wherever A or its transpose has one.
+
+    B(i, j) is the smaller one of A(i, j) and A(j, i). If only one of them exists, B(i, j) is that
+    entry.
+    """
     given = A._store
     with config.set(device=A.device):
         forms = binary.min(A | A.T).new()._store

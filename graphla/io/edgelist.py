@@ -150,7 +150,10 @@ def read_numbers(
     dup_op: Any,
     name: Any,
 ) -> Matrix:
-    """Read the edges between numbered vertices in the lines after line `form.skip`."""
+    """Return the matrix of an edge list whose vertices are numbers.
+
+    The edges begin after the first `form.skip` lines of the text.
+    """
     wanted = lookup_dtype(dtype) if dtype is not None else INT64 if form.weighted else BOOL
     limit = MOST if n is None else n
     try:
@@ -256,8 +259,8 @@ def write_edgelist(
             for .tsv, and otherwise a space.
         header: whether to write a line of column names. By default it is written if the separator
             is a comma or a tab, or if the first line of labels would otherwise be misread.
-        weights: whether to write values. By default they are written unless all values are 1,
-            stored as a single element.
+        weights: whether to write values. By default they are written, unless all values are 1
+            and A stores them as a single element.
         base: the number of the first vertex in the file, 0 or 1.
         labels: the label of each vertex, which is written instead of its number.
 
@@ -300,11 +303,14 @@ class Form:
     """The layout of an edge list, which is detected from its first line."""
 
     separator: str | None  # None means any white space
-    columns: tuple[int, ...] | None  # positions of the columns; None means all `width` columns
+    # Positions of the source, the target and any weight in a line, or None if a line has only these
+    # `width` fields, in this order.
+    columns: tuple[int, ...] | None
     width: int
     weighted: bool
     skip: int  # number of lines before the first edge
-    doubtful: tuple[str, ...] = ()  # titles in the first line that may be vertices
+    # The first two fields of the first line, if they are probably titles but may be vertices.
+    doubtful: tuple[str, ...] = ()
 
 
 def _look(
@@ -365,7 +371,10 @@ def _is_title(field: str) -> bool:
 
 
 def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
-    """Return whether these titles are a header, and whether this is uncertain."""
+    """Return whether the fields of the first line are a header, and whether this is uncertain.
+
+    It is uncertain if the fields could also be the vertices of an edge, such as "node1,node2".
+    """
     pair = tuple(map(normalize_title, titles[:2]))
     if len(titles) == 3:
         weight = titles[2].strip().lower()
@@ -415,7 +424,11 @@ def _read_columns(
 
 
 def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., ParseError]:
-    """Return a function that makes the error for a vertex out of range from file and line."""
+    """Return a function that creates the error for a vertex that is out of range.
+
+    The function takes the name of the file and the number of the line. Vertices of the file must be
+    in base..base + n - 1.
+    """
     problem = f"the {field} is {vertex}, outside of {base} to {n + base - 1}"
     if vertex == 0:
         return partial(CountsFromZero, problem)
@@ -425,7 +438,10 @@ def out_of_range(field: str, vertex: int, base: int, n: int) -> Callable[..., Pa
 
 
 def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
-    """Yield the rows of edges; raise NotIndices if a vertex is a name or a huge number."""
+    """Yield the given parsed lines, but replace an error in the number of a vertex by NotIndices.
+
+    Such an error means that the vertex is a name, or that the number is huge.
+    """
     try:
         yield from rows
     except ParseError as error:
@@ -436,7 +452,11 @@ def _edges(rows: Iterator[tuple[Any, LineOf]]) -> Iterator[tuple[Any, LineOf]]:
 def _count_vertices(
     text: TextReader, form: Form, comments: tuple[str, ...], u: Any, v: Any, base: int
 ) -> int:
-    """Return one more than the largest index, which must not far exceed the number of edges."""
+    """Return the number of vertices: one more than the largest index.
+
+    Raise NotIndices if the largest index is so large, compared with the number of edges, that the
+    vertices are probably not indices.
+    """
     if not u.size:
         return 0
     largest = int(max(u.max(), v.max()))
@@ -488,7 +508,12 @@ def _build(
 def _read_labels(
     text: TextReader, form: Form, comments: tuple[str, ...]
 ) -> tuple[dict[str, int], list[int], list[int], list[tuple[str, int]]]:
-    """Return the labels with their numbers, both ends of each edge, and its weight and line."""
+    """Return the contents of an edge list with labels, in four parts.
+
+    The first part is a dict from each label to the number of its vertex. The other parts are lists
+    with one element per edge: its source, its target, and a tuple of its weight as text and its
+    line number. The last list is empty if the edges have no weights.
+    """
     numbers: dict[str, int] = {}
     u, v, weights = [], [], []
     _skip(text, form.skip)
@@ -540,7 +565,10 @@ def _split(
 def _weights(
     weights: list[tuple[str, int]], dtype: DataType, may_be_float: bool, text: TextReader
 ) -> tuple[DataType, Any]:
-    """Convert the weights to numbers by the same rules as in a file that contains only numbers."""
+    """Convert the texts of the weights to numbers. Return their dtype and an array.
+
+    The rules are those for the weights in a file whose vertices are numbers.
+    """
     written = "\n".join(re.sub(r"\s", "?", field.strip()) or "?" for field, _ in weights)
     reader = TextReader(io.StringIO(written))
     parsed = np.dtype([("weight", np.int64 if dtype is BOOL else dtype.np_type)])
@@ -567,7 +595,11 @@ def _separator_to_write(separator: str | None, target: Any) -> str:
 
 
 def _is_read_back(labels: Sequence[Any], fields: list[str], separator: str) -> bool:
-    """Return whether a file without a header and with this first line is read back correctly."""
+    """Return whether a file without a header is read back correctly if it begins with this line.
+
+    The line must not be mistaken for a header or split at other places. `labels` contains the two
+    labels of the edge in the line, and `fields` the texts that are written for them.
+    """
     seen = None if separator in " \t,;" else separator
     with TextReader(io.BytesIO((separator.join(fields) + "\n").encode())) as text:
         try:

@@ -45,8 +45,8 @@ MOST = 1 << 20
 LIMIT = 0.4
 """Default time limit for all searches of a strategy, in seconds."""
 AGAIN = 0.25
-"""If all searches together take less than this many seconds, they are repeated, and the better time
-counts."""
+"""If all searches of a strategy together take less than this many seconds, they are run a second
+time. Of the two times of each search, the shorter one counts."""
 
 
 def compare(
@@ -171,8 +171,7 @@ class Contest:
         )
 
     def of(self, rows: Sequence[Row | None]) -> Comparison:
-        """Return a comparison that consists of the rows and a description of the graph and the
-        machine."""
+        """Return a `Comparison` of the given rows that also describes the graph and the machine."""
         A, timed = self._A, [row for row in rows if row is not None]
         if not timed:
             raise InvalidValue(f"limit is too short: no search was done by {', '.join(self._slow)}")
@@ -187,8 +186,13 @@ class Contest:
         )
 
     def _weigh(self, _: MatrixStore) -> np.ndarray:
-        """Store the number of edge ends at each vertex, where each edge has two ends. Return the
-        out-degrees as a host array."""
+        """Compute two numbers for each vertex: its out-degree, and a number of edge ends.
+
+        The total number of edge ends of the reached vertices is twice the number of traversed
+        edges. In a symmetric graph, a vertex has one end for each edge that joins it to another
+        vertex, and two for a self-loop. Otherwise it has two ends for each out-edge. Return the
+        out-degrees as an array on the host.
+        """
         out = degrees(self._A)._store.dense().values
         self._out = out
         self._ends = out + loops(self._A)._store.bitmap().present if self._symmetric else 2 * out
@@ -196,7 +200,7 @@ class Contest:
 
     def _prepare(self, name: str, limit: float) -> Prepared:
         ready = prepare(self._rows_alone(), name)
-        if ready.seconds < 10 * limit:  # prepare again; this time without compilation
+        if ready.seconds < 10 * limit:  # prepare again, so that the time excludes compilation
             del ready
             ready = prepare(self._rows_alone(), name)
         return ready
@@ -210,8 +214,11 @@ class Contest:
         return Matrix._of(perform("ladder", alone, self._A._store))
 
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
-        """Search from one source after another until the time limit is reached. At least one search
-        runs."""
+        """Search from one source after another until the time limit is reached.
+
+        The first source is always searched from. Return the seconds and the result of each search,
+        by the index of its source.
+        """
         taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
             left = limit - (time.perf_counter() - begin) - taken[0][0]
@@ -231,7 +238,10 @@ class Contest:
         return seconds, replace(search, levels=search.levels[:0], present=None)
 
     def _check(self, _: MatrixStore, name: str, k: int, search: Search) -> None:
-        """Compare a result with that of the first strategy. Store it if there is none yet."""
+        """Compare the result of a search with that of the first strategy from the same source.
+
+        If no strategy has searched from this source yet, store the result for later comparisons.
+        """
         do = backend(self._A.device)
         reached, levels = do.asarray(search.reached()), do.asarray(search.levels)
         levels = np.where(reached, levels.astype(np.int32), -1)
@@ -267,7 +277,7 @@ class Contest:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The result of the first strategy from one source. Unreached vertices have level -1."""
+    """The result of the first strategy for one source. Unreached vertices have level -1."""
 
     strategy: str
     levels: Array

@@ -21,7 +21,10 @@
 
 namespace graphla {
 
-enum { IMPROVED = 0, SANK = 1, LOST = 2 };  // indices in `told` of the flags that a round reports
+/// Indices of the flags in the array `told`, which a round sets. IMPROVED: a distance improved.
+/// SANK: the sum of a distance and a weight was below the smallest value of the dtype. LOST: such a
+/// sum was too large, and the vertex had no distance yet.
+enum { IMPROVED = 0, SANK = 1, LOST = 2 };
 
 /// The distances, with the operations that depend on their dtype.
 template <class Distance> struct Distances {
@@ -40,7 +43,8 @@ template <class Distance> struct Distances {
     else atomicMin(&at[v], d);
   }
 
-  /// Relaxes an edge with weight w into v from a vertex at distance d. Returns whether v improved.
+  /// Relaxes an edge with weight w into v from a vertex at distance d. Returns
+  /// whether the distance of v decreased.
   DEVICE bool relax(Distance d, Distance w, i32 v) const {
     if (d == none()) return false;
     Distance sum;
@@ -62,8 +66,8 @@ template <class Distance> struct Distances {
   }
 };
 
-/// Runs one round. Sets three flags in `told`: a distance improved (IMPROVED), a sum was too small
-/// (SANK), a sum was too large (LOST).
+/// Runs one round: each edge tests whether it improves the distance of its target. The array `told`
+/// receives the flags IMPROVED, SANK and LOST.
 template <class Op, class Distance, class Edge, bool BOTH>
 __global__ void edge_paths(const Edge *__restrict__ edges, const i64 *__restrict__ starts,
                            const u64 *__restrict__ corners, const Distance *__restrict__ weights,

@@ -27,16 +27,16 @@
 
 namespace graphla {
 
-/// Number of edges per lane in a chunk. Their loads are all in flight at the same time.
+/// Number of edges that a lane takes from a chunk. It loads all of them before it uses any.
 template <class Edge> constexpr int BATCH = LANE_BYTES / sizeof(Edge);
 
 /// Whether a warp loads the edges of its next chunk before it tests the current chunk. With 32-bit
 /// levels, there are too few registers for this.
 template <class Level> constexpr bool AHEAD = sizeof(Level) == 1;
 
-/// Whether to read the levels of targets before it is known that they are needed. This pays off
-/// within a square, where these levels are close together in memory, if both ends of an edge are
-/// tested, because most of the levels are then needed.
+/// Whether to read the level of each edge's target before it is known to be needed. This pays off
+/// if both of the following hold. The edges are sorted by square, so that the levels are close
+/// together in memory. Both ends of each edge are tested, so that most of the levels are needed.
 template <class Edge, bool BOTH> constexpr bool NEAR = sizeof(Edge) == 4 && BOTH;
 
 /// The parameters of one level.
@@ -46,7 +46,7 @@ template <class Level> struct Step {
   Level before, now;
 };
 
-/// The edges of a chunk that one lane processes.
+/// The edges that one lane takes from a chunk.
 template <class Edge> struct Batch {
   Edge edge[BATCH<Edge>];
   Square square;
@@ -57,11 +57,13 @@ template <class Edge> struct Batch {
     const i32 count = i32(starts[chunk + 1] - begin);
     square = Square(corners[chunk]);
 #pragma unroll
-    for (int k = 0; k < BATCH<Edge>; ++k)  // after the last edge, read that edge again
+    // A lane beyond the last edge of the chunk reads that edge again.
+    for (int k = 0; k < BATCH<Edge>; ++k)
       edge[k] = load_once(&edges[begin + least(k * WARP + lane(), count - 1)]);
   }
 
-  /// Tests these edges. Returns whether a vertex was labeled.
+  /// Tests for each edge of the batch whether one end is in the frontier and the other end has not
+  /// been reached. If so, writes the level of the other end. Returns whether any level was written.
   template <bool BOTH, class Level> DEVICE bool test(const Step<Level> &step) const {
     Level *const sources = step.levels + square.row, *const targets = step.levels + square.column;
     Level from[BATCH<Edge>], to[BATCH<Edge>];

@@ -22,7 +22,11 @@ WARP = 32
 
 
 class HubsApart(CardRung):
-    """f⟨¬p⟩ = f A by rows. The frontier is a list of vertices and a list of pieces of hubs."""
+    """f⟨¬p⟩ = f A by rows.
+
+    The frontier consists of two lists. One contains vertices of low degree. The other contains
+    pieces of the rows of hubs, which are vertices of high degree.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
@@ -37,12 +41,17 @@ class HubsApart(CardRung):
 
     @property
     def held(self) -> int:
-        """Size of the rows, the levels, and two queues of each kind, in bytes."""
+        """Total size in bytes of the rows, the levels, two vertex queues and two piece queues."""
         return nbytes(self.rows, self.levels, *self.vertices, *self.pieces)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """The same bytes as for a frontier queue, plus two offsets per vertex, from which its
-        degree is computed."""
+        """Return the number of bytes that a search reads and writes at least.
+
+        Per reached vertex, these are 4 bytes each for its level and for writing and reading its
+        number in a queue. Its two row offsets are read twice: first for its degree, when the vertex
+        is queued, and later to find its edges. Per edge, these are 4 bytes each for the index of
+        the neighbor and for the neighbor's level.
+        """
         return (12 + 4 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:

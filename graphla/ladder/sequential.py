@@ -45,8 +45,12 @@ class Sequential(Rung):
         return sum(array.nbytes for array in self._arrays)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Per vertex: a list entry, written and read; its level; two offsets. Per edge: an index
-        and a level."""
+        """Return the number of bytes that a search reads and writes at least.
+
+        Per reached vertex, these are 4 bytes each for its level and for writing and reading its
+        number in a queue, and the two offsets of its row. Per edge, these are 4 bytes each for the
+        index of the neighbor and for the neighbor's level.
+        """
         return (12 + 2 * self._indptr.itemsize) * vertices + 8 * edges
 
     def search(self, source: int) -> Search:

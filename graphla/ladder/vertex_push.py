@@ -24,8 +24,12 @@ class VertexPush(CardRung):
         return nbytes(self.rows, self.levels)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Per level: the levels of all vertices. Per vertex: two offsets and its level. Per edge:
-        an index and a level."""
+        """Return the number of bytes that a search reads and writes at least.
+
+        Each step of the search reads the levels of all vertices. For each reached vertex, the
+        search reads the two offsets of its row and writes its level. For each edge, it reads the
+        index of the neighbor and the neighbor's level.
+        """
         offsets = 2 * self.rows.indptr.itemsize
         return depth * 4 * self.n + (4 + offsets) * vertices + 8 * edges
 

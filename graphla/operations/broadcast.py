@@ -1,6 +1,6 @@
 """Elementwise operations on a matrix and a vector.
 
-A vector on the right is used as every row of a matrix, a vector on the left as every column.
+A vector on the right is used as each row of a matrix. A vector on the left is used as each column.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def _both_matrices(a: Any, b: Any) -> tuple[MatrixStore, MatrixStore]:
 
 
 def _along_rows(v: VectorStore, a: MatrixStore) -> MatrixStore:
-    """Return B(i, j) = v(j) with the pattern of A, where v has entries."""
+    """Return the matrix B(i, j) = v(j).
+
+    B has an entry at each position (i, j) where A has an entry and v has an entry at j.
+    """
     do, csr = backend(a.device), a.csr
     if v.stays_sparse:
         met = do.extract_vector(v.sparse(), csr.indices)

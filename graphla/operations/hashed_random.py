@@ -29,7 +29,7 @@ def mix(x: int) -> int:
 
 
 def first_counter(seed: int) -> int:
-    """Return the counter of vertex 0 for the given seed."""
+    """Return the counter that `stream` uses for vertex 0, which depends only on the seed."""
     return mix(seed ^ GOLDEN)
 
 
@@ -75,10 +75,11 @@ def coins(a: MatrixStore, first: int) -> VectorStore:
 
 
 def edge_order(a: MatrixStore, is_weighted: bool, seed: int) -> MatrixStore:
-    """Return, at (i, j) with i < j, the position of each edge {i, j} in an order of all edges.
+    """Return the upper triangle of A, where each value is the edge's position in a sorted order.
 
-    Edges are sorted by weight if `is_weighted` is set, and then by a hash of the seed and both
-    vertices. If weight and hash are equal, the edge that is first in A comes last.
+    If `is_weighted` is true, edges are sorted by weight, and edges of equal weight by a hash of the
+    seed and both vertices. Otherwise all edges are sorted by this hash. If two edges are equal in
+    all of this, the one that comes later in A comes first.
     """
     do, csr = backend(a.device), a.csr
     flags = do.row_of_entry(csr) < csr.indices

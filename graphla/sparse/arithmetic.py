@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphla.sparse.matrix import MatrixExpression, ReadableMatrix
 
 Result = TypeVar("Result")
-"""The expression type with as many dimensions as the operand."""
+"""The type of expressions that have as many dimensions as the operand."""
 
 Joined = TypeVar("Joined")
 """The result of an infix operator; it may have more dimensions than the left operand."""
@@ -437,7 +437,11 @@ class Collection(Arithmetic[Result, Joined]):
 
 
 def as_scalar(x: Any, beside: Operand) -> ScalarStore:
-    """Return the storage of a number or None, with the dtype of `beside` if its kind fits."""
+    """Return the storage of a Scalar with the value x, or of an empty Scalar if x is None.
+
+    The Scalar is on the device of the operand `beside`. It also has the dtype of this operand if x
+    is None, or if x is a Python number whose kind (Boolean, integer or float) allows that.
+    """
     if x is None:
         return ScalarStore(beside.device, beside.dtype)
     dtype = dtype_of(x, beside.dtype)
@@ -478,7 +482,7 @@ def _compare(a: Any, b: Any, op: Any) -> Any:
 
 
 def _is_bound(a: Any, b: Any) -> bool:
-    """Return whether one side is a Matrix or Vector and the other is a scalar."""
+    """Return whether exactly one of the two operands is a Matrix or Vector."""
     a_ndim = a.ndim if isinstance(a, Operand) else 0
     b_ndim = b.ndim if isinstance(b, Operand) else 0
     return (a_ndim > 0) != (b_ndim > 0)
@@ -533,7 +537,10 @@ _of_two = ("Semiring", "BinaryOp", "Monoid")
 
 
 def _call(op: Any, kind: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return the expression for `op(*args, **options)` with an operator of this kind."""
+    """Return the expression that a call of an operator, `op(*args, **options)`, stands for.
+
+    `kind` is the name of the operator's class, such as "UnaryOp".
+    """
     if kind == "Semiring":
         raise TypeError(f"{op!r} is called on a product, as in {op.name}(A @ B)")
     if kind in ("BinaryOp", "Monoid"):

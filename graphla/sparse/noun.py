@@ -54,7 +54,7 @@ class Noun(Operand):
         replace: bool = False,
         input_mask: Any = None,
     ) -> Any:
-        """C⟨mask, replace⟩ = accum(C, x), by `C(mask, accum, replace) << x`.
+        """C⟨mask, replace⟩ = accum(C, x), written as `C(mask, accum, replace) << x`.
 
         Return an object whose `<<` or `[I, J] =` writes with the given options.
 
@@ -84,7 +84,7 @@ class Noun(Operand):
     def __lshift__(self, x: Any) -> None:
         """C = x.
 
-        Assign the entries of `x`, or a scalar to every position.
+        Assign the entries of `x`. A scalar is assigned to every position.
 
         Args:
             x: a Matrix, Vector, Scalar or expression of the same shape, an array, or a number.
@@ -154,7 +154,7 @@ class Noun(Operand):
 
     @property
     def nbytes(self) -> int:
-        """The memory of the entries on their device, in bytes, in all stored formats."""
+        """The number of bytes that the entries take on their device, in all stored formats."""
         return self._store.nbytes
 
     def __sizeof__(self) -> int:

@@ -21,7 +21,10 @@ from semirings.structures import Monoid, Semiring, TypedMonoid, TypedSemiring
 
 
 def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
-    """Return the semiring `op` for operands of these dtypes; one with `pair` counts in INT64."""
+    """Return the semiring `op` for operands of these dtypes.
+
+    If the semiring multiplies with `pair`, whose result is always 1, its dtype is INT64.
+    """
     kind = type(op)
     if kind is Semiring:
         return op[INT64] if op.binaryop is binary.pair else op.typed_for(left, right)
@@ -33,7 +36,10 @@ def semiring_of(op: Any, left: DataType, right: DataType) -> TypedSemiring:
 
 
 def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
-    """Return the binary operator `op` (or that of a monoid) for operands of these dtypes."""
+    """Return the binary operator `op` for operands of these dtypes.
+
+    If `op` is a monoid, return the operator of the monoid.
+    """
     kind = type(op)
     if kind is BinaryOp:
         return op[INT64] if op is binary.pair else op.typed_for(left, right)
@@ -52,7 +58,10 @@ def binary_of(op: Any, left: DataType, right: DataType) -> TypedBinaryOp:
 
 
 def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
-    """Return the monoid `op` (or that of a binary operator) for values of this dtype."""
+    """Return the monoid `op` for values of this dtype.
+
+    If `op` is a binary operator, return the monoid that has this operator.
+    """
     kind = type(op)
     if kind is Monoid:
         return op[dtype]
@@ -70,7 +79,10 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
 
 
 def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
-    """Return the operator `op` for one operand; a name may refer to a unary or index-unary one."""
+    """Return the operator `op` for one operand of this dtype.
+
+    The name of an operator may refer to a unary or an index-unary operator.
+    """
     kind = type(op)
     if kind is UnaryOp:
         return op[dtype]
@@ -110,7 +122,10 @@ _comparisons = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def bound_of(op: Any) -> Any:
-    """Return the operator for `apply(op, right=s)`: binary, or index-unary with s as the thunk."""
+    """Return the operator for a call `apply(op, right=s)`, where `op` may be a name.
+
+    The operator may be binary, or index-unary; an index-unary operator takes s as its thunk.
+    """
     return _from_strings(op, binary, indexunary) if isinstance(op, str) else op
 
 
@@ -120,7 +135,10 @@ def is_index_op(op: Any) -> bool:
 
 
 def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
-    """Return the binary operator that combines C and T, both cast to the dtype of C."""
+    """Return the binary operator that combines an existing entry of the output with a new value.
+
+    Both operands are cast to the dtype of the output, which is `dtype`.
+    """
     return op[dtype] if op is binary.pair else binary_of(op, dtype, dtype)
 
 

@@ -14,7 +14,7 @@ use_cuda()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Without a GPU and g++, skip all tests except those that only compile."""
+    """If there is neither a GPU nor g++, skip all tests except those that only compile kernels."""
     if has_cuda() or os.environ.get("CI"):
         return
     for item in items:

@@ -1,4 +1,4 @@
-"""Closures on CUDA equal repeated products over all edges, in every mode."""
+"""Check that each method of the GPU computes the same closures as repeated products do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from semirings.overflow import overflowing  # noqa: E402
 
 FOREVER = 2**31 - 1
 SIZE = 90
-"""Number of vertices; a row with this many edges is split."""
+"""Number of vertices. The closure kernel treats a row with this many edges as a long row."""
 
 _least = gl.monoid.register_anonymous(
     gl.binary.register_anonymous(lambda x, y: where(x < y, x, y), "lesser"), np.inf
@@ -191,7 +191,11 @@ def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_of(case: Case, limit: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
-    """Compute up to `limit` products; return values, presence, convergence and overflow."""
+    """Compute the closure of a case by up to `limit` products of the vector and the matrix.
+
+    Return the values, the presence flags, whether the values converged, and whether any term
+    overflowed.
+    """
     rows, columns, weights = case.edges
     values, present = case.start
     monoid, multiply = case.op.monoid, case.op.binaryop

@@ -1,4 +1,4 @@
-"""Communities, colors and matchings on the GPU match the host."""
+"""Check that the GPU computes the same communities, colors and matchings as the host."""
 
 from __future__ import annotations
 
@@ -117,7 +117,11 @@ def test_the_smallest_label_wins_when_all_weights_are_zero(rows):
 
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
 def test_coloring_is_correct_for_rows_longer_than_a_warp_can_hold(strategy):
-    """Vertices of one graph wait for more neighbors than a warp can hold; in a path, for two."""
+    """Color a graph with high degrees, and a path.
+
+    In the graph, some vertices wait for the colors of more neighbors than a warp can hold. In the
+    path, a vertex waits for two neighbors at most.
+    """
     n = 330
     rng = np.random.default_rng(1)
     dense = np.triu(rng.random((n, n)) < 0.9, 1)

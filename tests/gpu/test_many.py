@@ -126,7 +126,11 @@ def arguments(draw: Any) -> dict[str, Any]:
 
 @contextmanager
 def thresholds(draw: Any) -> Iterator[None]:
-    """Draw settings for row splitting, the direction, the number of planes and ticket overflow."""
+    """Run a `with` block with random settings of the kernel.
+
+    The settings determine which rows are split, when a search pulls, how many bits a level may have
+    before more memory is allocated, and whether the counter of the kernel's barriers wraps around.
+    """
     tuning = MultiSearchTuning(
         longest=draw(st.sampled_from((0, 3, 64))),
         part=draw(st.sampled_from((1, 7, 256))),

@@ -37,7 +37,7 @@ LOW: dict[str, tuple[dict[str, Any], ...]] = {
     "hubs-apart": ({"HUB": 3, "PIECE": 2}, {"HUB": 2, "PIECE": 40}),
     "small-frontier": ({"ROOM": 5, "FEW": 4, "MOST": 3, "THREADS": 64},),
 }
-"""Lower values for the constants of a strategy's module."""
+"""For each strategy, values of its module's constants that are lower than usual."""
 
 WAYS = [(name, low) for name in ON_CARD for low in ({}, *LOW.get(name, ()))]
 
@@ -93,7 +93,7 @@ def test_each_strategy_finds_the_same_levels_as_the_sequential_strategy(name, lo
 @fewer(2)
 @given(patterns(sizes=(1, 33, 200, 700)))
 def test_the_queue_of_a_level_contains_each_vertex_once(name, graph):
-    """This includes queues that overflowed and queues that one kernel passes to another."""
+    """The queues include some that have overflowed, and some that one kernel passes to another."""
     strategy, source = STRATEGIES[name], graph[0].nrows // 2
     module = import_module(f"graphla.ladder.{strategy.cuda.partition('.')[0]}")
 

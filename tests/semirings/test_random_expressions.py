@@ -40,7 +40,10 @@ CONSTANTS = (0, 1, 2, 3, 100)
 
 
 def grow(rng: random.Random, depth: int) -> Function:
-    """Return a random function of x and y whose steps are exact in every language."""
+    """Return a random function of x and y, composed of operations with exactly defined results.
+
+    Such operations give the same bits in C++, Numba and NumPy. `depth` limits their nesting.
+    """
     if depth == 0:
         constant = rng.choice(CONSTANTS)
         return rng.choice([lambda x, y: x, lambda x, y: y, lambda x, y: x * 0 + constant])
@@ -76,7 +79,7 @@ def _real(a: Any) -> Any:
 
 
 def random_cases(dtype: DataType, seed: int, count: int) -> list[Case]:
-    """Return `count` operators on the dtype that compute random functions."""
+    """Return test cases for `count` binary operators that compute random functions."""
     found = []
     for k in range(count):
         rng = random.Random(f"{dtype} {seed} {k}")

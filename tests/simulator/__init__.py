@@ -2,7 +2,7 @@
 
     import simulator
     simulator.install()          # before anything imports CuPy
-    import cupy                  # the look-alike
+    import cupy                  # the simulated CuPy
 
 `machine.seed` or GRAPHLA_SIMULATOR_SEED sets the seed; GRAPHLA_SIMULATOR sets the mode: plain,
 asan or tsan.
@@ -18,7 +18,7 @@ __all__ = ["SimulatorFault", "install", "machine"]
 
 
 def install() -> None:
-    """Replace the modules `cupy` and `cupyx` with the look-alikes."""
+    """Replace the modules `cupy` and `cupyx` with modules that simulate them."""
     from . import cupy, cupyx
 
     theirs = sys.modules.get("cupy")

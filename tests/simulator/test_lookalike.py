@@ -186,7 +186,7 @@ def test_stream_query_returns_a_status_and_does_not_raise():
 
 
 class Filling(IntEnum):
-    """An enumeration with an integer value."""
+    """An enumeration of integers, which CuPy does not accept as a value to fill an array with."""
 
     ONE = 1
 

@@ -12,7 +12,11 @@ from semirings import dtypes
 
 
 class Model:
-    """The result of rounds of x = x ⊕ xA: x, whether x converged, and which vertices overflowed."""
+    """The result of a closure that repeats x = x ⊕ xA.
+
+    `values` is the last x. `rests` says whether x stopped changing. `lost` contains the vertices
+    for which a term overflowed.
+    """
 
     def __init__(self, values: dict[int, Any], rests: bool, lost: set[int]):
         self.values = values
@@ -28,7 +32,10 @@ def closure(
     mask: Collection[int] | None = None,
     limit: int = 500,
 ) -> Model:
-    """Return the closure over a semiring; vertices outside the mask keep their start value."""
+    """Return the closure of the vector x over the semiring `op`, after at most `limit` rounds.
+
+    A vertex outside the mask keeps the value that it has in x.
+    """
     cast = op.return_type.np_type.type
     values, lost = {v: cast(value) for v, value in x.items()}, set()
     for _ in range(limit):

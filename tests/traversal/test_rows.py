@@ -21,7 +21,7 @@ cutoffs = st.none() | st.integers(0, 4)
 
 
 def stacked(starts: list[dict[int, Any]], op: Any, n: int) -> gl.Matrix:
-    """Return the Matrix with these rows."""
+    """Return a Matrix with `n` columns, given its rows as dicts from column to value."""
     places = [(i, j) for i, row in enumerate(starts) for j in row]
     values = [x for row in starts for x in row.values()]
     rows, columns = np.array(places, np.int64).reshape(-1, 2).T
@@ -62,7 +62,10 @@ def test_each_row_has_its_own_closure(case, cutoff, data):
 
 
 def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
-    """Draw start vertices; take their values from the start values of the case."""
+    """Return a strategy that draws a few start vertices with values.
+
+    The values are among the start values of the given case.
+    """
     values = st.sampled_from(sorted(set(case.starts.values())) or [0])
     return st.dictionaries(st.integers(0, case.graph.n - 1), values, max_size=3)
 

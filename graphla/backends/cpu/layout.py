@@ -16,7 +16,7 @@ INT32_END = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class SortTuning:
-    """The number of entries from which SciPy sorts them."""
+    """The minimum number of entries for which SciPy, and not NumPy, sorts them."""
 
     scipy: int = 1 << 15  # with at least this many entries, importing and calling SciPy pays off
 
@@ -25,7 +25,11 @@ TUNING = SortTuning()
 
 
 def compress(values: Array, flags: Array, count: int) -> Array:
-    """Return the values whose flags are set; iso if `values` is. `count` is their number."""
+    """Return the values whose flags are true.
+
+    `count` must be the number of true flags. If all values are stored as one element, so are the
+    returned values.
+    """
     return values[:count] if is_iso(values) else values.compress(flags)
 
 
@@ -64,10 +68,12 @@ def offsets(counts: Array) -> Array:
 
 
 def offsets_of_few(rows: Array, nrows: int) -> Array:
-    """Return the indptr of `nrows` rows; `rows` is the sorted row of each entry.
+    """Return the indptr of a matrix with `nrows` rows and few entries.
 
-    indptr[r] is the number of entries in rows before r. For all r after the row of entry k - 1, up
-    to the row of entry k, this number is k. Temporary arrays are shorter than the indptr.
+    The array `rows` contains the row of each entry, in ascending order. indptr[r] is the number of
+    entries in the rows before r. So indptr[r] = k if entry k - 1 is in a row before r, and entry k
+    is in row r or a later row. The temporary arrays have two elements more than `rows`, and are
+    therefore usually shorter than the indptr.
     """
     bounds = np.empty(rows.size + 2, np.int64)
     bounds[0], bounds[1:-1], bounds[-1] = -1, rows, nrows
@@ -85,9 +91,10 @@ def ranges(starts: Array, counts: Array, total: int) -> Array:
 
 
 def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
-    """Return the sorted keys, which are in 0..end - 1, and the stable order that sorts them.
+    """Return the sorted keys, and for each of them its position in `keys`. The sort is stable.
 
-    Sorting keys and positions packed into 64 bits is several times faster than an argsort.
+    All keys must be in 0..end - 1. To sort keys and positions that are packed into 64 bits is
+    several times faster than an argsort.
     """
     size = keys.size
     bits = size.bit_length()
@@ -104,7 +111,10 @@ def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
 
 
 def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
-    """Return whether SciPy's counting sorts are faster and can use 32-bit indices."""
+    """Return whether to sort a matrix with SciPy: if it is large, but 32-bit indices suffice.
+
+    For matrices with few entries, sorts in NumPy are faster than SciPy's counting sorts.
+    """
     if nvals < current(TUNING).scipy:
         return False
     return max(nrows, ncols) < INT32_END - 1 and nvals < INT32_END - 1

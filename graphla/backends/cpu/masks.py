@@ -10,11 +10,12 @@ from graphla.backends.cpu.layout import keys_of
 from graphla.formats import Array, Csr, MatrixMask, VectorMask
 
 LOOKUPS = 8
-"""For at least size / LOOKUPS lookups, a list of indices is expanded to one flag per index."""
+"""If at least size / LOOKUPS indices are looked up in a list, the list is first expanded to an
+array with one flag per index."""
 
 
 def presence(mask: VectorMask) -> Array:
-    """Return the mask as one flag per index, without its complement applied."""
+    """Return the mask as one flag per index, without applying the complement."""
     if mask.present is not None:
         return mask.present
     present = np.zeros(mask.size, bool)
@@ -23,7 +24,7 @@ def presence(mask: VectorMask) -> Array:
 
 
 def flag_allowed(mask: VectorMask) -> Array:
-    """Return the mask as one flag per index, with its complement applied."""
+    """Return one flag per index: whether the mask allows it, after applying any complement."""
     there = presence(mask)
     return ~there if mask.complement else there
 

@@ -18,7 +18,7 @@ def select(a: V, op: TypedSelectOp, thunk: Any) -> V:
 
 
 def keep(a: V, flags: Array) -> V:
-    """Return the flagged entries."""
+    """Return those entries of the storage `a` whose flags are true."""
     indices = a.indices.compress(flags)
     count = indices.size
     if count == flags.size:

@@ -58,10 +58,13 @@ result is computed."""
 
 @dataclass(frozen=True, slots=True)
 class SpmvTuning:
-    """Parameters for pulling in NumPy if one term of each row is enough."""
+    """Parameters for a pull with NumPy that stops reading a row after its first term.
 
-    few: int = 256  # number of remaining rows below which one round reads all their neighbors
-    wider: int = 4  # each round reads this many times as many neighbors as the round before
+    The pull works in rounds. Each round reads some entries of every row that has no term yet.
+    """
+
+    few: int = 256  # if fewer rows than this remain, one round reads all of their entries
+    wider: int = 4  # otherwise, a round reads this many times as many entries as the previous round
 
 
 TUNING = SpmvTuning()
@@ -83,7 +86,7 @@ def _pull_numpy(
     side: str,
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
-    """Pull with NumPy."""
+    """Compute `pull` with NumPy."""
     outputs, starts, counts = _rows_to_gather(rows, mask)
     monoid = semiring.monoid
     one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
@@ -104,15 +107,16 @@ def _pull_numpy(
 def _dense_if_many(
     size: int, indices: Array, values: Array, is_sorted: bool
 ) -> SparseVector | BitmapVector:
-    """Return a bitmap if there are many entries, otherwise a sparse vector."""
+    """Return a vector with the given entries: a bitmap if there are many, else a sparse vector."""
     v = SparseVector(size, indices, values, is_sorted)
     return to_bitmap(v) if indices.size * MANY >= size > current(TUNING).few else v
 
 
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
-    """Return the allowed outputs in order, and the start and the number of entries of each row.
+    """Return the outputs that the mask allows, in ascending order, and where their rows are stored.
 
-    Outputs with an empty row may be omitted.
+    Each output is a row of the matrix. For each output, the result contains the start of its row
+    and the number of entries in the row. Outputs whose row is empty may be omitted.
     """
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
@@ -147,7 +151,7 @@ def _gather_all(
     """Return the outputs that have a term, and for each output the sum of all terms of its row."""
     total = int(counts.sum())
     run_starts = counts.cumsum() - counts
-    if total == rows.nvals:  # the entries of all rows are already in order
+    if total == rows.nvals:  # all rows are read as a whole, so the entries are already in order
         places, k = None, rows.indices
     else:
         places = ranges(starts, counts, total)
@@ -198,9 +202,11 @@ def _gather_first(
 def _first_hits(
     rows: Csr, u: DenseVector, starts: Array, counts: Array, width: int
 ) -> tuple[Array, Array]:
-    """Search the next `width` entries of each row for a column at which u has an entry.
+    """Find, in each row, the first entry whose column is the index of an entry of u.
 
-    Return the first such entry of each row that has one, and, for each row, whether it has one.
+    Only `width` entries of a row are searched. They begin at the position given by `starts`. The
+    first result lists the positions of the entries that were found. The second result has one flag
+    for each row: whether an entry was found.
     """
     if isinstance(u, FullVector):
         return starts, np.ones(starts.size, bool)
@@ -217,7 +223,11 @@ def _first_hits(
 
 
 def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
-    """Return whether one term determines its output, because all terms equal the terminal value."""
+    """Return whether the first term of an output determines its value.
+
+    This is so if all terms are equal to the terminal value of the monoid, because adding further
+    terms does not change this value.
+    """
     terminal = semiring.monoid.terminal
     if terminal is None:
         return False
@@ -235,7 +245,11 @@ def _terms(
     k: Array,
     outputs: Callable[[], Array],
 ) -> Array:
-    """Return the terms of the entries at `places` of `rows`; k holds the columns of the entries."""
+    """Return the product of each chosen entry of the matrix with the value of u at its column.
+
+    `places` contains the positions of the entries in the matrix `rows`, or is None for all entries.
+    `k` contains their columns. The function `outputs` returns their rows.
+    """
     a_values = rows.values
     a = (a_values, (lambda: a_values) if places is None else (lambda: a_values[places]))
     v = (u.values, lambda: u.values[k])
@@ -250,7 +264,7 @@ def _pull_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Pull with Numba."""
+    """Compute `pull` with loops that Numba compiles."""
     value = only_value(rows, u, semiring, side)
     if value is not None:
         return holding(value, _pull_numba(rows, u, PRESENCE, side, mask, threads))
@@ -295,7 +309,10 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
-    """Return the common value of all terms if it is idempotent under ⊕, otherwise None."""
+    """Return the common value of all terms, if there is one and sums of equal terms have it too.
+
+    Otherwise return None.
+    """
     if not may_be_constant(semiring):
         return None
     x, y = (a.values, u.values) if side == "mxv" else (u.values, a.values)
@@ -304,14 +321,14 @@ def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Arr
 
 @lru_cache(maxsize=4096)
 def may_be_constant(semiring: TypedSemiring) -> bool:
-    """Return whether iso operands imply that all results are equal."""
+    """Return whether all results are equal if each operand has only one distinct value."""
     monoid = semiring.monoid
     is_idempotent = monoid.is_any or monoid.is_idempotent
     return is_idempotent and semiring is not PRESENCE and not semiring.binaryop.is_positional
 
 
 def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector | BitmapVector:
-    """Return the entries of `result`, with all values replaced by the given value."""
+    """Return a copy of the vector `result` in which every entry has the given value."""
     if isinstance(result, SparseVector):
         values = np.broadcast_to(value, (result.nvals,))
         return SparseVector(result.size, result.indices, values, result.is_sorted)
@@ -323,9 +340,11 @@ def holding(value: Array, result: SparseVector | BitmapVector) -> SparseVector |
 def operands(
     a_values: Array, u_values: Array, semiring: TypedSemiring, side: Side
 ) -> tuple[Array, int, Array, int]:
-    """Return the values of both operands as arrays for compiled loops, each with its step.
+    """Return the values of both operands as arrays for compiled loops, each followed by its step.
 
-    The step is 0 if all values are equal or are not read; the array then has one element.
+    A loop reads the value of entry k at index k times the step. If all values of an operand are
+    equal, or if the operator does not read them, its step is 0 and its array has one element.
+    Otherwise the step is 1.
     """
     op = semiring.binaryop
     reads_a, reads_u = (op.reads_x, op.reads_y) if side == "mxv" else (op.reads_y, op.reads_x)
@@ -336,7 +355,7 @@ def operands(
 
 
 def _short_list(mask: VectorMask | None) -> Array | None:
-    """Return the list of allowed outputs if that is cheaper than testing all outputs."""
+    """Return the outputs that the mask lists, or None if it is cheaper to test all outputs."""
     if mask is None or mask.complement or mask.indices is None:
         return None
     return mask.indices if mask.present is None or mask.indices.size * 8 < mask.size else None

@@ -1,7 +1,7 @@
 """Transpose a matrix by listing its entries in column order.
 
-From `SortTuning.scipy` entries on (layout.py), SciPy's counting sort does this in linear time and
-without temporary arrays.
+For matrices with at least `SortTuning.scipy` entries (layout.py), SciPy's counting sort does this
+in linear time and without temporary arrays.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphla.formats import Array, Csr, is_iso
 
 
 def transpose(a: Csr) -> Csr:
-    """Return the same entries in column order."""
+    """Return the transpose of a matrix, with its entries sorted by row."""
     memory.require_offsets(a.ncols, "columns", a.nvals)
     if scipy_sorts(a.nrows, a.ncols, a.nvals):
         return _transpose_scipy(a)
@@ -23,7 +23,7 @@ def transpose(a: Csr) -> Csr:
 
 
 def _transpose_numpy(a: Csr) -> Csr:
-    """Return the same entries in column order, using a sort in NumPy."""
+    """Return the transpose, using a stable sort of the column indices in NumPy."""
     columns, order = sort_order(a.indices, a.ncols)
     if columns.size < a.ncols:
         indptr = offsets_of_few(columns, a.ncols).astype(a.indptr.dtype, copy=False)
@@ -34,7 +34,7 @@ def _transpose_numpy(a: Csr) -> Csr:
 
 
 def _transpose_scipy(a: Csr) -> Csr:
-    """Return the same entries in column order, using SciPy."""
+    """Return the transpose, using SciPy's conversion from CSR to CSC."""
     from scipy.sparse import csr_array
 
     rows = csr_array((_to_scipy_values(a.values), a.indices, a.indptr), shape=(a.nrows, a.ncols))
@@ -44,7 +44,11 @@ def _transpose_scipy(a: Csr) -> Csr:
 
 
 def _to_scipy_values(values: Array) -> Array:
-    """Return what SciPy moves with the indices: the values, or a byte per entry if they are iso."""
+    """Return the array that SciPy sorts together with the indices.
+
+    This is the array of values. If all values are stored as one element, it is instead an array
+    with one byte per entry, whose contents have no meaning.
+    """
     return np.zeros(values.size, np.int8) if is_iso(values) else values
 
 

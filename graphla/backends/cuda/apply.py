@@ -1,6 +1,6 @@
 """Element-wise operations: casts and the variants of apply. Kernels: apply.cu.
 
-Waits: none.
+The host does not wait for the device.
 """
 
 from __future__ import annotations
@@ -66,8 +66,11 @@ def apply_index(a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any:
 def _map_values(
     a: Any, spec: tuple[Any, ...], reads: bool, dtype: np.dtype[Any], thunk: Any
 ) -> Any:
-    """Apply `Op::call` to every value. The result is iso-valued if the values are equal or not
-    read."""
+    """Return a copy of the storage, with `Op::call` applied to every value.
+
+    If all values are stored as one element, or if the operator does not read them, the values of
+    the result are also stored as one element.
+    """
     x, stored, kept = read(a.values, reads)
     repeats = kept in (ISO, UNREAD) and a.values.size > 0
     count = 1 if repeats else a.values.size

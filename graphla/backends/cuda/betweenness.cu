@@ -36,8 +36,9 @@ constexpr int PART = BetweennessTuning::part;  // maximum number of edges in a p
 constexpr int TEAM_WORDS = BetweennessTuning::team_words;
 constexpr int AHEAD = 4;  // number of edges that a lane loads at once
 
-/// The words of a team in device memory, initially zero. After the first block has processed levels
-/// alone, it passes its state to the whole team in the words from TEAM_BEGIN on.
+/// Indices of the words through which the blocks of a team communicate. The words are in device
+/// memory, and initially zero. After the first block has processed levels alone, it stores the
+/// state of the search in the words from TEAM_BEGIN on, from which the other blocks read it.
 enum TeamWord {
   TEAM_TICKETS = 0,
   TEAM_SOURCE = 1,
@@ -48,7 +49,7 @@ enum TeamWord {
   TEAM_LEVEL = 6
 };
 
-/// Flag in the stored end of a level: the first block processed this level alone.
+/// Flag that is stored with the end of a level if the team's first block processed the level alone.
 constexpr u64 IS_ALONE = u64(1) << 63;
 
 /// Whether dependencies are summed for vertices only, or for edges as well.
@@ -61,8 +62,9 @@ DEVICE void fetch_ahead(const void *p) {
 #endif
 }
 
-/// How to tell which edges lie on shortest paths. BY_LEVELS: all edges to the next level do.
-/// BY_LENGTHS: an edge does if its length is the difference between the distances of its two ends.
+/// How the kernel recognizes the edges that lie on shortest paths from the source. BY_LEVELS: an
+/// edge lies on a shortest path if it leads from one level to the next. BY_LENGTHS: an edge lies on
+/// a shortest path if its length is the difference between the distances of its two ends.
 enum Told { BY_LEVELS = 0, BY_LENGTHS = 1 };
 
 /// The graph in CSR form. Vertices numbered `vertices` or higher have no edges.
@@ -70,7 +72,7 @@ template <class Offset> struct Network {
   i64 vertices;
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // edge lengths: a single one with stride 0, or one per edge
+  const double *lengths;  // one length per edge, or one for all edges if `stride` is 0
   i64 stride;
   const double *distances;  // distances from the source; NaN for vertices that it does not reach
 };
@@ -86,12 +88,12 @@ struct Sources {
 struct Memory {
   u32 team_size;   // number of blocks per team
   i64 room;        // capacity of each queue, in parts
-  u64 *words;      // TEAM_WORDS words per team, initially zero
-  i32 *levels;     // level of each vertex, initially -1
-  double *sigmas;  // number of shortest paths to each vertex, initially zero
-  double *shares;  // share(v) of each vertex v, initially zero
+  u64 *words;      // TEAM_WORDS words for each team (see TeamWord), initially zero
+  i32 *levels;     // for each team, the level of each vertex, initially -1
+  double *sigmas;  // for each team, the number of shortest paths to each vertex, initially zero
+  double *shares;  // for each team, share(v) of each vertex v, initially zero
   u64 *queues;
-  u64 *level_ends;  // vertices + 2 elements per team
+  u64 *level_ends;  // for each team, the end of each level in its queue: `vertices` + 2 elements
 };
 
 /// The first block of a team starts to work alone at a level with at most `few_parts` parts. It
@@ -103,13 +105,14 @@ struct Limits {
 
 /// The output arrays. The kernel adds to the values that they contain.
 struct Sums {
-  double *totals;    // per vertex
-  double *of_edges;  // per entry of the matrix
+  double *totals;    // per vertex: the sum of its dependencies
+  double *of_edges;  // per entry of the matrix: the sum of the edge's dependencies
   i64 *reached;  // per vertex: the number of sources that reach it, not counting itself; or null
   i64 *counts;   // per source: the number of vertices that it reaches
 };
 
-/// Indices in `control`: the next source, and a flag that is set once the kernel is asked to stop.
+/// Indices of words in `control`. NEXT_SOURCE is the index of the next source to process.
+/// IS_STOPPED is a flag that is set when the kernel has been asked to stop.
 enum BrandesControl { NEXT_SOURCE = 1, IS_STOPPED = 2 };
 
 /// The blocks that process a source together.
@@ -133,8 +136,10 @@ struct Team {
     }
     __syncthreads();
   }
-  static constexpr int EAGER = 64;  // number of polls at a short interval; only waits for a block
-                                    // that works alone last longer
+  /// Number of polls at short intervals. If a wait lasts longer, the intervals become longer as
+  /// well; this happens only while a block works alone.
+  static constexpr int EAGER = 64;
+
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
   DEVICE u32 warps() const { return blocks * (TEAM_BLOCK / WARP); }
   DEVICE u64 thread() const { return u64(rank) * TEAM_BLOCK + threadIdx.x; }
@@ -145,24 +150,27 @@ struct Team {
 template <class Offset> struct Paths {
   const Offset *ends;  // indptr
   const i32 *out;
-  const double *lengths;  // edge lengths: a single one with stride 0, or one per edge
+  const double *lengths;  // one length per edge, or one for all edges if `stride` is 0
   i64 stride;
   const double *distances;  // distances from the source; NaN for vertices that it does not reach
-  i32 *levels;  // -1 if not reached; if edges have lengths, -1 minus the number of edges not yet
-                // counted
-  double *sigma,
-      *share;     // zero if not reached; the term 1 / sigma is added when the level is finished
+  /// The level of each vertex that has been reached. The level of any other vertex is -1 or, if
+  /// edges have lengths, -1 minus the number of edges on shortest paths into the vertex that have
+  /// not been counted yet.
+  i32 *levels;
+  /// sigma(v) and share(v) of each vertex v, or zero if v has not been reached. The term 1 /
+  /// sigma(v) is added to share(v) only when the backward pass finishes the level of v.
+  double *sigma, *share;
   u64 *queue;     // part << 32 | vertex
   u32 *queued;    // number of parts in the queue
-  u32 *edges;     // in shared memory: total degree of the vertices queued in a small level
+  u32 *edges;     // the total degree of the vertices that a small level queues; in shared memory
   bool is_small;  // whether one block of a larger team processes this level alone
 };
 
 /// The part of a row that a lane processes.
 template <class Offset> struct Taken {
   u32 v;
-  Offset begin;  // added to the number of an edge in the batch, this gives its index in the graph
-  u32 end;       // number of edges of this lane and all earlier lanes
+  Offset begin;  // add this to an edge's number in the batch to get its index in the graph
+  u32 end;       // total number of edges in the parts of this lane and all earlier lanes
   bool is_there;
   double distance;
 };
@@ -199,11 +207,12 @@ DEVICE int batch_of(u64 parts, u32 warps) {
   return int(least(each, u64(WARP)));
 }
 
-/// Queues the newly reached vertices of this lane: each w[k] for which bit k of `is_new` is set.
-/// Every lane must call this.
+/// Queues the vertices that this lane has reached for the first time: each w[k] for which bit k of
+/// `is_new` is set. Every lane must call this.
 template <int K, class Offset>
 DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
-  constexpr u32 MOST = 1u << 17;  // limits each term so that the sum over a level fits in 32 bits
+  // A vertex adds at most MOST to `edges`, so that the sum over a level fits in 32 bits.
+  constexpr u32 MOST = 1u << 17;
   if (!__any_sync(ALL_LANES, is_new != 0)) return;
   u32 parts[K], mine = 0;
 #pragma unroll
@@ -229,8 +238,9 @@ DEVICE void enqueue(const Paths<Offset> &paths, const i32 (&w)[K], u32 is_new) {
   }
 }
 
-/// Follows the edges in parts begin..end - 1 of the queue, whose vertices have level `level`.
-/// Counts the paths, and queues the vertices that are newly reached.
+/// Follows the edges in parts begin..end - 1 of the queue. These parts belong to the vertices of
+/// level `level`. Counts the shortest paths to the vertices of the next level, and queues each
+/// vertex that is reached for the first time.
 template <int TOLD, class Offset>
 DEVICE void count_paths(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end,
                         i32 level) {
@@ -323,7 +333,9 @@ DEVICE double sum_in_row(double x, int row) {
   return x;
 }
 
-/// Follows the edges in parts begin..end - 1 again, in the backward pass, and sums the shares.
+/// Processes one level in the backward pass: follows the edges in parts begin..end - 1 of the queue
+/// again. For each edge on a shortest path, adds the share of its target to the share of its
+/// source.
 template <int TOLD, int SUMMED, class Offset>
 DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, u64 end, i32 level,
                        const Sums &sums) {
@@ -361,7 +373,8 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
-        const u32 last = least(mine.end, to);  // end of this lane's part among these edges
+        // `last` is the end of this lane's part, or the end of these WARP edges if it is earlier.
+        const u32 last = least(mine.end, to);
         const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
         if (start < to && mine.end > from && mine.end > start) sum += found;
       }
@@ -394,15 +407,16 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
   }
 }
 
-/// A small level that the first block of a larger team processes alone. Each thread first lists one
-/// part. Then the threads take single edges, so that no warp follows many edges in sequence and
-/// chains of dependent memory accesses stay short.
+/// Lets the first block of a larger team process a small level alone. First, each thread writes
+/// the bounds of one part of the queue to shared memory. Then each thread takes one edge at a time.
+/// No warp has to follow many edges one after another, so that chains of dependent memory accesses
+/// stay short.
 template <class Offset> struct SmallLevel {
   // Arrays in shared memory with one element per part:
   u32 *vertex;
-  u32 *end;       // number of edges in all parts up to and including this one
-  Offset *begin;  // added to the number of an edge in the level, this gives its index in the graph
-  double *sigma;  // number of paths to the part's vertex
+  u32 *end;       // total number of edges in this part and all parts before it
+  Offset *begin;  // add this to an edge's number in the level to get its index in the graph
+  double *sigma;  // number of shortest paths to the vertex of the part
   u32 *scratch;   // shared memory for a block scan, WARP + 1 words
   static constexpr u32 ROOM = TEAM_BLOCK;
 
@@ -455,7 +469,8 @@ template <class Offset> struct SmallLevel {
     const u32 edges = list(paths, first, is_last ? 0 : count);
     for (u32 base = u32(warp_in_block()) * WARP; base < edges; base += TEAM_BLOCK) {
       const u32 edge = base + u32(lane());
-      int row = int(count);  // a lane without an edge has no row
+      // A lane without an edge keeps the row `count`, to which no edge belongs.
+      int row = int(count);
       double share = 0;
       if (edge < edges) {
         row = int(upper_bound<u32, u32>(end, 0, count, edge));
@@ -496,7 +511,8 @@ DEVICE void forget(const Paths<Offset> &paths, const Team &team, u64 end, u64 *c
   if (lane() == WARP - 1 && all) atomicAdd(count, u64(all));
 }
 
-/// The forward and backward passes of a team, which processes one source after another.
+/// The work of one team. It takes one source after another, and for each source makes the forward
+/// pass and then the backward pass.
 template <class Offset, int TOLD, int SUMMED> struct Course {
   const Network<Offset> &network;
   const SmallLevel<Offset> &small;
@@ -506,13 +522,15 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   Team &team;
   Paths<Offset> &paths;
   u32 *queued;  // number of parts in the team's queue
-  u32 *alone;   // in shared memory, used while one block works alone: the number of parts in the
-                // queue, then the number of edges in an even and in an odd level
-  u64 *stops;   // the end of each level in the queue; the first end is 0
+  /// Three words in shared memory, used while one block works alone. alone[0] is the number of
+  /// parts in the queue. While an even level is processed, alone[1] is the total degree of the
+  /// vertices that it queues; for an odd level, this is alone[2].
+  u32 *alone;
+  u64 *stops;  // the end of each level in the queue; the first end is 0
 
   i32 source = 0;
   i32 depth = 0;           // number of levels processed so far
-  u64 begin = 0, end = 0;  // the level is parts begin..end - 1 of the queue
+  u64 begin = 0, end = 0;  // the current level has parts begin..end - 1 of the queue
 
   /// Returns whether this is the first thread of the team.
   DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
@@ -559,8 +577,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- forward -----------------------------------------------------------------------------------
 
-  /// Counts the paths to the next level. Returns whether the same blocks should process that level
-  /// too.
+  /// Processes the current level in the forward pass: counts the shortest paths to the vertices of
+  /// the next level. Returns whether the same blocks should also process the next level.
   DEVICE bool take_level(bool is_alone) {
     if (leads()) stops[depth + 1] = end | (is_alone ? IS_ALONE : 0);
     u32 *const edges = &alone[1 + (depth & 1)];
@@ -571,8 +589,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     team.meet();
     begin = end;
     end = load_relaxed(paths.queued);
-    // If one block processed the level alone, `team` is that block. The other blocks of the team
-    // may still be reading the words of the whole team.
+    // If one block processes the level alone, `team` consists of this block, and the counters are
+    // in its shared memory, because the other blocks may still be reading those in device memory.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
@@ -614,7 +632,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- backward ----------------------------------------------------------------------------------
 
-  /// Sums the shares of a level. The level is parts from..to - 1 of the queue.
+  /// Computes the dependencies on the vertices of level `level` in the backward pass. These
+  /// vertices have parts from..to - 1 of the queue.
   DEVICE void sum_level(i32 level, u64 from, u64 to) {
     const bool is_last = level == depth - 1;
     if (TOLD == BY_LEVELS && paths.is_small) {

@@ -1,11 +1,13 @@
-// Closure: how a warp reads edges and improves values, and how a step processes the lists.
+// Closure (see closure.cu): how a warp reads edges and improves the values of the vertices at their
+// ends, and how a step processes the lists of vertices.
 #ifndef GRAPHLA_CLOSURE
 #define GRAPHLA_CLOSURE
 #include "closure_lists.cuh"
 
 namespace graphla {
 
-/// The initial vector x: `count` listed entries, or one element per vertex.
+/// The initial vector x. It is either sparse, with `count` entries, or dense, with one element per
+/// vertex.
 template <class T> struct Starts {
   i64 count;
   const i32 *indices;   // null if there is one element per vertex
@@ -24,7 +26,7 @@ struct Mask {
 struct State {
   void *cells;
   u32 *codes;
-  void *before;  // only for ROUNDS: the keys at the start of the round
+  void *before;  // only for method ROUNDS: the listed vertices' keys at the start of the round
   i32 *parents;
 };
 
@@ -50,8 +52,9 @@ struct Closing {
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// Takes v, whose row is short, from its list. Returns the key with which v is multiplied in this
-  /// step.
+  /// Returns the key of the value of vertex v that this step multiplies by the edges of v. The row
+  /// of v must be short. Unless the method is ROUNDS or the pass is TREE, the function also marks v
+  /// as being in no list.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -59,14 +62,17 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Like `take`, for a vertex with a long row. The vertex stays in its list.
+  /// Returns the key of the value of vertex v that this step multiplies by the edges of v. The row
+  /// of v must be long. The vertex stays marked as listed.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
   }
-  /// Makes k the parent of o if o's value comes from the edge from k to o, that is, if the edge's
-  /// term, whose key is `key`, equals this value. In pass TREE, returns whether this call set the
-  /// parent. In pass ORIGINS, the smallest such k becomes the parent.
+  /// Sets k as the parent of vertex o if the edge from k to o explains the value of o, that is, if
+  /// the edge's term, whose key is `key`, equals this value. In pass TREE, the first such k becomes
+  /// the parent, and the function returns whether this call has set it. In pass ORIGINS, the
+  /// smallest such k becomes the parent if o improved in this round. The function then returns
+  /// false.
   DEVICE bool grows(i32 o, Key key, i32 k) const {
     if (!Cells::is_equal(key, cells.key_of(o))) return false;
     if (lists.pass == TREE)
@@ -78,8 +84,8 @@ struct Closing {
 
   // --- edges -----------------------------------------------------------------------------------
 
-  /// A batch of edges that are being loaded: their ends, their weights, and a bit for each slot
-  /// that contains an edge.
+  /// A batch of edges that are being loaded, one per slot: the vertices at which the edges end, and
+  /// their weights. Bit i of `there` is set if slot i contains an edge.
   template <int SLOTS> struct Batch {
     i32 o[SLOTS];
     typename Op::A weight[SLOTS];
@@ -96,8 +102,9 @@ struct Closing {
       batch.weight[i] = a[place[i]];
     }
   }
-  /// Processes the edges of a batch. For the edge in slot i, of(i) is the source vertex and from(i)
-  /// is its key. of(i) is used only to set parents.
+  /// Improves the values of the vertices at which the edges of a batch end, and lists the vertices
+  /// that improved. For the edge in slot i, of(i) returns the source vertex, and from(i) returns
+  /// the key of its value. The function `of` is called only to set parents.
   template <bool IS_LONG, int SLOTS, class From, class Of>
   DEVICE void relax(const Batch<SLOTS> &batch, From from, Of of) {
     const i32(&o)[SLOTS] = batch.o;
@@ -124,9 +131,9 @@ struct Closing {
     }
     Offset begin[SLOTS];
     u32 degree[SLOTS];
-    // First test whether the atomic operation can improve the value. Then list the vertices that
-    // improved and are not in a list yet. A vertex with a long row is also listed if it is in a
-    // list, but not in one of this step.
+    // First test which values the atomic operations can improve. Then list the vertices that
+    // improved. A vertex with a short row is listed unless it is in a list already. A vertex with a
+    // long row is listed unless it is in a list of this step already.
     u32 is_better = 0, is_new = 0, is_unstamped = 0;
     if constexpr (PARENTS) {
       if (lists.pass != IMPROVE) {
@@ -166,9 +173,10 @@ struct Closing {
       lists.push(o, key, begin, degree, is_new, is_unstamped, lists.turn);
     else lists.gather(o, key, is_new, is_unstamped);
   }
-  /// Processes the short rows in batches that begin at first, first + stride, and so on, below
-  /// `count`. TEAM threads read each row. The rows are those that the block holds if `is_held` is
-  /// true, otherwise those in the near list. Whole warps must call this.
+  /// Processes some of the short rows in a list of `count` rows. The calling warp takes WARP / TEAM
+  /// rows from index `first` on, the same number from index first + stride on, and so on. TEAM
+  /// threads read each row. If `is_held` is true, the list is the block's own list in shared
+  /// memory. Otherwise it is the near list, which all blocks share. Whole warps must call this.
   DEVICE void walk_short(bool is_held, u32 first, u32 count, u32 stride) {
     const int sub = lane() % TEAM;
     for (u32 base = first; base < count; base += stride) {
@@ -201,7 +209,7 @@ struct Closing {
         fetch(batch, place, there);
       };
       Offset p = begin + sub;
-      fetch_at(p);  // start to load the edges before the key, so that both loads overlap
+      fetch_at(p);  // load the row's first edges before the key of v, so that both loads overlap
       if (e < count && sub == 0) key = take(v);
       key = shuffle(key, lane() & ~(TEAM - 1));
       while (true) {
@@ -231,10 +239,11 @@ struct Closing {
     Batch<LONG_SLOTS> batch;
     Key keys[LONG_SLOTS];
     i32 rows[LONG_SLOTS];
-    /// Loads the edges of a tile, and the keys and numbers of their source vertices.
+    /// Loads the edges of the next tile. For each edge, also finds the number of its source vertex
+    /// and the key of that vertex's value.
     const auto seek = [&] {
       i32 start = TILE + 1;  // position in the tile where this lane's row begins
-      Offset begin = 0;      // added to a position in the tile, this gives the index in the graph
+      Offset begin = 0;  // add this to a position in the tile to get the edge's index in the graph
       Key key = Key(0);
       i32 v = 0;
       if (lane() < MOST && first + lane() < count) {
@@ -279,10 +288,11 @@ struct Closing {
 
   // --- steps -----------------------------------------------------------------------------------
 
-  /// Runs one step on this block's part of the near lists, or on the whole lists if the block works
-  /// alone. In a fused step the block then iterates on its own rows for up to `most` rounds. When
-  /// block 0 works alone, it continues until one of these happens: its queue overflows, it writes
-  /// to a list that all blocks share, or is_unwanted() is true. Returns the number of rounds.
+  /// Runs one step. The block processes its part of the lists that all blocks share, or these whole
+  /// lists if it works alone. In a fused step, the block then processes its own list in rounds
+  /// until the list is empty, or until it has run `most` rounds. A block that works alone also
+  /// stops if its own list is too long, if it has written to a list that all blocks share, or if
+  /// is_unwanted() returns true. Returns the number of rounds.
   template <class Unwanted>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
                        Unwanted is_unwanted) {
@@ -327,7 +337,7 @@ struct Closing {
     }
     return rounds;
   }
-  /// Saves the keys of the listed vertices at the start of a round.
+  /// Copies the keys of the listed vertices to the array `before`, at the start of a round.
   DEVICE void note_before(u64 near_rows, u64 long_rows, i64 thread, i64 threads) const {
     const u32 half = lists.step & 1;
     const i32 *shorts = lists.waiting.near_list + half * lists.waiting.n;
@@ -338,8 +348,9 @@ struct Closing {
       store_relaxed(&before[v], cells.key_of(v));
     }
   }
-  /// Calls visit(v, key, is_there) for each start. All lanes of a warp call it together; for lanes
-  /// without a start, `is_there` is false.
+  /// Calls visit(v, key, is_there) for each entry of the initial vector x, where v is the index of
+  /// the entry and `key` is the key of its value. All lanes of a warp call `visit` together. For a
+  /// lane without an entry, `is_there` is false.
   template <class T, class Visit> DEVICE void each_start(const Starts<T> &x, Visit visit) {
     const i64 places = x.indices != nullptr ? x.count : lists.waiting.n;
     for (i64 base = thread_in_grid() - lane(); base < places; base += threads_in_grid()) {
@@ -380,13 +391,14 @@ struct Closing {
       lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
     }
   }
-  /// Adds the number of edges that each thread has read to the count for the records.
+  /// Adds the numbers of edges that the threads have read to the counter W_EDGES, from which the
+  /// trace of the traversal is recorded. Then sets the threads' numbers to 0.
   DEVICE void tell_edges() {
     warp_add(&lists.control[W_EDGES], edges_read);
     edges_read = 0;
   }
-  /// Writes the values and the presence flags, and counts the present values. A vertex that is not
-  /// in a tree of parents becomes its own parent.
+  /// Writes the value of each vertex, and a flag that says whether the vertex has a value. Counts
+  /// the vertices that have one. If such a vertex has no parent, it becomes its own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
     for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {

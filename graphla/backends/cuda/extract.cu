@@ -49,8 +49,9 @@ __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns,
   }
 }
 
-/// Computes new_indptr[i] = the number of entries of the result before row i. ends[k] is the total
-/// number of matches of entries 0 to k.
+/// Computes new_indptr[i] = the number of entries of the result before row i. An entry of A appears
+/// in the result once for each time that its column is selected. ends[k] is the number of entries
+/// of the result that come from entries 0 to k of A.
 template <class Op, class Offset, class NewOffset>
 __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *ends,
                                    NewOffset *new_indptr) {
@@ -58,9 +59,10 @@ __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *e
     new_indptr[i] = NewOffset(indptr[i] == 0 ? 0 : ends[indptr[i] - 1]);
 }
 
-/// Writes, for each entry r of the result, its column q and the position k of its source in A.
-/// Entry k of A has several matches if its column is selected several times; entry r of the result
-/// is the match with index r - ends[k - 1].
+/// Writes, for each entry r of the result, its column, and the position k in A of the entry from
+/// which it is copied. An entry of A is copied once for each time that its column is selected.
+/// ends[k] is the number of copies of entries 0 to k, so k is the first position for which ends[k]
+/// > r.
 template <class Op>
 __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                              const i64 *order, const i64 *ends, i64 total, i32 *new_indices,
@@ -74,8 +76,9 @@ __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, 
   }
 }
 
-/// For each p, finds out whether the sorted sparse vector v has an entry at index places[p], and
-/// the position of this entry in v. The found entries are those of w(p) = v(places[p]).
+/// Finds the entries of w(p) = v(places[p]), where v is a sparse vector whose indices are sorted.
+/// For each p, found[p] is set to whether v has an entry at index places[p], and sources[p] to the
+/// position of this entry in v.
 template <class Op>
 __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked,
                              bool *found, i64 *sources) {
@@ -99,9 +102,9 @@ __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i6
   *result = 2 * k + (k < end && indices[k] == key);
 }
 
-/// Looks up the entry at row `row` and index `key`, or at index `key` of a vector if `indptr` is
-/// null. Sets answer[0] to whether the entry exists, and answer[1] to its value. `indices` is null
-/// for a dense vector; only a bitmap has `present`.
+/// Looks up the entry in row `row` and column `key` of a matrix or, if `indptr` is null, the entry
+/// at index `key` of a vector. Sets answer[0] to whether the entry exists, and answer[1] to its
+/// value. If the vector is dense, `indices` is null. If it is not a bitmap, `present` is null.
 template <class Op, class Offset, class Word>
 __global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
                              const bool *present, const Word *values, i64 step, u64 *answer) {

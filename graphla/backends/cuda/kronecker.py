@@ -1,4 +1,4 @@
-"""Kronecker products: C = A ⊗ B. Kernels: kronecker.cu. The host does not wait."""
+"""Kronecker products: C = A ⊗ B. Kernels: kronecker.cu. The host never waits."""
 
 from __future__ import annotations
 

@@ -1,16 +1,19 @@
-// Kernels for products of a matrix and a vector. Some compute numbers about the frontier (the
-// entries of u) and about A that the host needs before the product. Others find the runs of equal
-// outputs after the edges are sorted by output.
+// Kernels for products of a matrix A and a vector u. Some compute numbers that the host needs
+// before the product, such as the total number of edges in the rows that the entries of u select,
+// and the length of the longest row of A. Others find the runs of edges that have the same output,
+// after the edges have been sorted by output.
 #include "persistent.cuh"
 
 namespace graphla {
 
 constexpr int ROWS = 4;  // number of consecutive rows that a thread counts
 
-/// Computes running sums of the lengths of the given rows, in parts. Each block sums one part of
-/// `length` rows. ends[i] = the number of entries in the rows from the start of i's part to row i.
-/// ends[count + p] = the number of entries in the parts before p, which `join_parts` adds. If
-/// `host` is not null, it receives the total as two 32-bit halves, the lower half first.
+/// Computes running sums of the lengths of the `count` listed rows. The list is divided into parts
+/// of `length` rows, and each block sums one part. ends[i] is set to the number of entries in the
+/// listed rows from the first row of i's part up to and including the i-th row. ends[count + p] is
+/// set to the number of entries in all parts before part p; `join_parts` adds it to the sums of
+/// part p. If `host` is not null, the total is sent to it as two 32-bit halves, the lower half
+/// first.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     ends_of_parts(u64 *control, u32 tickets, u64 *host, u32 launch, i64 patience,
@@ -61,7 +64,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   }
 }
 
-/// Adds to each ends[i] the number of entries in the parts before i's part.
+/// Turns the sums that `ends_of_parts` computed within each part into sums over the whole list:
+/// adds to each ends[i] the number of entries in all parts before the part of i.
 template <class Op> __global__ void join_parts(i64 count, i64 length, i64 *ends) {
   for (i64 i = length + thread_in_grid(); i < count; i += threads_in_grid())
     ends[i] += ends[count + i / length];
@@ -84,7 +88,8 @@ __global__ void row_facts(const Offset *__restrict__ indptr, i64 nrows, u64 *fac
   }
 }
 
-/// Computes z(0), the common value of all terms if A and u are both iso.
+/// Sets z[0] to the product of the first values of A and u. If all values of A are equal, and all
+/// values of u are equal, this is the value of every term.
 template <class Op, class A, int KEPT_A, class U, int KEPT_U>
 __global__ void constant_term(const A *a_values, const U *u_values, typename Op::Z *z) {
   const Values<typename Op::A, A, KEPT_A> a(a_values);
@@ -105,7 +110,8 @@ __global__ void look_up(const Z *__restrict__ w, const i32 *__restrict__ indices
   for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) values[i] = w[indices[i]];
 }
 
-/// Sets is_first[e] = 1 where a run of equal keys begins. Keys of `size` or more are not outputs.
+/// Sets is_first[e] to 1 if a run of equal keys begins at position e, otherwise to 0. Keys of
+/// `size` or more are not outputs, and their runs are ignored.
 template <class Op>
 __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
                           i64 *__restrict__ is_first) {
@@ -114,9 +120,10 @@ __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
   }
 }
 
-/// Converts runs of equal keys to the rows of a CSR structure: indptr[r] is the first position of
-/// run r, and outputs[r] is its key. runs[e] is the number of runs that begin at or before e. The
-/// last offset is the position where the keys that are not outputs begin.
+/// Makes each run of equal keys in a sorted array one row of a CSR structure. runs[e] is the number
+/// of runs that begin at or before position e. The kernel sets indptr[r] to the first position of
+/// run r, and outputs[r] to the key of this run. Keys of `size` or more are not outputs; the last
+/// element of `indptr` is the position where they begin.
 template <class Op>
 __global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count,
                          i32 size, i32 *__restrict__ indptr, i32 *__restrict__ outputs) {

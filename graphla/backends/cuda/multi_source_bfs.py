@@ -1,4 +1,4 @@
-"""Breadth-first searches from many starts: one bit per search, 64 searches per launch.
+"""Breadth-first searches from many start vertices: one bit per search, 64 searches per launch.
 
 Kernels: multi_source_bfs.cu, on persistent.cuh. The host waits for each launch.
 """
@@ -30,12 +30,14 @@ class MultiSearchTuning:
     block: int = 256  # number of threads per block
     searches: int = 64  # number of searches per launch, which is the number of bits in a word
     tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
-    longest: int = 64  # maximum number of entries in a row that one warp reads; longer rows are cut
-    part: int = 256  # number of entries in a part of a long row
+    longest: int = 64  # maximum number of entries in a short row, which one warp reads
+    part: int = 256  # number of entries in each part of a long row; one warp reads a part
     # A search pulls if `favor` times the number of edges out of its frontier exceeds the number of
     # edges out of the vertices not reached yet (Beamer's alpha).
     favor: float = 14.0
-    planes: int = 12  # number of bits of an int32 level for which memory is allocated initially
+    # Number of bits per int32 level for which memory is allocated initially. If a level needs more
+    # bits, the searches run again with more memory.
+    planes: int = 12
     records: int = 4096  # maximum number of levels of a launch that a trace records
 
 
@@ -51,9 +53,11 @@ BYTE = np.dtype(np.uint8)
 
 
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
-    """Return the levels of a search from each start, or the totals of each search.
+    """Return the levels of a search from each start vertex, or only statistics of each search.
 
-    The array of levels is a transposed view. In memory, the levels of one vertex are adjacent.
+    If `request.levels` is None, the result holds for each search the number of reached vertices,
+    and the sum and the maximum of their levels. Otherwise it holds the levels. The array of levels
+    is a transposed view. In memory, the levels of one vertex are adjacent.
     """
     search, size = _Searches(request), TUNING.searches
     if request.levels is None:
@@ -70,9 +74,10 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
 
 
 def _width(count: int, each: int) -> int:
-    """Return the row length of the table.
+    """Return the number of columns that the table needs for the levels of `count` searches.
 
-    In each row, the part of the last launch takes 16 bytes times a power of two.
+    `each` is the number of levels in 16 bytes. The last launch may run fewer searches than the
+    others. The number of its columns is rounded up to `each` times a power of two.
     """
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
@@ -80,7 +85,10 @@ def _width(count: int, each: int) -> int:
 
 
 class _Searches:
-    """A request's searches and its graph, in the plan's numbering if the plan has one."""
+    """The searches of a request, with the graph in the form in which the kernel reads it.
+
+    If the plan of the graph renumbers the vertices, the graph is in the plan's numbering.
+    """
 
     def __init__(self, request: MultiSearch) -> None:
         out, into, plan, mask = request.out, request.into, request.plan, request.mask
@@ -107,7 +115,8 @@ class _Searches:
             into_ends=None if into is None else into.indptr,
             into=None if into is None else into.indices,
             first=None if into is None else first,
-            # Without relabeling, `first` may be any entry of the row.
+            # In a relabeled graph, first[v] is the first entry of v's row. Otherwise it may be any
+            # entry of the row.
             leads=bool(relabeled),
             allowed=allowed,
             longest=tuning.longest,
@@ -118,7 +127,11 @@ class _Searches:
         self.room = tuning.planes
 
     def run(self, first: int, table: Array | None) -> Array:
-        """Run 64 searches from number `first` on, write the levels, and return 3 x 64 totals."""
+        """Run up to 64 searches, beginning with search `first`, and write their levels to `table`.
+
+        Return an array of three statistics for each of 64 searches: the number of reached vertices,
+        and the sum and the maximum of their levels.
+        """
         dtype = BYTE if table is None else table.dtype
         while True:
             room = 0 if table is None else 8 if dtype == BYTE else self.room
@@ -194,13 +207,16 @@ class _Searches:
 def _results(tallies: Array, totals: Array, table: Array | None) -> Packed:
     if table is None:
         return RESULTS(tallies=tallies, totals=totals, levels=None, pitch=0, width=0)
-    # The table is a range of columns of a wider table, so rows are not adjacent.
+    # `table` is a range of columns of a wider table, so its rows are not adjacent in memory.
     at, pitch = table.data.ptr, table.strides[0] // table.itemsize
     return RESULTS(tallies=tallies, totals=totals, levels=at, pitch=pitch, width=table.shape[1])
 
 
 def _levels(records: np.ndarray, depth: int) -> list[Level]:
-    """Return the levels of a traced launch, which records the start of each level and the end."""
+    """Return the levels of a traced launch, from the records that the kernel wrote.
+
+    There is one record for the start of each level, and one for the end of the launch.
+    """
     rows = [row for row in records[: depth + 2].tolist() if row[3]]
     return [
         Level(f"pull {direction >> 32} of {direction & 0xFFFFFFFF}", frontier, edges, spent)

@@ -1,17 +1,23 @@
-// One round of PageRank, except for its pull. The pull (spmv.cu) computes `arrived`, the sum over
-// the in-edges of each vertex. This kernel then computes the new ranks:
+// The second half of a round of PageRank. In the first half, a matrix-vector product (spmv.cu)
+// computes arrived(v), the rank that vertex v receives through its in-edges. This kernel then
+// computes the new rank r'(v) of each vertex, and the rank that it passes to the next round:
 //
 //   r'(v) = arrived(v) + (1 - alpha)·jump(v) + fallen·fall(v)
 //   carried(v) = share(v)·r'(v)
 //
-// `fallen` is alpha times the sum of the ranks of all dangling vertices (those with share 0) before
-// the round. Each thread computes every k-th vertex, where k is the number of threads. Sums are
-// added in a fixed order, so a round returns bitwise equal ranks in every run.
+// jump(v) is the probability that a random jump ends at v, and fall(v) the probability that the
+// walk continues at v after a dangling vertex (a vertex without out-edges). `fallen` is alpha times
+// the sum of the ranks of all dangling vertices before the round. share(v) is alpha divided by the
+// total weight of the out-edges of v, or 0 if v is dangling.
+//
+// Each thread computes every k-th vertex, where k is the number of threads. Sums are added in a
+// fixed order, so a round returns bitwise equal ranks in every run.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// AT_START computes only `carried` and the sums. IN_ROUND also computes the new ranks.
+/// What a launch computes. AT_START: for the initial ranks, only `carried` and the sums. IN_ROUND:
+/// also the new ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
 /// The parameters of the random walk. jump_step and fall_step are 0 if all values of the array are
@@ -33,9 +39,10 @@ struct Sums {
   double change, dangling;
 };
 
-/// Computes the ranks of one round, or starts the first round. The sum over the in-edges of v is
-/// arrived[v] if present[v], otherwise 0. `sums_before` has the `Sums` of all blocks in the
-/// previous round, and `blocks` is their number; `sums` receives those of this round.
+/// Computes the ranks of one round or, if TURN is AT_START, prepares the first round. Vertex v
+/// receives the rank arrived[v] through its in-edges if present[v] is true, otherwise 0. The array
+/// `sums_before` contains the `Sums` of each block of the previous launch, which had `blocks`
+/// blocks. The array `sums` is set to the `Sums` of each block of this launch.
 template <class Op, class T, int TURN>
 __global__ void __launch_bounds__(PageRankTuning::block)
     settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict__ arrived,

@@ -1,7 +1,7 @@
 """Plans: data about a matrix's pattern that speed up traversals. Kernels: plan.cu.
 
-A full plan takes about 16 bytes per vertex and 4 per entry, in CSR as well as in CSC. Building it
-takes another 1.3 bytes per vertex temporarily, and no sort.
+A full plan takes about 16 bytes per vertex and 4 bytes per entry, for CSR and again for CSC. While
+it is built, it temporarily takes another 1.3 bytes per vertex. Nothing is sorted.
 
 To build a full plan, the host waits once for the ends of the degree classes. For any plan, it waits
 once for the plan to be complete.
@@ -36,19 +36,20 @@ class PlanTuning:
     start: float = 1.8e-4  # fixed cost of a full plan, in seconds
     per_vertex: float = 6.5e-10  # cost of a full plan per vertex, in seconds
     per_entry: float = 1e-11  # cost of a full plan per entry, in seconds
-    most: float = 1.5  # maximum number of bytes in a plan per byte of its patterns
-    long: int = 12  # if a vertex's degree has more bits than this, a whole block processes its row
-    wide_block: int = 1024  # threads per block that processes a long row
+    most: float = 1.5  # maximum ratio of a full plan's size to that of the matrix without values
+    long: int = 12  # a row is long if its vertex has a degree of at least 2 to this power
+    wide_block: int = 1024  # number of threads in a block, which processes one long row at a time
 
 
 TUNING = PlanTuning()
 
 
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
-    """Return the plan of a matrix in CSR and CSC (the same object twice if it is symmetric).
+    """Return the plan of the matrix that has the CSR form `out` and the CSC form `into`.
 
-    If `before` is given, a full plan reuses its light part. If a full plan would exceed its memory
-    limit or the free memory of the device, a light plan is returned instead.
+    For a symmetric matrix, `out` and `into` must be the same object. If `before` is given, a full
+    plan reuses its light part. If a full plan would exceed its memory limit or the free memory of
+    the device, a light plan is returned instead.
     """
     light = _look_at(out, into) if before is None else before
     if not full or light.is_full or plan_cost(out, into) == inf:
@@ -56,21 +57,21 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     try:
         return _relabel_vertices(light, out, into)
     except MemoryError as error:
-        clear_frames(error.__traceback__)  # the frames still refer to device memory
+        clear_frames(error.__traceback__)  # the frames refer to device memory, which is freed now
         return light
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
     """Return the estimated seconds for building a full plan, or infinity if it would be too large.
 
-    A plan exceeds `PlanTuning.most` if vertices have at most 7 edges on average (5 in each
-    direction in a directed graph). Such graphs are meshes and road networks, and a full plan does
-    not speed them up.
+    A plan is too large, as defined by `PlanTuning.most`, if vertices have at most 7 edges on
+    average. In a directed graph, the limit is 5 edges in each direction. Such graphs are meshes and
+    road networks, where a full plan does not speed up traversals.
     """
     n, entries = out.nrows, out.nvals
     pattern, first, numbers = 4 * entries + out.indptr.dtype.itemsize * (n + 1), 4 * n, 8 * n
     forms = 1 if out is into else 2
-    # `first` counts twice, because the plan of the transpose has its own.
+    # Count the array `first` twice, because the transpose's plan needs another one.
     held = numbers + n // 8 + forms * (pattern + 2 * first)
     if not entries or held > current(TUNING).most * forms * pattern:
         return inf
@@ -79,7 +80,10 @@ def plan_cost(out: Csr, into: Csr) -> float:
 
 
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the plan of the transpose of a matrix in CSR and CSC; only `first` is recomputed."""
+    """Return the plan of the transpose of a matrix whose CSR is `out` and whose CSC is `into`.
+
+    The result reuses all arrays of `plan` except `first`, which has an in-neighbor of each vertex.
+    """
     if out is into:
         return plan
     start = perf_counter()
@@ -116,7 +120,10 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 
 
 def _look_at(out: Csr, into: Csr) -> Plan:
-    """Return the light plan, which is computed in two passes over the vertices."""
+    """Return the light plan: the set of idle vertices, and one in-neighbor of each vertex.
+
+    It is computed in two passes over the vertices.
+    """
     for name in ("class_vertices", "pick_neighbors"):
         load(
             "plan.cu", name, NOTHING, out.indptr.dtype
@@ -128,7 +135,10 @@ def _look_at(out: Csr, into: Csr) -> Plan:
 
 
 def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the full plan: renumber the vertices, then renumber each row's entries by class."""
+    """Return the full plan: number the vertices by degree class, and renumber all entries.
+
+    The vertices with the highest degrees get the smallest numbers.
+    """
     kernels = _kernels(out.indptr.dtype)
     n, start = out.nrows, perf_counter()
     classes = xp.empty(n, np.uint8)
@@ -166,9 +176,10 @@ def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
 def _rename_form(
     kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
 ) -> Csr:
-    """Return the rows in the new order, with entries renumbered and in ascending order.
+    """Return the pattern `a` in the new numbering of the vertices, with sorted rows.
 
-    `sizes` is 0 followed by the lengths of the new rows; the function turns it into indptr.
+    The array `sizes` holds 0 and then the lengths of the rows in the new numbering. This function
+    replaces them by their running sums, so that `sizes` becomes the indptr of the result.
     """
     add_up_sizes(sizes)
     indices = xp.empty(a.nvals, np.int32)

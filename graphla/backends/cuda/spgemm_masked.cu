@@ -1,14 +1,17 @@
 // Masked products by rows of B: for each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
-// j)). To compute row i, the warp reads row k of B for each entry A(i, k), and uses only the
-// columns that row i of the pattern lists.
+// j)). To compute row i, a warp reads row k of B for each entry A(i, k), and uses only the columns
+// that row i of the pattern contains.
 //
-// A warp processes tiles of at most MOST_LISTED entries of the pattern. For each row in its tile,
-// it builds a hash table of the listed columns in shared memory. It reads the rows of B in the
-// order of k, each restricted to the range of the listed columns. If a row of B is much longer than
-// the list, the warp instead searches that row for the listed columns, after it has read the other
-// rows. The columns of one row of B differ, so only one lane adds to the sum of a column, without
-// atomics and always in the same order. All elements of `present` must initially be false. z is
-// written where there is a term, unless all sums are known to be equal (HAS_VALUES is false).
+// A warp processes tiles of at most MOST_LISTED entries of the pattern. For each row in a tile, the
+// warp lists the columns of the row's entries in the tile, and builds a hash table of them in
+// shared memory. It then reads the rows of B in the order of k, each only from the first to the
+// last of the listed columns. If a row of B is much longer than the list, the warp does not read
+// it, but searches it for the listed columns after it has read the other rows.
+//
+// The columns of one row of B differ, so at most one lane at a time adds to the sum of a column.
+// Therefore no atomics are needed, and terms are always added in the same order. All elements of
+// `present` must initially be false. The kernel sets `present` to true where there is a term. It
+// also writes z there, unless all sums are known to be equal (HAS_VALUES is false).
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -16,23 +19,24 @@ namespace graphla {
 constexpr int ROWS_WARPS = SpgemmMaskedTuning::warps;
 constexpr int MOST_LISTED = SpgemmMaskedTuning::rows_tile;
 constexpr int LISTED_BITS = 10;  // log2 of the slots in the table of listed columns
-constexpr i32 LONGER = 16;  // a row of B is searched if it is this many times as long as the list
+/// A row of B is searched if it has more than LONGER times as many entries as the list of columns.
+constexpr i32 LONGER = 16;
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");
 
-/// The listed columns, in shared memory of one warp. For each column it has the position in the
-/// list, whether the column has a term, and the sum.
+/// A hash table of the listed columns, in the shared memory of one warp. For each column it holds
+/// the position in the list, a flag that says whether the column has a term, and the sum.
 template <class Op, bool HAS_VALUES> struct Sought {
   typedef typename Op::Z Z;
   i32 *table;
-  u16 *places;  // per slot of the table: position of its key in the list
+  u16 *places;  // for each slot of the table, the position of its column in the list
   Z *sums;
-  u32 *found;  // one bit per position in the list: whether it has a term
+  u32 *found;  // one bit per position in the list: whether the column there has a term
   int count = 0, bits = 0;
 
   /// Hashes the listed columns. Every lane of the warp must call this.
   DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
-    __syncwarp();  // all lanes are done with the previous row
+    __syncwarp();  // wait until all lanes have finished the previous row
     for (int slot = lane(); slot < (1 << bits); slot += WARP) table[slot] = FREE;
     for (int word = lane(); word * WARP < listed; word += WARP) found[word] = 0;
     __syncwarp();
@@ -43,7 +47,8 @@ template <class Op, bool HAS_VALUES> struct Sought {
     }
     __syncwarp();
   }
-  /// Records that a position in the list has a term. Returns whether this was already recorded.
+  /// Records that the column at a position in the list has a term. Returns whether this had already
+  /// been recorded.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
@@ -61,8 +66,8 @@ template <class Op, bool HAS_VALUES> struct Sought {
   DEVICE bool has(int place) const { return found[place / WARP] >> (place % WARP) & 1; }
 };
 
-/// Computes the sums of row i at the listed columns, list[0] to list[sought.count - 1]. Every lane
-/// of the warp must call this.
+/// Computes the sums of row i of the product at the listed columns, which are list[0] to
+/// list[sought.count - 1] in ascending order. Every lane of the warp must call this.
 template <bool HAS_VALUES, class Op, class A, class B, class X, class Y>
 DEVICE void fold_row(const Sought<Op, HAS_VALUES> &sought, const A &a, const X &x, const B &b,
                      const Y &y, i64 i, const i32 *__restrict__ list) {

@@ -5,8 +5,8 @@ counts the steps of both methods, and the one with fewer steps is used.
 
 Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
 
-The host waits for the number of steps, again if B is transposed for dot products, and in `keep` for
-the number of entries of the result.
+The host waits once for the number of steps. It waits a second time if B is transposed for dot
+products, and once more in `keep` for the number of entries of the result.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class SpgemmMaskedTuning:
     is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of kron 18
     took 1.2 times as long, because half as many warps fit on a multiprocessor."""
     tiles: int = 1 << 14
-    """Number of tiles that keep a large GPU busy. Tiles are shortened until there are this many."""
+    """Number of tiles that keep a large GPU busy. Tiles are made shorter if there are fewer."""
     transposing: int = 32
-    """Number of steps per entry that transposing B for dot products costs."""
+    """Cost of transposing B for dot products, in steps per entry of B."""
     per_entry: int = 16
     """The minimum number of steps of a dot product."""
     few: int = 1 << 10
-    """If no matrix has more entries than this, the steps are not counted.
+    """If A, B and the pattern have at most this many entries each, the steps are not counted.
 
-    Counting would take longer than either method.
+    Counting the steps would take longer than a product of such small matrices by either method.
     """
 
 
@@ -61,10 +61,10 @@ TUNING = SpgemmMaskedTuning()
 def product(
     a: Csr, b: Csr | None, semiring: TypedSemiring, pattern: Csr, bt: Csr | None
 ) -> Csr | None:
-    """Return C at the entries of `pattern`.
+    """Return the product of A and B at the entries of `pattern`.
 
-    Return None if the product by rows of B would take fewer steps, but only the columns of B are
-    stored.
+    `b` is B by rows, or None if only `bt`, the transpose of B, is available. Return None if `b` is
+    None although the product by rows of B would take fewer steps than dot products.
     """
     tuning = current(TUNING)
     if b is None:
@@ -92,7 +92,11 @@ def product(
 
 
 def _steps(a: Csr, b: Csr, pattern: Csr, bt: Csr | None) -> tuple[int, int]:
-    """Return the numbers of steps by rows of B and as dot products (0 if Bᵗ is not stored)."""
+    """Return the number of steps of the product by rows of B, and that of all dot products.
+
+    If `bt` (the transpose of B) is None, the steps of the dot products are not counted, and the
+    second number is 0.
+    """
     steps = xp.zeros(2, xp.uint64)
     _count_row_steps(a, b, pattern, steps[:1])
     if bt is not None:
@@ -130,7 +134,10 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
 
 
 def _all_terms(a: Csr, bt: Csr) -> int:
-    """Return the number of terms of the unmasked product, from column counts of A and Bᵗ."""
+    """Return the number of terms of the whole product A B, of which `bt` is the transpose of B.
+
+    This is the sum over k of the entries in column k of A times the entries in column k of Bᵗ.
+    """
     in_a = _in_columns(a)
     in_b = in_a if bt.indices is a.indices else _in_columns(bt)
     total = xp.zeros(1, xp.uint64)
@@ -151,7 +158,11 @@ def _in_columns(a: Csr) -> Array:
 
 
 def _at_pattern(way: str, a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr) -> Csr:
-    """Return C at the entries of the pattern that have a term. For dot products, pass Bᵗ as `b`."""
+    """Return the product of A and B at those entries of the pattern that have a term.
+
+    If `way` is "dots", `b` is the transpose of B, and the kernel computes dot products. Otherwise
+    `b` is B, and the kernel reads the rows of B.
+    """
     terms = terms_of(a, b, semiring)
     sums = terms.room(pattern.nvals, is_filled=False)
     present = xp.zeros(pattern.nvals, bool)

@@ -1,4 +1,4 @@
-"""Requests for components, cores and spanning forests."""
+"""Requests to a backend to compute components, core numbers or spanning forests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from semirings.dtypes import INT64
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """The weak components: f(i) is the smallest vertex in the component of i."""
+    """A request for the weak components.
+
+    The result f(i) is the smallest vertex in the component of vertex i.
+    """
 
     A: Any
 
@@ -25,7 +28,10 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class StrongComponents:
-    """The strong components: f(i) is the smallest vertex in the component of i."""
+    """A request for the strong components.
+
+    The result f(i) is the smallest vertex in the component of vertex i.
+    """
 
     A: Any
 
@@ -36,7 +42,10 @@ class StrongComponents:
 
 @dataclass(frozen=True, slots=True)
 class CoreNumbers:
-    """The core numbers; in a directed graph, the degree counts both in-edges and out-edges."""
+    """A request for the core numbers.
+
+    In a directed graph, the degree of a vertex counts both in-edges and out-edges.
+    """
 
     A: Any
     is_directed: bool
@@ -48,13 +57,16 @@ class CoreNumbers:
 
 @dataclass(frozen=True, slots=True)
 class SpanningForest:
-    """The edges F of a minimum or maximum spanning forest of the graph with upper triangle U."""
+    """A request for a minimum or maximum spanning forest of an undirected graph.
+
+    U is the upper triangle of the adjacency matrix.
+    """
 
     U: Any
     is_maximum: bool
 
     def run(self) -> Any:
-        """Return F as an upper triangular Matrix."""
+        """Return the edges of the forest as an upper triangular Matrix."""
         return lift(self.U, perform("least_forest", _find_forest, self.U._read(), self.is_maximum))
 
 
@@ -66,7 +78,7 @@ def _find_components(a: MatrixStore) -> VectorStore | None:
 
 def _find_strong(a: MatrixStore) -> VectorStore | None:
     do = backend(a.device)
-    if a.is_symmetric:  # every path can be reversed
+    if a.is_symmetric:  # then strong and weak components are equal
         return full(a.device, INT64, do.components(a.csr, a.csr))
     return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
 

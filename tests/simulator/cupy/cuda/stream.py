@@ -1,4 +1,4 @@
-"""A look-alike of CuPy's streams and events, which runs all work immediately and checks its order.
+"""A stand-in for CuPy's streams and events, which runs all work immediately and checks its order.
 
 On a GPU, only events and host waits order the work of two streams. Each stream has a vector clock:
 its own progress, and the progress of every other stream that it has waited for. It is a fault if a
@@ -177,7 +177,11 @@ def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def copies(memory: Any) -> None:
-    """Check and record a copy; a copy on the null stream waits for both devices' null streams."""
+    """Check and record that the current stream reads memory in order to copy it.
+
+    If the current stream is a null stream and the memory is on another device, the copy also waits
+    for the null stream of that device.
+    """
     place = _place(None)
     if memory is not None and memory.device_id != place[0] and place[1] == 0:
         with lock:
@@ -212,7 +216,10 @@ def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
 
 
 def freed(track: Any) -> None:
-    """Report a fault if another stream may still use memory that its owner can reuse."""
+    """Report a fault if memory is freed while another stream may still use it.
+
+    Freed memory can be reused by the stream on which it was allocated.
+    """
     with lock:
         clock = _clock(track.taken_on)
         users = dict(track.readers)
