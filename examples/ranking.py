@@ -32,7 +32,7 @@ shared = Matrix("INT64", n, n)
 shared(~A.S) << plus_pair(A @ A)
 shared << select.offdiag(shared)
 
-# the number of friends of at least one of them: d(i) + d(j) - S(i, j)
+# d(i) + d(j) - S(i, j): the number of people who are friends of i, of j, or of both
 either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
 packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 
