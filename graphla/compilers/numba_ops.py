@@ -232,7 +232,10 @@ def _constant(value: Any, dtype: DataType) -> str:
 
 
 def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
-    """Return `def head: return call`, with a cast if `call` has another type."""
+    """Return the source of a function `head` that returns the value of the expression `call`.
+
+    `dtype` is the dtype of that value. If it differs from `wanted`, the function casts the value.
+    """
     if dtype == wanted:
         return _function(f"def {head}:\n    return {call}")
     return _join(

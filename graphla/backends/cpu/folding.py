@@ -20,11 +20,11 @@ from semirings.structures import TypedMonoid
 SCATTER = 16
 """Decides how terms are folded into a result with `size` possible indices.
 
-If there are at least size / SCATTER terms, each is added to its element of an array of length
+If there are at least size / SCATTER terms, each is folded into its element of an array of length
 `size`. If there are fewer, they are sorted by index instead.
 """
 MANY = 4
-"""Takes the place of SCATTER if only the indices of the terms matter, which makes sorting cheaper.
+"""Takes the place of SCATTER where sorting is cheaper, because no values need to be combined.
 
 That is so for the monoid `any`, and if all terms are equal and the monoid is idempotent.
 """
