@@ -69,10 +69,10 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Compare the figure with its two bars.
+        """Whether the figure is good enough: "aim", "met" or "MISSED".
 
-        Return "aim" if the figure reaches the stricter bar (`aim`), "met" if it reaches only the
-        other bar (`at_most`), and "MISSED" if it reaches neither.
+        It is "aim" if the figure reaches the stricter goal (`bar.aim`), "met" if it reaches only
+        the other goal (`bar.at_most`), and "MISSED" if it reaches neither.
         """
         far = -1 if self.at_least else 1
         if far * self.figure <= far * self.bar.aim:

@@ -18,7 +18,10 @@ LOW = (1 << BITS) - 1
 
 
 def closer(x, y):
-    """Return whether fraction x precedes y; shared / all is packed as shared · 2^32 + all."""
+    """Return whether the fraction x ranks before the fraction y.
+
+    A fraction shared / all is packed into one integer: shared · 2^32 + all.
+    """
     a, b, c, d = x >> BITS, x & LOW, y >> BITS, y & LOW
     return (a * d > c * b) | ((a * d == c * b) & (a > c))
 

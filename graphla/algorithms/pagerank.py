@@ -188,7 +188,8 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     """Return b·jump + (1 - b)·in-degree / edges, where b is the probability of a jump.
 
-    A walker who is distributed according to these ranks jumps with probability b in the next step.
+    If the position of a walker is distributed like these ranks, its next step is a jump with
+    probability b.
     On an undirected graph, the ranks of a walker that never jumps are proportional to the
     in-degrees. A few rounds suffice when starting from this mixture.
     """

@@ -49,7 +49,10 @@ class Answer:
 
 
 def number(value: Any, noun: str = "") -> str:
-    """Format a number like 1,234 or 0.00123457; with a noun, like 1 vertex or 2 vertices."""
+    """Return a number as text, such as 1,234 or 0.00123457.
+
+    If a noun is given, it follows the number: 1 vertex, 2 vertices.
+    """
     is_float = isinstance(value, float | np.floating)
     text = _decimal(float(value)) if is_float else f"{int(value):,}"
     if not noun:
@@ -184,7 +187,11 @@ def _quote(column: Any, separator: str) -> Any:
 
 
 def _save_matrix(answer: Answer, path: str) -> None:
-    """Save the answer as a matrix: its pairs, or a row per vertex and a column per result."""
+    """Save the answer as a matrix in a Matrix Market file.
+
+    If the answer has pairs of vertices, the matrix has an entry for each pair. Otherwise, it has a
+    row for each vertex and a column for each result.
+    """
     if answer.pairs is not None:
         io.mmwrite(path, answer.pairs[1], comment=answer.pairs[0])
         return

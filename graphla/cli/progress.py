@@ -31,7 +31,7 @@ def shows_bars() -> bool:
 
 @contextmanager
 def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
-    """Show `step` and the seconds elapsed until the block ends; then erase the line."""
+    """Show the text `step` and the elapsed seconds until the `with` block ends; then erase them."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return

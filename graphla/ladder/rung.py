@@ -1,4 +1,4 @@
-"""The interface of the rungs and of their results."""
+"""The interface of a rung (an implementation of one BFS strategy) and of the result of a search."""
 
 from __future__ import annotations
 

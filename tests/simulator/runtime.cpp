@@ -145,7 +145,7 @@ struct Fiber : Thread {
   Block *home;
   unsigned index;  // linear index in the block; x varies fastest
   State state;
-  int kind, argument, width;  // describe the barrier or collective where the fiber waits
+  int kind, argument, width;  // describe the barrier or the warp collective that the fiber waits at
   unsigned mask;
   uint64_t value, result;
   const char *file;

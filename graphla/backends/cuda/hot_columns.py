@@ -34,9 +34,9 @@ class HotColumnsTuning:
     samples: int = 1 << 21
     """Number of entries of A in the sample."""
     share: float = 1 / 8
-    """Minimum fraction of the entries that must be in the chosen columns.
+    """Minimum fraction of A's entries in the columns for which u's values are kept.
 
-    If they have fewer, it costs more to test each entry for such a column than the cache saves.
+    Below this fraction, testing whether each entry is in such a column costs more than is saved.
     """
 
 

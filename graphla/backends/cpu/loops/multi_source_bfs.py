@@ -77,7 +77,7 @@ def search(
     n = np.uint64(seen.size)
     full = np.uint64(everyone)
     here, size, depth = ZERO, np.uint64(size), 0
-    # Number of entries of the vertices that at least one search has not reached.
+    # Number of entries in the columns of the vertices that at least one search has not reached.
     left = np.int64(into_indices.size)
     while size and depth < limit:
         there, count, edges = n - here, ZERO, 0
