@@ -81,8 +81,8 @@ class Plan(Remembering):
     nbytes: int  # bytes on the device, not counting the matrix itself
     # time in seconds to build the plan; a full plan's time includes the light plan that precedes it
     seconds: float
-    # Whether this is a full plan. On a GPU, only a full plan has `relabeled`. On the CPU, only in a
-    # full plan does `first` hold the in-neighbor with the most edges.
+    # Whether this is a full plan. On a GPU, only a full plan has `relabeled`. On the CPU, the array
+    # `first` of a full plan holds the in-neighbors with the most edges.
     is_full: bool = False
 
 

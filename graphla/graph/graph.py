@@ -383,7 +383,7 @@ class Graph:
         if named or io.has_labels(path, format):
             A, labels = io.read_labelled(path, **options)
             graph = cls(A, directed=directed, labels=labels)
-            # In these formats (those of NetworkX), the weights are an edge attribute with a name.
+            # These formats, such as GraphML, store the weights as an edge attribute with a name.
             if io.has_labels(path, format):
                 graph._weight_name = options.get("weight", "weight")
             return graph
@@ -414,9 +414,9 @@ class Graph:
     def weight_name(self) -> str | None:
         """The name of the weights, or None if it is unknown.
 
-        It is known if `from_networkx`, `from_pandas` or the file from which the graph was read
-        named the weights. Algorithms then raise an error if a different name is passed as `weight`
-        or `distance`.
+        It is set by `from_networkx` and `from_pandas`, and by `read` if the format has edge
+        attributes. If the name is known, algorithms raise an error if a different name is passed as
+        `weight` or `distance`.
         """
         return self._weight_name
 

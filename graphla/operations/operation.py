@@ -64,8 +64,8 @@ class MemoryFreed(OutOfMemory):
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
     """Run an operation and return its result as a store.
 
-    If memory runs out, and full plans of matrices can be dropped to free some, the operation runs a
-    second time.
+    If memory runs out, full plans of matrices are dropped. If that frees memory, the operation runs
+    a second time.
     """
     compute = operation.record if recorders() else operation.compute
     given = (*args, None) if operation.honours_mask else args

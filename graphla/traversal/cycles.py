@@ -19,7 +19,7 @@ from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
 TURNS = 1000
-"""Number of turns around a cycle after which the test ends.
+"""Maximum number of turns for which the edges of a cycle are followed, to test if it is endless.
 
 If each of these turns improves the values on the cycle, we assume that every further turn does.
 """
@@ -27,10 +27,10 @@ STEPS = 50_000
 """Maximum number of edges followed per cycle, so long cycles get fewer turns."""
 CYCLES = 32
 ROUNDED = 2
-"""Limit on the rounds in which a cycle improves values only by rounding.
+"""Determines for how many rounds a cycle may improve values only because sums are rounded.
 
-The limit is this multiple of the number of rounds after which a closure is first checked for such
-cycles. If it is exceeded, the closure raises an error.
+After ROUNDED times as many rounds as precede the first check for endless cycles, the closure raises
+an error.
 """
 
 

@@ -77,7 +77,7 @@ def levels(
 
 
 def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
-    """Run a search from each start. Return how many vertices it reaches, and their levels in sum.
+    """Run a search from each start, and return statistics of the levels that it finds.
 
     The result has three arrays with one element per search: the number of vertices reached, the sum
     of their levels, and the maximum level. `description` is the text of the progress bar.

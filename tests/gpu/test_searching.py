@@ -408,8 +408,9 @@ def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide,
 def test_a_pull_reads_long_rows_to_their_ends(hubs, tier, symmetric):
     """Check that pulls read the rows of hubs, which are long, completely.
 
-    The search reaches only the last neighbor in the row of each hub, and no neighbor of the vertex
-    with a long row in another component. With 300 hubs, the list of long rows overflows.
+    In the row of each hub, only the last neighbor is reached when the pull reads it. A vertex in
+    another component also has a long row, in which no neighbor is ever reached. With 300 hubs, the
+    list of long rows overflows.
     """
     leaves, n = 500, 1700
     ends = np.arange(hubs, hubs + leaves)

@@ -5,8 +5,9 @@
 // another (barriers, warp collectives, __nanosleep) and sometimes at an atomic.
 #ifndef GRAPHLA_SIMULATOR
 #define GRAPHLA_SIMULATOR 1
-// This leaves out the special mathematical functions of C++17, such as std::riemann_zeta. No kernel
-// uses them, and without them the precompiled header is half as large.
+// The macro that is undefined below would declare the special mathematical functions of C++17, such
+// as std::riemann_zeta. No kernel uses them, and without them the precompiled header is half as
+// large.
 #if __has_include(<bits/c++config.h>)
 #include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS

@@ -126,11 +126,11 @@ template <class Cells, class Offset, int HOW> struct Lists {
 
   /// Adds the vertices o[i] to the lists in which they wait, after their values have improved.
   /// key[i] is the key of the new value; the row of o[i] starts at begin[i] and has degree[i]
-  /// edges. (closure.cu explains these terms.) A vertex beyond the horizon is added to the far list
-  /// of turn t. Any other vertex is
-  /// added to a list of the next step. In a fused step, a vertex with a short row is added to the
-  /// block's list for its next round instead. A vertex is added only if it is not in its list yet:
-  /// if bit i of `is_new` is set or, for a long row, if bit i of `is_unstamped` is set.
+  /// edges. A vertex beyond the horizon is added to the far list of turn t (see closure.cu for
+  /// these terms). Any other vertex is added to a list of the next step. In a fused step, a vertex
+  /// with a short row is added to the block's list for its next round instead. A vertex is added
+  /// only if it is not in its list yet: if bit i of `is_new` is set or, for a long row, if bit i of
+  /// `is_unstamped` is set.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
