@@ -78,7 +78,7 @@ class Plan(Remembering):
     first: Array  # int32[n]: an in-neighbor of v, preferably with many edges; -1 if there is none
     # the pattern in a new numbering of the vertices; only full plans on a GPU have it
     relabeled: Relabeled | None
-    nbytes: int  # bytes on the device, not counting the matrix itself
+    nbytes: int  # memory of the plan on the device in bytes, without the matrix itself
     # time in seconds to build the plan; a full plan's time includes the light plan that precedes it
     seconds: float
     # Whether this is a full plan. On a GPU, only a full plan has `relabeled`. On the CPU, the array

@@ -27,7 +27,10 @@ import records  # noqa: E402
 import tour  # noqa: E402
 
 TOOLS = {"racecheck": 99, "synccheck": 4, "memcheck": 4, "initcheck": 4}
-"""Maximum number of processes per tool, slowest tool first; each process runs some stages."""
+"""Maximum number of processes per tool. Each process runs some stages of tour.py.
+
+The slowest tool comes first.
+"""
 AT_ONCE = max(2, (os.cpu_count() or 2) // 2)
 PATIENCE = 240
 """Time limit of a process in seconds."""

@@ -24,7 +24,7 @@ SOURCES = 4
 
 @dataclass(frozen=True)
 class Known:
-    """A graph on the GPU, and the results of the CPU for some of its vertices."""
+    """A graph on the GPU, and the results of searches from some of its vertices, run on the CPU."""
 
     A: Matrix
     # for each source, the levels, the smallest possible parents, and the distances of the vertices

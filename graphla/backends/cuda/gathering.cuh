@@ -29,7 +29,7 @@ template <class U> struct Hubs {
                      int log_slots) {
     U *to = (U *)room;
     u16 *names = (u16 *)(to + (1 << log_slots));
-    constexpr int AT_ONCE = 8;  // number of loads in flight
+    constexpr int AT_ONCE = 8;  // number of values that a thread loads at once
     const int slots = 1 << log_slots, step = int(blockDim.x);
 #pragma unroll 1
     for (int first = int(threadIdx.x); first < slots; first += AT_ONCE * step) {
