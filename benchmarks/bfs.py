@@ -1,6 +1,6 @@
 """Time traversals, compare them with time limits, and verify each result (performance/gpu.md).
 
-    python benchmarks/bfs.py                        every row that this machine can run
+    python benchmarks/bfs.py                        all measurements possible on this machine
     python benchmarks/bfs.py kron-24 grid           the graphs with these prefixes
     DATA=folder python benchmarks/bfs.py road       with the .npz files of real graphs
     python benchmarks/bfs.py --json out/bfs.json --trace kron-24
@@ -9,7 +9,8 @@ On a GPU, *device* is the time between two events around the whole public call: 
 pool, initialized outputs, and results in the user's numbering. The GPU is kept busy until the first
 event, so that *device* excludes the time that Python needs to start the call. *wall* includes this
 time: it lasts from the call until the GPU is idle. The preparation of the matrix is measured
-separately. On the CPU, contenders alternate, and both times are wall times.
+separately. On the CPU, graphla and the libraries that it is compared with run alternately, and both
+times are wall times.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ from graphla import Matrix
 from graphla.algorithms import bfs, sssp
 
 MANY = 64
-PEERS_UP_TO = 40_000_000  # maximum number of entries in a graph on which peers run on the host
+# other libraries, which run on the host, are timed only on graphs with at most this many entries
+PEERS_UP_TO = 40_000_000
 
 
 @dataclass
@@ -67,7 +69,11 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Return "aim" if the aim is reached, "met" if only the limit is met, else "MISSED"."""
+        """Whether the figure is good enough: "aim", "met" or "MISSED".
+
+        It is "aim" if the figure reaches the stricter goal (`bar.aim`), "met" if it reaches only
+        the other goal (`bar.at_most`), and "MISSED" if it reaches neither.
+        """
         far = -1 if self.at_least else 1
         if far * self.figure <= far * self.bar.aim:
             return "aim"
@@ -78,12 +84,12 @@ class Row:
 
 
 def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
-    """Run a search that returns only levels, as the rows of breadth-first search measure."""
+    """Run the search that most rows measure: a breadth-first search that returns only levels."""
     return bfs(A, source, levels=dtype, parents=False).levels
 
 
 def levels_and_parents(A: Matrix, source: int) -> tuple[gl.Vector, gl.Vector]:
-    """Run a search that returns levels and parents, as the row of that name measures."""
+    """Run the search that the row "levels and parents" measures: it returns both of them."""
     levels, parents = bfs(A, source)
     return levels, parents
 
@@ -98,7 +104,7 @@ def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
 
 @dataclass
 class Bench:
-    """A graph on one machine, with its verified sources and the size of their component."""
+    """A graph to measure, with the sources of the searches and the size of their component."""
 
     case: Case
     A: Matrix
@@ -167,7 +173,10 @@ class Bench:
         return Row(name, median(a_level), "us a level", bar, False, times, self.edges, depth)
 
     def light_row(self, bar: Bar) -> Row:
-        """Measure levels with light preparation: each search runs on a new copy of the matrix."""
+        """Measure searches that use only a light plan.
+
+        Each search runs on a new copy of the matrix, so that the full plan is never built.
+        """
         found, edges = Times(), checks.Edges.of(self.A)
         for source in self.sources:
             fresh = graphs.again(self.A)
@@ -184,7 +193,10 @@ class Bench:
         return Row(f"{self.case.name}, Python call", figure, "us wall", bar, False, times)
 
     def both_row(self, bar: Bar) -> Row:
-        """Measure levels and parents relative to levels; check the trees with Graph500's rules."""
+        """Compare the time for levels and parents with the time for levels alone.
+
+        The search trees are first checked with the rules of Graph500.
+        """
         edges = checks.Edges.of(self.A)
         for source in self.sources[:8]:
             levels, parents = levels_and_parents(self.A, source)
@@ -208,7 +220,10 @@ class Bench:
         return Row(f"{self.case.name}, plan", median(seconds), "s", bar, notes=notes)
 
     def many_row(self, bar: Bar, dtype: str, note: str) -> Row:
-        """Compare 64 simultaneous searches with 64 successive ones, in time and in levels."""
+        """Compare the time of 64 simultaneous searches with that of 64 successive searches.
+
+        Both must find the same levels.
+        """
         sources, _ = graphs.giant(self.A, MANY, seed=2)
         together, alone = (
             partial(call, self.A, dtype=dtype) for call in (levels_of_many, levels_alone)
@@ -266,7 +281,11 @@ class Bench:
         return self.over(contenders, "sssp", f"SSSP {self.case.name}", bar)
 
     def over(self, contenders: Any, ours: str, name: str, bar: Bar) -> Row:
-        """Return a row with the speed of `ours` relative to the first contender."""
+        """Time all contenders; return a row with the speed of `ours` relative to the first one.
+
+        `contenders` maps the name of each contender to a function that runs it from a source, and
+        `ours` is the name of the contender that belongs to graphla.
+        """
         found = take_turns(
             self.clock, contenders, self.sources, self.rounds, repeats=1, pause=PAUSE
         )
@@ -278,7 +297,7 @@ class Bench:
 
 
 def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
-    """Return the number of rounds, the number of bucket changes, and the microseconds per round."""
+    """Return the number of rounds, the number of bucket changes and the mean time per round."""
     turns = sum(event.direction.startswith("split") for event in events)
     rounds = len(events) - turns
     each = 1e6 * sum(event.seconds for event in events) / max(rounds, 1)
@@ -286,7 +305,7 @@ def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
 
 
 def prepare(A: Matrix) -> None:
-    """Prepare a matrix for searches; the tier depends on whether the graph would benefit."""
+    """Build the full plan of a matrix, or a light plan if a full plan would not save time."""
     A.prepare()
 
 
@@ -370,7 +389,7 @@ def trace(bench: Bench) -> dict[str, Any]:
 
 
 def run(case: Case, clock: Clock, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield the rows of a graph, and print the times of the peers on this graph."""
+    """Yield the measurements of one graph; also print the times of other libraries if requested."""
     bench = Bench.of(case, clock, options.sources, options.rounds)
     for row in bench.rows():
         print(line(row), flush=True)

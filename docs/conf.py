@@ -111,6 +111,6 @@ def skip_field(app, what, name, obj, skip, options) -> bool | None:
 
 
 def setup(app) -> None:
-    """Register `skip_field`, and `mark_up` so that it runs before napoleon."""
+    """Register `skip_field` and `mark_up` with Sphinx; `mark_up` runs before napoleon."""
     app.connect("autodoc-process-docstring", mark_up, priority=400)
     app.connect("autodoc-skip-member", skip_field)

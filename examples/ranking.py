@@ -18,7 +18,10 @@ LOW = (1 << BITS) - 1
 
 
 def closer(x, y):
-    """Return whether fraction x precedes y; shared / all is packed as shared · 2^32 + all."""
+    """Return whether the fraction x ranks before the fraction y.
+
+    A fraction shared / all is packed into one integer: shared · 2^32 + all.
+    """
     a, b, c, d = x >> BITS, x & LOW, y >> BITS, y & LOW
     return (a * d > c * b) | ((a * d == c * b) & (a > c))
 
@@ -32,7 +35,7 @@ shared = Matrix("INT64", n, n)
 shared(~A.S) << plus_pair(A @ A)
 shared << select.offdiag(shared)
 
-# the number of friends of at least one of them: d(i) + d(j) - S(i, j)
+# d(i) + d(j) - S(i, j): the number of people who are friends of i, of j, or of both
 either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
 packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 

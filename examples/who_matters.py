@@ -21,7 +21,11 @@ MEMBERS, CAMPS, VOTES = 600, 3, 6
 
 
 def election(rng: np.random.Generator) -> tuple[Matrix, np.ndarray]:
-    """Let members vote in turn; votes for a member make more votes for that member likely."""
+    """Return the votes of an election as a matrix, and the camp of each member.
+
+    The members vote one after another. Each vote for a member makes further votes for this member
+    more likely.
+    """
     camp = rng.choice(CAMPS, MEMBERS, p=[0.5, 0.3, 0.2])
     trust = rng.pareto(2.0, MEMBERS) + 0.2
     voters, members = [], []

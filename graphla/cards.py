@@ -18,7 +18,7 @@ LEAST = 75
 
 @cache
 def count() -> int:
-    """Return the number of cards that this process may use, or 0 without a driver."""
+    """Return the number of GPUs that this process may use, or 0 if there is no NVIDIA driver."""
     driver, found = _driver(), ctypes.c_int()
     if driver is None or driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(found)):
         return 0

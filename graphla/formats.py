@@ -1,8 +1,9 @@
 """Frozen storage classes: the arrays of entries of a matrix or vector, without operations.
 
 Invariants, for every array here:
-- entries are unique; `indices` are int32 and sorted (within each row for `Csr`; for `SparseVector`
-  unless `is_sorted` is False);
+- entries are unique;
+- `indices` are int32. They are sorted: in a `Csr` within each row, and in a `SparseVector` unless
+  its `is_sorted` is False;
 - `values` has one element per entry. If all values are equal, it may be *iso-valued*: a read-only
   broadcast of one element with stride 0. It takes the memory of one element, and code may treat it
   like any other array;
@@ -59,8 +60,8 @@ class Relabeled:
 
     new: Array  # int32[n]: new[v] is the new number of the user's vertex v
     old: Array  # int32[n]: the inverse of `new`: old[new[v]] == v
-    out: Csr  # out-neighbors by row; the values (stored as one element) have no meaning
-    into: Csr  # in-neighbors by column; the same object as `out` if the matrix is symmetric
+    out: Csr  # row v lists the out-neighbors of v; only the pattern matters, not the values
+    into: Csr  # row v lists the in-neighbors of v; is `out` itself if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor, or -1
     active: int  # number of vertices with edges, which are 0..active-1
     ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last end is `active`
@@ -75,10 +76,14 @@ class Plan(Remembering):
 
     idle: Array  # uint32[ceil(n/32)]: bit v%32 of word v//32 is set if v has no edge, or v >= n
     first: Array  # int32[n]: an in-neighbor of v, preferably with many edges; -1 if there is none
-    relabeled: Relabeled | None  # None except in full plans on a GPU
-    nbytes: int  # bytes on the device, not counting the matrix itself
-    seconds: float  # build time in seconds; for a full plan, including its light plan
-    is_full: bool = False  # on the CPU, `first` in a full plan is the neighbor with the most edges
+    # the pattern in a new numbering of the vertices; only full plans on a GPU have it
+    relabeled: Relabeled | None
+    nbytes: int  # memory of the plan on the device in bytes, without the matrix itself
+    # time in seconds to build the plan; a full plan's time includes the light plan that precedes it
+    seconds: float
+    # Whether this is a full plan. On a GPU, only a full plan has `relabeled`. On the CPU, the array
+    # `first` of a full plan holds the in-neighbors with the most edges.
+    is_full: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,9 +104,10 @@ class SparseVector:
 class PendingVector(SparseVector):
     """A SparseVector whose entries a device is still counting.
 
-    The arrays are longer than the number of entries. When `indices` or `values` is first read, the
-    host waits for this number and shortens the arrays to it. If the entries fill the arrays, the
-    arrays in `whole`, which have the same entries and are shared with other vectors, replace them.
+    The arrays may be longer than the number of entries. When `indices` or `values` is first read,
+    the host waits for this number and shortens the arrays to it. If no element is left over, and
+    `whole` is given, the arrays in `whole` are used instead. They hold the same entries, and other
+    vectors share them.
     """
 
     __slots__ = ("_count", "_made", "_room", "_whole")
@@ -146,7 +152,8 @@ class PendingVector(SparseVector):
 
     def _cut(self) -> tuple[Array, Array]:
         count = self._count
-        if count is not None:  # None means that another thread has just read the count
+        # The count is None if another thread has just read it and shortened the arrays.
+        if count is not None:
             indices, values = self._room
             entries = int(count)
             made = indices[:entries], values[:entries]
@@ -203,9 +210,10 @@ class VectorMask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixMask:
-    """Selects where a matrix may be written: at entries of `pattern` or, if `complement`, outside.
+    """Selects the positions at which a matrix may be written.
 
-    The values of `pattern` are not read.
+    They are the positions of the entries of `pattern`, or all other positions if `complement` is
+    True. The values of `pattern` are not read.
     """
 
     pattern: Csr

@@ -169,7 +169,10 @@ def node_link(G: nx.Graph, key: str) -> dict[str, Any]:
 
 
 def write_networkx(G: nx.Graph, format: str) -> bytes:
-    """Return the contents of a file with this graph; NetworkX writes all formats except JSON."""
+    """Return the bytes of a file that stores the graph G in a format.
+
+    NetworkX writes all formats except JSON, which this function writes itself.
+    """
     if format == "json":
         return json.dumps(node_link(G, "links")).encode()
     file = io.BytesIO()

@@ -210,13 +210,15 @@ def spent(light=(), full=()):
 def test_the_break_even_point_of_a_plan_follows_from_traversal_times():
     assert spent().report(plan_of(0.3, False), 0.9).break_even is None
     assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
-    # An estimate: the plan costs 0.9 s, and saves a fixed fraction of the 10 ms per traversal.
+    # Without traversals that used a full plan, the saving is estimated. The plan costs 0.9 s and is
+    # assumed to save the fraction SAVING of the 10 ms that a traversal takes.
     estimated = spent(light=[9.0, 0.01, 0.01]).report(plan_of(0.3, False), 0.9)
     assert estimated.break_even == 0.9 / (SAVING * 0.01)
-    # The same estimate, computed from traversals that used the full plan.
+    # The estimate is the same if all traversals used the full plan, and took 7 ms.
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
-    # A measurement: the plan costs 0.8 s, and saves 10 ms - 6 ms per traversal.
+    # With times of both kinds, the saving is measured. The plan costs 0.8 s, and reduces the time
+    # of a traversal from 10 ms to 6 ms.
     measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
     assert measured.break_even == 200
     assert "pays after 200 traversals" in repr(measured)

@@ -53,7 +53,7 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
         # deg = A plus.pair 1 + 1 plus.pair A
         ends(binary.plus) << edges_in(A)
     else:
-        # deg = A plus.pair 1, plus 1 for each self-loop
+        # deg = A plus.pair 1, to which each self-loop adds another 1
         ends(binary.plus) << A.diag().apply(unary.one).new(FP64)
     return _divide_by_others(ends)
 

@@ -129,15 +129,18 @@ def pagerank(
 
 
 def definition(walk: PageRank) -> tuple[Vector, float]:
-    """Run the rounds by matrix products; return the ranks and the last round's total change."""
+    """Run the rounds as matrix products. Return the ranks and their total change in the last round.
+
+    The total change is the sum of the absolute changes of all ranks.
+    """
     A, share, rank, alpha = walk.A, walk.share, walk.rank.dup(), walk.alpha
     follow = (plus_times if walk.is_weighted else plus_first)[rank.dtype]
     following, change = Vector(rank.dtype, rank.size), math.inf
     for _ in range(walk.rounds):
         # r' = (share ∘ r)A
         following << follow(binary.times(share & rank) @ A)
-        # r' = r' + (1 - α)·jump + (α - Σ r')·fall: the edges have already passed on Σ r' of the
-        # total α
+        # r' = r' + (1 - α)·jump + (α - Σ r')·fall. The product above has passed on Σ r' along the
+        # edges. The rest of α, which is the share of the dangling vertices, is passed on by `fall`.
         left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
         if walk.fall is walk.jump:
             following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
@@ -166,7 +169,10 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
 
 
 def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
-    """Raise an error if a sum of weights s, or alpha / s, does not fit the dtype of the ranks."""
+    """Raise an error if the dtype of the ranks cannot represent s or alpha / s.
+
+    s is the sum of the weights of a vertex's out-edges.
+    """
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)
     small = degree.select("<=", alpha / most).select(">", 0)
@@ -180,8 +186,10 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 
 
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
-    """Return b·jump + (1 - b)·in-degree / edges, with b chosen to balance the jumps.
+    """Return b·jump + (1 - b)·in-degree / edges, where b is the probability of a jump.
 
+    If the position of a walker is distributed like these ranks, its next step is a jump with
+    probability b.
     On an undirected graph, the ranks of a walker that never jumps are proportional to the
     in-degrees. A few rounds suffice when starting from this mixture.
     """
@@ -190,7 +198,7 @@ def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector
         return jump.dup()
     # arrivals = 1 plus.pair A / edges
     arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
-    # the fractions of `jump` and of `arrivals` that fall on dangling vertices
+    # the sums of `jump` and of `arrivals` over the dangling vertices
     jumped, arrived = (
         float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )

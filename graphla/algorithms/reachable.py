@@ -113,7 +113,10 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
 
 
 def definition(A: Matrix) -> Matrix:
-    """``R = R ∨ R²`` until it converges, starting with I ∨ A: the reflexive closure."""
+    """``R = R ∨ R²`` until R no longer changes, starting with R = I ∨ A.
+
+    Return the reflexive transitive closure of A.
+    """
     identity = Vector.from_scalar(True, A.nrows, bool).diag()
     R, entries = binary.lor(unary.one["BOOL"](A) | identity).new(), -1
     while R.nvals > entries:

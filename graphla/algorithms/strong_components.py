@@ -110,8 +110,9 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
     if from_hub and A.nvals:
         hub = _hub(A)
         start = Vector.from_coo([hub], True, bool, size=n)
-        # f = h lor.first A*: the vertices that the hub reaches; b = h lor.first Aᵀ*: those that
-        # reach it
+        # With h true only at the hub:
+        # f = h lor.first A*: the vertices that the hub reaches
+        # b = h lor.first Aᵀ*: the vertices that reach the hub
         f, b = (closure(start, B, lor_first).values for B in (A, A.T))
         # own⟨f ∧ b⟩ = the hub's rank
         own(binary.land(f & b).new().S) << rank[hub]
@@ -129,7 +130,10 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
 
 
 def _keep_within(R: Matrix, own: Vector, f: Vector, b: Vector) -> Matrix:
-    """Return R⟨key(i) = key(j)⟩ with key⟨¬own⟩ = n·f + b: edges with equal f and b at both ends."""
+    """Return the edges (i, j) of R for which f(i) = f(j) and b(i) = b(j).
+
+    Edges at vertices with a known component (an entry in `own`) are dropped.
+    """
     ahead = binary.times(f.dup("INT64"), R.nrows).new()
     key = binary.plus(ahead & b).new(mask=~own.S)
     same = binary.eq(key & binary.second(R & key).new()).new()

@@ -26,7 +26,7 @@ _ROWS_PER_WRITE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """The most interesting rows of a result, for the screen."""
+    """A table with the most interesting rows of a result, such as those with the highest values."""
 
     title: str
     header: tuple[str, ...]
@@ -35,19 +35,24 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The result of a command: facts and `top` for the screen, the other fields for the file."""
+    """The result of a command. The screen shows `facts` and `top`; a file gets the other fields."""
 
     facts: list[tuple[str, str]]
-    columns: dict[str, Vector] = field(default_factory=dict)  # all have the same indices
+    # vectors by column name; all of them have entries at the same indices
+    columns: dict[str, Vector] = field(default_factory=dict)
     top: Top | None = None
     total: tuple[str, Any] | None = None
-    pairs: tuple[str, Matrix] | None = None  # a value for each edge or pair of vertices
+    # a column name, and a matrix with a value for each edge or each pair of vertices
+    pairs: tuple[str, Matrix] | None = None
     listed: tuple[str, list[Any]] | None = None  # labels of vertices, in order
     edges: int | None = None  # number of traversed edges, for computing the speed
 
 
 def number(value: Any, noun: str = "") -> str:
-    """Format a number like 1,234 or 0.00123457; with a noun, like 1 vertex or 2 vertices."""
+    """Return a number as text, such as 1,234 or 0.00123457.
+
+    If a noun is given, it follows the number: 1 vertex, 2 vertices.
+    """
     is_float = isinstance(value, float | np.floating)
     text = _decimal(float(value)) if is_float else f"{int(value):,}"
     if not noun:
@@ -78,7 +83,7 @@ def plural(noun: str) -> str:
 
 
 def show(facts: Sequence[tuple[str, str]], top: Top | None, out: IO[str]) -> None:
-    """Print the facts in two aligned columns, then the rows of `top` as a table."""
+    """Print the facts (pairs of a name and a text) in two aligned columns, then the table `top`."""
     width = max((len(name) for name, _ in facts), default=0)
     for name, text in facts:
         print(f"{name:<{width}}  {text}", file=out)
@@ -115,7 +120,11 @@ def save(answer: Answer, path: str) -> None:
 
 
 def _table(answer: Answer) -> dict[str, Any]:
-    """Return the columns of the file: vertices and their values, pairs, a list, or the total."""
+    """Return the columns of the file to write, keyed by name.
+
+    They are, depending on the field that is set: the vertices and one column per result, pairs of
+    vertices and their values, a list of vertices, or a single number.
+    """
     if answer.columns:
         first = next(iter(answer.columns.values()))
         table = {"vertex": _name_vertices(first.to_coo(values=False)[0], _labels(first))}
@@ -162,7 +171,10 @@ def _save_text(table: dict[str, Any], out: IO[bytes], separator: str) -> None:
 
 
 def _quote(column: Any, separator: str) -> Any:
-    """Return the texts as CSV fields, in quotes if they contain a separator or a quote."""
+    """Return strings as CSV fields: a field with a separator or a quotation mark is quoted.
+
+    A column of numbers is returned unchanged.
+    """
     if column.dtype.kind != "U":
         return column
     special = (separator, '"')
@@ -175,7 +187,11 @@ def _quote(column: Any, separator: str) -> Any:
 
 
 def _save_matrix(answer: Answer, path: str) -> None:
-    """Save the answer as a matrix: its pairs, or a row per vertex and a column per result."""
+    """Save the answer as a matrix in a Matrix Market file.
+
+    If the answer has pairs of vertices, the matrix has an entry for each pair. Otherwise, it has a
+    row for each vertex and a column for each result.
+    """
     if answer.pairs is not None:
         io.mmwrite(path, answer.pairs[1], comment=answer.pairs[0])
         return

@@ -1,4 +1,7 @@
-"""Show progress on a terminal, in a line on standard error after a step has run for a second."""
+"""Show a progress line on standard error once a step has run for a second.
+
+The line is shown only if standard error is a terminal.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,17 @@ _BAR = 24  # columns
 
 
 def shows_bars() -> bool:
-    """Return whether standard error is a terminal and tqdm is installed, to show progress bars."""
+    """Return whether progress bars can be shown.
+
+    They require that standard error is a terminal and that tqdm is installed.
+    """
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     return is_terminal and find_spec("tqdm") is not None
 
 
 @contextmanager
 def progress(step: str, patience: float = _PATIENCE) -> Iterator[None]:
-    """Show `step` and the seconds elapsed until the block ends; then erase the line."""
+    """Show the text `step` and the elapsed seconds until the `with` block ends; then erase them."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield
         return

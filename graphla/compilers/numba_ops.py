@@ -1,7 +1,8 @@
-"""Generate Python text that defines typed operators under the names in `loops.placeholder_ops`.
+"""Generate the Python source of the operators that a loop calls.
 
-A `spec` is a tuple of one of these functions and its arguments. The loader calls the function to
-get the text.
+The source defines functions with the names in `loops.placeholder_ops` for given operators and
+dtypes. A `spec` is a tuple of one of the functions below and its arguments. The loader calls the
+function to get the source.
 """
 
 from __future__ import annotations
@@ -41,18 +42,24 @@ def compiled(signature):
 
 
 def nothing() -> str:
-    """Return an empty text, for a loop that reads only patterns."""
+    """Return an empty string: a loop that reads only patterns calls no operators."""
     return ""
 
 
 def search(least: bool) -> str:
-    """Return the text for a search. `least` says whether parents must be the smallest possible
-    ones."""
+    """Return the source of the constant LEAST, which a breadth-first search reads.
+
+    `least` is whether each vertex must get the smallest of its possible parents.
+    """
     return f"LEAST = {least}"
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:
-    """Return `add` and `term`. The order of the operands in `term` depends on `side`."""
+    """Return the source of `add` and `term` for a matrix-vector product.
+
+    `term` multiplies a value of A by a value of u. For "mxv", the value of A is the left operand;
+    for "vxm", it is the right operand.
+    """
     op = semiring.binaryop
     if side == "mxv":
         call = "multiply(a, o, k, u, k, 0)" if op.is_positional else "multiply(a, u)"
@@ -67,7 +74,10 @@ def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_ful
 
 
 def closure(semiring: TypedSemiring) -> str:
-    """Return `add`, `term` and `overflows` for a closure."""
+    """Return the source of `add`, `term` and `overflows` for a closure.
+
+    `overflows` returns whether the product of two values overflows.
+    """
     op = semiring.binaryop
     fits_not = overflowing(op)
     lost = "" if fits_not is None else _operator(fits_not, "lost")
@@ -81,10 +91,11 @@ def closure(semiring: TypedSemiring) -> str:
 
 
 def near_far(semiring: TypedSemiring) -> str:
-    """Return the text of `closure`, plus `beyond`, `wider` and `narrower`. (+) must be min or max.
+    """Return the source for a near-far closure, whose additive operator must be min or max.
 
-    A delta is a difference, except for products of floats, where it is a fraction of the best
-    value.
+    In addition to the functions of `closure`, it defines `beyond`, which returns the horizon for
+    the best value and a delta, and `wider` and `narrower`, which change a delta. The horizon is the
+    best value plus or minus delta. Under products of floats, delta is a fraction of the best value.
     """
     dtype = semiring.monoid.type
     is_min, name = semiring.monoid.name == "min", f"np.{dtype.np_type.name}"
@@ -116,7 +127,10 @@ def near_far(semiring: TypedSemiring) -> str:
 
 
 MOST_RELATIVE = 31 / 32
-"""The largest relative delta if the worst value is 0, so that the horizon stays above 0."""
+"""The largest delta for max.times on floats, where the horizon is (1 - delta) * best value.
+
+With a delta of 1, the horizon would be 0, the worst value, and no entry would ever be far.
+"""
 
 
 def is_relative(semiring: TypedSemiring) -> bool:
@@ -140,13 +154,17 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 
 def reduction(monoid: TypedMonoid) -> str:
-    """Return `add` and `lift`, which casts a value to the monoid's type."""
+    """Return the source of `add`, the monoid's operator, and `lift`, a cast to its dtype."""
     return _join(_monoid(monoid), _operator(unary.identity[monoid.type], "lift"))
 
 
 def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
-    """Return `combine`, for two entries, and `left_alone` and `right_alone`, for an entry that only
-    one operand has. The latter cast the entry, or combine it with a fill value."""
+    """Return the source of the three functions that compute a value of an element-wise union.
+
+    `combine` computes it if both operands have an entry, `left_alone` if only the left one has an
+    entry, and `right_alone` if only the right one has. The last two combine the single value with a
+    fill value if there is one; otherwise they cast it.
+    """
     call = "multiply({0}, i, j, {1}, i, j)" if op.is_positional else "multiply({0}, {1})"
     left = call.format("x", "fill") if fills_right else "cast(x)"
     right = call.format("fill", "y") if fills_left else "cast(y)"
@@ -161,13 +179,16 @@ def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_r
 
 
 def comparison(op: TypedBinaryOp) -> str:
-    """Return `before(x, y)`, which is true if x sorts before y. NaN is last."""
+    """Return the source of `before(x, y)`: whether x sorts before y. NaN sorts last."""
     call = "x == x and (y != y or precedes(x, y))" if op.type.kind == "f" else "precedes(x, y)"
     return _join(_operator(op, "precedes"), _function(f"def before(x, y):\n    return {call}"))
 
 
 def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
-    """Return `lift`, which casts to a dtype, and `accumulate` if there is an operator."""
+    """Return the source of `lift`, which casts a value to the dtype, and of `accumulate`.
+
+    `accumulate` combines an old and a new value by the operator; it is None without an operator.
+    """
     lift = _operator(unary.identity[dtype], "lift")
     if op is None:
         return _join("HAS_ACCUM = False", lift, "accumulate = None")
@@ -191,8 +212,8 @@ def _monoid(monoid: TypedMonoid) -> str:
     dtype = monoid.type
     identity = 0 if monoid.is_any else monoid.identity
     terminal = identity if monoid.terminal is None else monoid.terminal
-    # A float is rarely equal to the terminal value, and a test at each entry makes an SpMV a third
-    # slower.
+    # For floats, no loop stops at the terminal value: a float is rarely equal to it, and a test at
+    # each entry would make an SpMV a third slower.
     stops = monoid.terminal is not None and not monoid.is_any and dtype.kind != "f"
     return _join(
         f"IS_ANY = {monoid.is_any}",
@@ -211,7 +232,10 @@ def _constant(value: Any, dtype: DataType) -> str:
 
 
 def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
-    """Return `def head: return call`, with a cast if `call` has another type."""
+    """Return the source of a function `head` that returns the value of the expression `call`.
+
+    `dtype` is the dtype of that value. If it differs from `wanted`, the function casts the value.
+    """
     if dtype == wanted:
         return _function(f"def {head}:\n    return {call}")
     return _join(

@@ -3,7 +3,7 @@
 Each component is laid out by minimizing the stress: the sum over all pairs of vertices of
 (|p(i) - p(j)| - d(i, j))² / d(i, j)², where d is the number of edges on a shortest path. The
 minimization starts from classical scaling and majorizes the stress in each step, so the same graph
-always gives the same picture. It takes O(n³) time once and O(n²) per step.
+always gives the same picture. The preparation takes O(n³) time, and each step takes O(n²) time.
 
 E. Gansner, Y. Koren and S. North, "Graph Drawing by Stress Majorization", 2004.
 """
@@ -71,14 +71,15 @@ def minimize_stress(distances: np.ndarray) -> np.ndarray:
         if before - stress < CHANGE * stress:
             break
         before = stress
-        pulls = wanted / np.maximum(apart, 1e-12)  # its diagonal is 0 until the next line
+        pulls = wanted / np.maximum(apart, 1e-12)
+        # The diagonal of `pulls` is still 0, so it does not affect the sums of the rows.
         pulls[np.diag_indices(n)] = -pulls.sum(1)
         points = cho_solve(factor, pulls @ points)
     return points
 
 
 def _separate(points: np.ndarray) -> np.ndarray:
-    """Move points apart whose dots would overlap, and return the new positions.
+    """Move points whose dots would overlap away from each other, and return the new positions.
 
     The minimum distance is 0.3 edges, or half of the mean spacing of the points if that is smaller.
     """

@@ -383,7 +383,8 @@ class Graph:
         if named or io.has_labels(path, format):
             A, labels = io.read_labelled(path, **options)
             graph = cls(A, directed=directed, labels=labels)
-            if io.has_labels(path, format):  # NetworkX formats have edge attributes
+            # These formats, such as GraphML, store the weights as an edge attribute with a name.
+            if io.has_labels(path, format):
                 graph._weight_name = options.get("weight", "weight")
             return graph
         return cls(io.read(path, **options), directed=directed)
@@ -413,8 +414,9 @@ class Graph:
     def weight_name(self) -> str | None:
         """The name of the weights, or None if it is unknown.
 
-        It is set by `from_networkx`, `from_pandas` or a file. Algorithms raise an error for any
-        other name as `weight` or `distance`.
+        It is set by `from_networkx` and `from_pandas`, and by `read` if the format has edge
+        attributes. If the name is known, algorithms raise an error if a different name is passed as
+        `weight` or `distance`.
         """
         return self._weight_name
 
@@ -549,7 +551,7 @@ class Graph:
     @overload
     def labelled(self, values: Matrix) -> LabelledMatrix: ...
     def labelled(self, values: Any) -> Any:
-        """Attach the vertex labels to a Vector or Matrix, so that its dicts use them.
+        """Attach the vertex labels to a Vector or Matrix, so that `to_dict` or `to_dicts` use them.
 
         Args:
             values: a Vector of size n, or an n x n Matrix.

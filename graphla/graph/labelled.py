@@ -16,9 +16,11 @@ def labelled(
 ) -> Any:
     """Attach vertex labels to the result of an algorithm.
 
-    A result may be a tuple. `gives` names the elements of the tuple whose values are vertices: a
-    field, a position in the tuple, or "" for the first or only element. `rows` holds the labels of
-    the rows of a Matrix whose rows do not represent all vertices.
+    A result is a single object or a tuple. Vertices are replaced by their labels if they are
+    indices of a Vector or Matrix, elements of a list, or values of an object that is listed in
+    `gives`. An element of a tuple is listed by its field name or its position (as a string), or by
+    "" if it is the first or only one. `rows` is for a Matrix whose rows do not represent all
+    vertices: it holds the labels of the rows.
     """
     if isinstance(found, tuple):
         names = getattr(found, "_fields", map(str, range(len(found))))
@@ -37,7 +39,7 @@ def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> 
         return LabelledVector._labelled(part, values, (labels,))
     if isinstance(part, Matrix) and part.shape == (len(rows), n):
         return LabelledMatrix._labelled(part, values, (rows, labels))
-    if isinstance(part, list):  # a path, or layers
+    if isinstance(part, list):  # vertices of a path, or a list of layers of vertices
         return labels.of(part)
     if of_vertices and isinstance(part, int):
         return labels.of(part)

@@ -21,7 +21,7 @@ class EdgeCentric(CardRung):
 
     @property
     def held(self) -> int:
-        """Size of both ends of each edge, and of the levels, in bytes."""
+        """Memory in bytes for the two ends of each edge and for the level of each vertex."""
         return nbytes(self.sources, self.targets, self.levels)
 
     def search(self, source: int) -> Search:

@@ -1,4 +1,4 @@
-"""Shortest paths on a card. Each round is one launch over all edges. See edge_paths.cu."""
+"""Shortest paths on a GPU. One kernel launch per round relaxes all edges. See edge_paths.cu."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from graphla.stores import MatrixStore
 SIDE = 14
 """log2 of the number of vertices in a block of distances."""
 LEAST = 16
-"""If chunks would have fewer edges than this on average, edges are not sorted by squares."""
+"""Minimum mean number of edges per chunk for which edges are sorted by square.
+
+A square is a square part of the adjacency matrix, and a chunk is a set of edges within one square.
+If chunks would have fewer edges on average, edges are sorted by row instead.
+"""
 
 
 class EdgePaths:
@@ -33,7 +37,7 @@ class EdgePaths:
 
     @property
     def held(self) -> int:
-        """Size of edges, weights and distances, in bytes."""
+        """Memory in bytes for the edges, their weights and the distances."""
         return self.edges.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
@@ -42,8 +46,11 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
-        too large."""
+        """Run one round, and return three flags.
+
+        They are: whether a distance improved, whether a sum was too small for the dtype, and
+        whether a sum was too large for it.
+        """
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)
         self._kernel(*self._shape, *args)

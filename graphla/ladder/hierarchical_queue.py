@@ -1,5 +1,7 @@
-"""Hierarchical queue: queues for groups of lanes, for blocks, and for the grid. See its .cu
-file."""
+"""BFS with a hierarchical queue: each group of threads, each block and the grid has a queue.
+
+See hierarchical_queue.cu.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ BLOCK_ROOM = 2048
 
 
 class HierarchicalQueue(FrontierQueue):
-    """f⟨¬p⟩ = f A by rows; the vertices found are collected in three stages."""
+    """f⟨¬p⟩ = f A by rows of A, where f is the frontier and p the set of reached vertices.
+
+    Newly found vertices pass through three queues: of a group of threads, of a block, of the grid.
+    """
 
     def compiled(self) -> Kernel:
         """Return the kernel that runs a level."""

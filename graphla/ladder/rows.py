@@ -62,13 +62,16 @@ class Row:
 
     @property
     def harmonic_mean(self) -> float:
-        """TEPS: searches / sum(1 / teps). The harmonic mean is the appropriate mean for equal
-        amounts of work."""
+        """The harmonic mean of the speeds of all searches, in TEPS.
+
+        It is the number of searches divided by the sum of 1 / TEPS, which is the appropriate mean
+        for equal amounts of work.
+        """
         return harmonic_mean(self.teps)
 
     @property
     def speeds(self) -> tuple[float, float, float]:
-        """The harmonic mean, the minimum and the maximum of TEPS."""
+        """The harmonic mean, the minimum and the maximum of the speeds of all searches, in TEPS."""
         return self.harmonic_mean, self.minimum, self.maximum
 
     @property
@@ -162,7 +165,7 @@ class Comparison:
 
     @property
     def counted(self) -> str:
-        """Describes which edges are counted in TEPS."""
+        """A phrase that states which edges TEPS (traversed edges per second) counts."""
         if self.symmetric:
             return "undirected edges of the source's component, each once"
         return "edges out of the vertices that the source reaches"

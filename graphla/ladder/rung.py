@@ -1,4 +1,4 @@
-"""The interface of the rungs and of their results."""
+"""The interface of a rung (an implementation of one BFS strategy) and of the result of a search."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Search:
             byte). The next search of the rung overwrites the array.
         depth: the number of levels with vertices, including the source's level.
         launches: the number of kernel launches, or of whole-array operations on the CPU.
-        present: bool[n], whether each vertex was reached, if the rung returns this separately. Then
-            the levels of other vertices are arbitrary, and the caller owns both arrays.
+        present: bool[n], whether each vertex was reached; None if only the levels show this. If it
+            is given, the levels of unreached vertices are arbitrary, and the caller owns both
+            arrays.
     """
 
     levels: Array
@@ -52,8 +53,10 @@ class Search:
 
 
 class Rung:
-    """A strategy prepared for a graph: the rows or columns of `a` that it reads, and memory for its
-    state."""
+    """A strategy of BFS that is ready to search the graph with the adjacency matrix `a`.
+
+    It holds the rows or columns of `a` that it reads, and memory for the state of a search.
+    """
 
     deadline = inf
     """The value of `perf_counter` at which a search raises OutOfTime. Searches in Python and NumPy
@@ -68,7 +71,7 @@ class Rung:
 
     @property
     def held(self) -> int:
-        """Bytes on the device for the data that the rung reads and for its state."""
+        """Memory on the device, in bytes: for the data that the rung reads and for its state."""
         raise NotImplementedError
 
     def look_at_clock(self) -> None:

@@ -1,5 +1,7 @@
-"""The rungs, keyed by name. Each has a description, an algebraic statement, and a class per
-device."""
+"""The rungs of the ladder (strategies of BFS), keyed by name.
+
+Each has a description, an algebraic statement, and a class for each device on which it runs.
+"""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ Collections = (VectorStore, MatrixStore)
 
 
 class Operation:
-    """A name, and a function `compute(*operands)` that returns T as a store.
+    """A named operation, whose function `compute(*operands)` returns the result as a store.
 
-    If `honours_mask` is set, `compute` also takes the mask, and T has only entries that the mask
-    allows.
+    If `honours_mask` is True, `compute` takes the mask as an additional argument, and its result
+    has entries only where the mask allows them.
     """
 
     __slots__ = ("compute", "honours_mask", "name", "records_itself")
@@ -62,9 +62,10 @@ class MemoryFreed(OutOfMemory):
 
 
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
-    """Run an operation and return its result T as a store.
+    """Run an operation and return its result as a store.
 
-    If memory runs out and full plans could be dropped, the operation runs again.
+    If memory runs out, full plans of matrices are dropped. If that frees memory, the operation runs
+    a second time.
     """
     compute = operation.record if recorders() else operation.compute
     given = (*args, None) if operation.honours_mask else args
@@ -72,13 +73,18 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
-        pass  # leave the handler first, which frees the memory that the error refers to
+        # The second attempt follows outside the handler: leaving the handler frees the memory to
+        # which the error refers.
+        pass
     with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))
 
 
 def perform(name: str, find: Callable[..., T], *args: Any) -> T:
-    """Return find(*args), run in a DeviceScope without an Operation, as for an export."""
+    """Call find(*args) in a DeviceScope and return its result.
+
+    This is for work that is not an Operation, such as an export.
+    """
     try:
         with DeviceScope(name, args) as running:
             return running.gives(find(*args))
@@ -110,11 +116,12 @@ def refuse_mixed(one: str, other: str, what: str = "the operands") -> NoReturn:
 
 
 class DeviceScope:
-    """Make a device current and translate its errors: `with DeviceScope(name, operands) as s`.
+    """A context manager that makes a device current and converts the device's errors to our own.
 
-    On a GPU, the current stream waits until each array to be read is ready. When the block ends,
-    the streams that own these arrays wait for the current stream. A result that shares their memory
-    inherits their stamps (the points in streams to wait for).
+    Usage: `with DeviceScope(name, operands) as scope:`. On a GPU, the current stream first waits
+    for the streams that compute the operands' arrays. At the end of the `with` block, the streams
+    that own these arrays wait for the current stream. A *stamp* is a point in a stream that users
+    of an array must wait for. A result that shares memory with an operand takes over its stamps.
     """
 
     __slots__ = ("_away", "_before", "_device", "_name", "_order", "_owner", "_read", "_results")
@@ -135,12 +142,12 @@ class DeviceScope:
         return self
 
     def writes(self, owner: Any, t: Any = None) -> None:
-        """Record that the store of `owner` will be replaced, and that T, if given, is ready.
+        """Record that the store of `owner` will be replaced.
 
-        The scope then drops its references to the old store and the operands, so that the old
-        arrays can be overwritten in place. The exception is arrays of another stream: the scope
-        keeps them until that stream waits for this one, because their memory must not be freed
-        earlier.
+        If `t` is given, it is the result to write, and the operands are no longer needed. The scope
+        then drops its references to them, so that their arrays can be overwritten in place. It
+        keeps the references if some of the arrays belong to another stream. Their memory must not
+        be freed before that stream waits for the current stream, at the end of the `with` block.
         """
         self._owner = owner
         if t is not None:

@@ -1,7 +1,7 @@
 """Choose the device for a new Matrix or Vector, and transfer the given arrays to it.
 
-GPU arrays (of CuPy, or with `__cuda_array_interface__` or DLPack) stay on their GPU, and the result
-is on the same GPU. All other input goes to `graphla.config.device`.
+GPU arrays (CuPy arrays, and objects that support `__cuda_array_interface__` or DLPack) stay on
+their GPU, and the result is on the same GPU. All other input goes to `graphla.config.device`.
 
 The host waits for the minimum and maximum of indices that are on a GPU.
 """
@@ -21,9 +21,9 @@ from graphla.operations.values import is_on_card
 
 
 def locate(*given: Any, shared: bool = False) -> tuple[str, list[Any]]:
-    """Return the target device and the inputs; arrays on a GPU are converted to CuPy.
+    """Return the target device, and the inputs with GPU arrays converted to CuPy arrays.
 
-    Unless the arrays may be `shared`, BOOL values are normalized to the bytes 0 and 1.
+    If `shared` is False, GPU arrays of BOOL values are normalized to the bytes 0 and 1.
     """
     there = [is_on_card(x) and not isinstance(x, Operand) for x in given]
     if not any(there):
@@ -52,7 +52,10 @@ def put(device: str, array: Any) -> Any:
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """Like `put`, but expand iso-valued arrays on a GPU, because kernels read every index."""
+    """Like `put`, but on a GPU store every element of an iso-valued array of indices.
+
+    An iso-valued array stores a single element, but kernels read every index from memory.
+    """
     return put(device, array.copy() if device != "cpu" and is_iso(array) else array)
 
 
@@ -91,7 +94,7 @@ def shares(given: Any, held: Any) -> bool:
 
 
 def own(values: Any) -> Any:
-    """Return a copy; the copy of an iso-valued array is iso-valued."""
+    """Return a copy of an array of values. The copy of an iso-valued array is iso-valued too."""
     if not is_iso(values):
         return values.copy()
     return np.broadcast_to(values[:1].copy(), values.shape)

@@ -19,19 +19,26 @@ from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
 TURNS = 1000
-"""If this many successive turns around a cycle improve, we assume that it improves forever."""
+"""Maximum number of turns for which the edges of a cycle are followed, to test if it is endless.
+
+If each of these turns improves the values on the cycle, we assume that every further turn does.
+"""
 STEPS = 50_000
 """Maximum number of edges followed per cycle, so long cycles get fewer turns."""
 CYCLES = 32
 ROUNDED = 2
-"""Factor on the usual number of rounds before a cycle that improves by rounding is an error."""
+"""Determines for how many rounds a cycle may improve values only because sums are rounded.
+
+After ROUNDED times as many rounds as precede the first check for endless cycles, the closure raises
+an error.
+"""
 
 
 class EndlessCycle(InvalidValue):
-    """The closure does not end because each turn around `cycle` improves the values on it.
+    """The closure does not end, because each turn around a cycle improves the values on it.
 
-    `is_rounded` is True if the cycle improves only by rounding: the exact sum of its weights
-    improves nothing, but adding the weights one by one to a path's length does.
+    `cycle` lists the vertices of the cycle. `is_rounded` is True if the values improve only by
+    rounding: the exact sum of the weights would improve nothing, but adding them one by one does.
     """
 
     def __init__(self, message: str, cycle: list[int], *, is_rounded: bool = False):
@@ -72,7 +79,8 @@ def _cycles(parents: np.ndarray) -> list[list[int]]:
     """Return the cycles of at least two vertices in `parents`, each in the order of its edges."""
     up = parents
     for _ in range(int(parents.size).bit_length()):
-        up = up[up]  # in the end, at least n steps up: at a root or in a cycle
+        # After the loop, up[v] is at least n steps above v, so it is a root or on a cycle.
+        up = up[up]
     found: list[list[int]] = []
     seen: set[int] = set()
     for v in np.unique(up[up != parents[up]]).tolist():
@@ -95,8 +103,8 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Return whether each turn around the cycle gives its first vertex a new value, forever."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
     if better and op.binaryop.name == "plus":
-        # Use the exact sum. With rounded sums, one turn around a single cycle may change nothing,
-        # although the closure does not end because there are several cycles.
+        # Decide by the exact sum of the weights. With rounded sums, a turn around this cycle alone
+        # may change nothing, even if this cycle and other cycles together improve values forever.
         whole = np.concatenate(weights)
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0
@@ -112,7 +120,9 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
         for u, v, a in edges:
             x = at[u].astype(types[0])
             if fits_not is not None and fits_not.numpy(x, a)[0]:
-                return turn > 0  # the values improved until they overflowed
+                # A value overflows. If that happens after the first turn, it is because the cycle
+                # improved the values until then.
+                return turn > 0
             at[v] = add(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):
             return bool(np.isinf(at[0]) and np.isfinite(values).any())

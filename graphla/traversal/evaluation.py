@@ -3,9 +3,11 @@
 1. If all starting values are equal, A is iso-valued and ⊗ never improves a value, then paths with
    fewer edges give better values. A breadth-first search computes levels, and a table maps levels
    to values.
-2. If ⊗ never improves a value and ⊕ is min or max, near entries are multiplied before far ones. If
-   ⊗ only distributes over ⊕, improved entries are multiplied in any order.
-3. Otherwise, and if there is a limit, rounds run from one buffer into another.
+2. Otherwise, if ⊗ distributes over ⊕ and the number of rounds is not limited, entries that have
+   improved are multiplied in any order. If, in addition, ⊗ never improves a value and ⊕ is min or
+   max, near entries are multiplied before far ones.
+3. In all other cases, entries are multiplied in rounds. Each round reads its values from one buffer
+   and writes new values to another.
 
 If an integer product overflows, it is omitted. If ⊗ never improves a value, this matters only for a
 vertex without any other path: the vertex is reachable, but has no value in the end.
@@ -56,7 +58,7 @@ class Task:
 
     @property
     def do(self) -> Any:
-        """The backend for A's device."""
+        """The backend (the module of functions) for the device on which A is stored."""
         return backend(self.a.device)
 
 
@@ -87,7 +89,7 @@ def _extent(task: Task) -> tuple[Any, Any]:
 
 
 def is_iso_valued(task: Task) -> bool:
-    """Return whether all values of A are equal or ⊗ does not read them."""
+    """Return whether all values of A are equal, or have no effect because ⊗ ignores them."""
     a = task.a
     return not task.op.binaryop.reads_y or is_iso((a.csr if a.has_csr else a.csc).values)
 
@@ -96,7 +98,11 @@ def is_iso_valued(task: Task) -> bool:
 
 
 def _by_search(task: Task, start: Any) -> ClosureResult:
-    """Run a search and map levels to values: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    """Run a breadth-first search, and map the level of each vertex to its value.
+
+    v(d) is the value at level d: v(0) is the starting value, and v(d + 1) = v(d) ⊗ a, where a is
+    the common value of A's entries.
+    """
     op, a, do = task.op, task.a, task.do
     weight = weight_of(task)
     rest, _ = values_by_level(op, start, weight, 1)
@@ -142,7 +148,10 @@ def weight_of(task: Task) -> np.ndarray:
 def values_by_level(
     op: TypedSemiring, start: Any, weight: np.ndarray, depth: int
 ) -> tuple[np.ndarray, int]:
-    """Return v(0), ..., v(depth) and how many of them fit the dtype; v(d + 1) = v(d) ⊗ weight."""
+    """Return the values at the levels 0 to depth, and how many of them do not overflow.
+
+    The value at level 0 is `start`, and each further value is the previous one ⊗ weight.
+    """
     dtype = op.return_type.np_type
     ufunc = simple_ufunc(op.binaryop.expression, ("x", "y"))
     table = np.full(depth + 1, start, dtype)
@@ -164,7 +173,7 @@ def values_by_level(
     return table, int(lost.argmax()) + 1 if lost.any() else depth + 1
 
 
-# --- by improvements, and by rounds ---------------------------------------------------------------
+# --- closures that run until no value improves, or for a number of rounds -------------------------
 
 
 def _solve(task: Task, way: Evaluation) -> ClosureResult:
@@ -194,7 +203,11 @@ def _solve(task: Task, way: Evaluation) -> ClosureResult:
 
 
 def _merge_parents(task: Task, before: Any, after: Any) -> Any:
-    """Return the new parents of entries that improved in the last run; keep the others."""
+    """Return the parents of all vertices after the last run of the closure.
+
+    `before` and `after` hold parents before and after this run. A vertex whose value did not
+    improve in the run is its own parent in `after`, and keeps its parent from `before`.
+    """
     if before is None:
         return after
     vertices = np.arange(after.size, dtype=after.dtype, like=after)
@@ -227,7 +240,11 @@ def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
 
 
 def _by_products(task: Task, turns: int) -> ClosureResult:
-    """Run the definition: a direction is forced, or no other loop supports the operators."""
+    """Compute the closure by matrix products, as its definition states.
+
+    This is slower than the backend's loop. It serves the cases that this loop does not support:
+    positional operators, a forced pull direction, and deterministic parents on a GPU.
+    """
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)
     with config.set(autocompute=True):
@@ -256,7 +273,11 @@ def _refuse_endless(task: Task, closed: ClosureResult) -> None:
 
 
 def _refuse_rounded(task: Task, closed: ClosureResult) -> None:
-    """Raise an error if the parents form a cycle, because then rounded sums around it improve."""
+    """Raise an error if the parents contain a cycle.
+
+    At this point no cycle improves values by its exact sum. So if there is a cycle of parents, its
+    values improve only because sums are rounded.
+    """
     cycle = rounded_cycle(closed, task.op, task.a.device)
     if cycle is not None:
         _refuse_endless(task, closed)
@@ -294,7 +315,10 @@ def _ran_off(task: Task, way: Evaluation, closed: ClosureResult, extent: tuple[A
 
 
 def _refuse_overflow(task: Task, way: Evaluation, closed: ClosureResult) -> None:
-    """Raise OverflowError if terms that overflowed were needed for a reached vertex's value."""
+    """Raise an error because some products overflowed and were omitted.
+
+    If ⊗ never improves a value, it is an error only if a reached vertex has no value without them.
+    """
     if way.never_improves:
         tree = _reach(task, None, False)
         if tree.reached > closed.values.nvals:

@@ -33,11 +33,14 @@ class ManyTuning:
     """Parameters of searches from many starts."""
 
     pull: int = 8
-    """Minimum number of searches for which building the CSC that pulls read saves time."""
+    """Minimum number of searches for which it saves time to build the CSC, which pulls read."""
     parts: int = 256
     """Number of parts into which a long column is divided to sum it."""
     table: int = 1 << 26
-    """Maximum number of levels that `pairs` computes per batch, which has at least 64 searches."""
+    """Maximum number of elements in the array of levels of a batch of searches in `pairs`.
+
+    A batch has at least 64 searches, even if its array is then larger.
+    """
 
 
 TUNING = ManyTuning()
@@ -46,9 +49,10 @@ TUNING = ManyTuning()
 def levels(
     A: Matrix, starts: np.ndarray, *, dtype: Any, mask: Any = None, limit: int | None = None
 ) -> Array:
-    """L(i, v) = the number of edges from start i to v; -1, or 255 in a byte, if v is not reached.
+    """L(i, v) = the number of edges on a shortest path from starts[i] to v.
 
-    Returns an array on the device, in which the levels of each vertex are adjacent.
+    Return L as an array on the device, in which the levels of each vertex are adjacent. If v is not
+    reached, L(i, v) is -1, or 255 if the dtype is uint8.
     """
     wanted = lookup_dtype(dtype).np_type
 
@@ -73,16 +77,21 @@ def levels(
 
 
 def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
-    """Return the count, total and maximum of each search's levels.
+    """Run a search from each start, and return statistics of the levels that it finds.
 
-    `description` is the text of the progress bar.
+    The result has three arrays with one element per search: the number of vertices reached, the sum
+    of their levels, and the maximum level. `description` is the text of the progress bar.
     """
     found = [_reach(A, starts[part]) for part in batches(A, starts.size, description)]
     return Reach(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
-    """Σ 1 / d(i, v) over the ends v (axis 1) or the starts i (axis 0), without terms with d = 0."""
+    """Return sums of 1 / d(i, v), where d(i, v) is the distance from start i to end v.
+
+    With axis 1, the result has a sum over all ends v for each start i. With axis 0, it has a sum
+    over all starts i for each end v. Pairs with i = v, and ends that are not reached, add nothing.
+    """
     found = levels(A, starts, dtype="INT32")
 
     def add_up(a: MatrixStore) -> np.ndarray:
@@ -116,7 +125,10 @@ def _reach(A: Matrix, starts: np.ndarray) -> Reach:
 
 
 def pairs(A: Matrix) -> Matrix:
-    """R(i, j) = true if i reaches j; every vertex reaches itself."""
+    """Return the matrix R with R(i, j) = true if vertex i reaches vertex j.
+
+    It has no other entries. Every vertex reaches itself.
+    """
     n = A.nrows
     batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
     columns, counts = [], []
@@ -133,9 +145,11 @@ def pairs(A: Matrix) -> Matrix:
 def as_matrix(
     found: Array, device: str, values: Callable[[Array], Array] | None = None, dtype: Any = "INT32"
 ) -> Matrix:
-    """Return a Matrix with L(i, v) = values(found(i, v)) where i reaches v.
+    """Return a Matrix with an entry L(i, v) for each vertex v that search i reaches.
 
-    `found` holds int32; without `values`, L(i, v) = found(i, v).
+    The int32 array `found` holds the level of each vertex in each search, with -1 for vertices that
+    are not reached. The function `values` maps levels to the values of the entries; if it is None,
+    the values are the levels.
     """
     count, n = found.shape
     if not found.flags.c_contiguous:
@@ -153,7 +167,7 @@ def as_matrix(
 
 
 def _columns(flags: Array) -> Array:
-    """Return an array like `flags` with the column of each element."""
+    """Return an array of the same shape as `flags`, whose elements are their column numbers."""
     return np.broadcast_to(np.arange(flags.shape[1], dtype=np.int32, like=flags), flags.shape)
 
 
@@ -172,7 +186,10 @@ def run(
     search: Callable[[MatrixStore, Csr, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:
-    """Run a search on the patterns of A under the mask, and record the search's time and trace."""
+    """Call `search` with the patterns of A (in CSR, and in CSC if that pays) and with the mask.
+
+    Return its result. Record its duration and `trace` for the user's recorders.
+    """
     a = A._read()
     noun = None if mask is None else as_mask(mask)
     lowered = None if noun is None else lower(noun, a.nrows, a.device)

@@ -17,7 +17,10 @@ real = graphs(undirected=True, weights=halves, dtype="FP64")
 
 
 def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], float]:
-    """Return the edges (i, j), i < j, of Kruskal's algorithm, which sorts by weight, i and j."""
+    """Return the edges (i, j) with i < j that Kruskal's algorithm chooses, and their weights.
+
+    The algorithm considers the edges in the order of their weights; ties are ordered by i, then j.
+    """
     part = list(range(graph.n))
     sign = (-1 if maximum else 1) if weigh else 0
     edges = sorted((sign * w, i, j, w) for i, j, w in graph if i < j)

@@ -1,8 +1,8 @@
-"""Run the tour of every kernel under compute-sanitizer's tools: `sanitize.py OUTCOMES [TOOL...]`.
+"""Run every kernel under the tools of compute-sanitizer: `sanitize.py OUTCOMES [TOOL...]`.
 
-The stages of the tour are divided among a few processes per tool. The script writes the outcome of
-each process for verified.json. A kernel that did not run under a tool counts as a failure. Without
-compute-sanitizer, every outcome is "skipped".
+The kernels are run by the stages of tour.py, which are divided among a few processes per tool. The
+script writes the outcome of each process for verified.json. A kernel that did not run under a tool
+counts as a failure. Without compute-sanitizer, every outcome is "skipped".
 """
 
 from __future__ import annotations
@@ -27,14 +27,18 @@ import records  # noqa: E402
 import tour  # noqa: E402
 
 TOOLS = {"racecheck": 99, "synccheck": 4, "memcheck": 4, "initcheck": 4}
-"""Maximum number of processes per tool, slowest tool first; each process runs some stages."""
+"""Maximum number of processes per tool. Each process runs some stages of tour.py.
+
+The slowest tool comes first.
+"""
 AT_ONCE = max(2, (os.cpu_count() or 2) // 2)
 PATIENCE = 240
 """Time limit of a process in seconds."""
 
 OPTIONS = {
     "racecheck": ("--racecheck-report", "all"),
-    # A launch may try a grid of clusters that the GPU refuses and then use a smaller one.
+    # memcheck must not report errors of the CUDA API: if the GPU rejects a launch with large
+    # clusters of blocks, the launch is repeated with smaller ones, as intended.
     "memcheck": ("--leak-check", "no", "--report-api-errors", "no"),
 }
 UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}
@@ -63,7 +67,7 @@ class Watch:
     stages: tuple[str, ...]
 
     def program(self) -> list[str]:
-        """Return the command line."""
+        """Return the command line that runs these stages under the tool."""
         tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
         flags = ("--tool", self.tool, "--error-exitcode", str(FOUND), *OPTIONS.get(self.tool, ()))
         flags += () if self.tool == "initcheck" else ("--kernel-name", OURS)
@@ -105,7 +109,7 @@ class Watch:
 
 
 def _named(text: str) -> Counter[str]:
-    """Count how often the text mentions each of our kernels."""
+    """Return the names of our kernels that occur in the text, with the number of occurrences."""
     return Counter(re.findall(r"graphla::(\w+)<", text))
 
 

@@ -48,12 +48,13 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
     {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
-    # use a cluster: the defaults, switches to the grid, and queues that overflow
+    # use a cluster at first: with the default values, with an early switch to the whole grid, and
+    # with small queues that overflow
     IN_CLUSTERS,
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # use only one cluster: the defaults, and pull as early as possible
+    # use only one cluster: first with the default values, then pulling as early as possible
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -115,7 +116,10 @@ def levels_on_host(
 def assert_found(
     tree: BfsResult, graph: Pattern, want: dict[int, int], least: bool = False
 ) -> None:
-    """Check the levels and the parents; `least` requires the smallest valid parents."""
+    """Check the levels and the parents of a search; `want` holds the expected levels.
+
+    If `least` is True, each parent must be the smallest of the possible parents.
+    """
     present = on_host(tree.present)
     assert present.dtype == bool
     assert np.flatnonzero(present).tolist() == sorted(want)
@@ -146,7 +150,7 @@ WANTED = st.sampled_from(
 
 
 def starts_of(data: Any, n: int) -> np.ndarray:
-    """Draw one, a few or all vertices as start vertices."""
+    """Return a random selection of start vertices: one vertex, a few, or all n."""
     numbers = np.random.default_rng(data.draw(st.integers(0, 1 << 16)))
     count = data.draw(st.sampled_from((1, 1, min(3, n), min(70, n), n)))
     return numbers.choice(n, count, replace=False)
@@ -246,7 +250,10 @@ class Refusal(cupy.cuda.driver.CUDADriverError):
 
 @contextmanager
 def a_card_that_takes(blocks: int, error: str) -> Any:
-    """Refuse clusters of more than `blocks` blocks; yield the list of launched grids."""
+    """Simulate a GPU that rejects clusters with more than `blocks` blocks.
+
+    Yield a list to which each successful launch adds its source file and the size of its grid.
+    """
     grids: list[tuple[str, int]] = []
     launch = Kernel.__call__
 
@@ -356,7 +363,10 @@ def test_a_byte_stores_levels_up_to_254(length, tier, constants):
 @pytest.mark.parametrize("k", range(len(SETTINGS)))
 @pytest.mark.parametrize("way", range(3))
 def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
-    """The cases cover all pairs of values of the setting, the direction and the kind of plan."""
+    """Each setting is combined with each direction and with each kind of plan.
+
+    Each direction is combined with each kind of plan, too, but not all triples are tested.
+    """
     n, constants, direction = 1200, SETTINGS[k], ("auto", "push", "pull")[way]
     tier = ("none", "light", "full")[(way + k) % 3]
     star = pattern(n, np.stack([np.full(n - 1, 700), np.delete(np.arange(n), 700)], 1), True)
@@ -396,9 +406,11 @@ def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide,
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize(("hubs", "tier"), [(3, "none"), (3, "full"), (300, "light")])
 def test_a_pull_reads_long_rows_to_their_ends(hubs, tier, symmetric):
-    """Only the last neighbor of each hub is reached, and the rows of another component have none.
+    """Check that pulls read the rows of hubs, which are long, completely.
 
-    300 hubs are more than the list of long rows holds.
+    In the row of each hub, only the last neighbor is reached when the pull reads it. A vertex in
+    another component also has a long row, in which no neighbor is ever reached. With 300 hubs, the
+    list of long rows overflows.
     """
     leaves, n = 500, 1700
     ends = np.arange(hubs, hubs + leaves)

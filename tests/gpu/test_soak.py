@@ -24,12 +24,11 @@ SOURCES = 4
 
 @dataclass(frozen=True)
 class Known:
-    """A graph on the GPU, and the results of the CPU for some of its vertices."""
+    """A graph on the GPU, and the results of searches from some of its vertices, run on the CPU."""
 
     A: Matrix
-    found: dict[
-        int, tuple[Vector, Vector, Vector]
-    ]  # levels, smallest parents and distances of each source
+    # for each source, the levels, the smallest possible parents, and the distances of the vertices
+    found: dict[int, tuple[Vector, Vector, Vector]]
     depth: dict[int, int]
 
     @classmethod
@@ -52,9 +51,9 @@ class Known:
 
 @pytest.fixture(scope="module")
 def graphs() -> list[Known]:
-    """Make a graph with hubs, a mesh, a path, a star and a directed, disconnected graph.
+    """Return five graphs: one with hubs, a mesh, a path, a star, and a directed disconnected one.
 
-    `make test` divides their sizes by `part`.
+    Without a GPU they are a third as large, unless the tests run without limits.
     """
     part = 1 if has_card() or is_full() else 3
     rng = np.random.default_rng(5)
@@ -102,7 +101,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
 
 
 def wrong(found: Vector, wanted: Vector) -> Any:
-    """Return a device value that is true if two vectors differ, without waiting for it."""
+    """Return whether two vectors differ, as a Boolean on the GPU; the host does not wait for it."""
     x, y = found._store.bitmap(), wanted._store.bitmap()
     return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
 

@@ -1,4 +1,7 @@
-"""The tour of kernels, which the sanitizers run on a GPU, works and covers every kernel."""
+"""Test tour.py, which runs every kernel on small inputs so that sanitizers can check it.
+
+Its stages must work on the CPU too, and no kernel may be missing.
+"""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ struct Fiber : Thread {
   Block *home;
   unsigned index;  // linear index in the block; x varies fastest
   State state;
-  int kind, argument, width;  // describe the barrier or collective where the fiber waits
+  int kind, argument, width;  // describe the barrier or the warp collective that the fiber waits at
   unsigned mask;
   uint64_t value, result;
   const char *file;
@@ -159,7 +159,7 @@ struct SharedArray {
 
 struct Warp {
   unsigned waiting = 0, done = 0;  // masks of lanes that wait at a collective or have ended
-  bool alike = true;               // whether all waiting lanes wait at the same collective
+  bool alike = true;  // whether the lanes that wait are all waiting at the same collective
   int kind = 0;
   unsigned mask = 0;
 };
@@ -196,7 +196,7 @@ Launch launch;
 Context scheduler;
 std::vector<char *> free_stacks;
 std::vector<std::unique_ptr<Block>> blocks;
-std::map<uint64_t, Block *> working;  // running blocks, keyed by number
+std::map<uint64_t, Block *> working;  // the blocks that are running, keyed by their `number`
 std::vector<char> ended;              // whether each block has ended, indexed by number
 std::vector<Cluster> clusters;
 unsigned cluster_size;  // as declared by the kernel; 0 before that
@@ -509,7 +509,9 @@ void declare_cluster(const Fiber *f, int size) {
 
 char *take_stack() {
   if (free_stacks.empty()) {
-    constexpr int many = 32;  // stacks per mapping; an inaccessible page lies below each stack
+    // Each call of mmap allocates this many stacks. Below each stack is an inaccessible page, so
+    // that a stack overflow is detected.
+    constexpr int many = 32;
     const size_t each = stack_bytes + page;
     char *memory = static_cast<char *>(mmap(nullptr, many * each, PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -532,7 +534,8 @@ char *take_stack() {
 
 void give_back_stack(Fiber *f) {
 #ifdef SIMULATOR_TSAN
-  if (f->context.fiber) {  // only if the launch ended with a fault
+  // The sanitizer's fiber still exists only if the launch ended with a fault.
+  if (f->context.fiber) {
     __tsan_destroy_fiber(f->context.fiber);
     made--;
   }
@@ -697,7 +700,8 @@ void resume(Fiber *f) {
     f->context.fiber = spare.back().fiber;
     prepare(f->context, spare.back().bottom, fiber_main);
     spare.pop_back();
-    __tsan_release(&start_token);  // the fiber sees all earlier work of the host and the scheduler
+    // This makes all earlier work of the host and of the scheduler visible to the fiber.
+    __tsan_release(&start_token);
 #else
     char *stack = take_stack();
     if (!stack) return;
@@ -709,7 +713,8 @@ void resume(Fiber *f) {
   simulator_current = f;
   change(scheduler, f->context);
   simulator_current = nullptr;
-#ifndef SIMULATOR_TSAN  // with TSAN, fibers keep their stacks until the launch ends
+// Under the thread sanitizer, fibers keep their stacks until the launch ends.
+#ifndef SIMULATOR_TSAN
   if (f->state == DONE) give_back_stack(f);
 #endif
 }

@@ -5,8 +5,11 @@
 // another (barriers, warp collectives, __nanosleep) and sometimes at an atomic.
 #ifndef GRAPHLA_SIMULATOR
 #define GRAPHLA_SIMULATOR 1
-#if __has_include(<bits/c++config.h>)  // without the special functions of C++17, which no kernel
-#include <bits/c++config.h>            // uses, the precompiled header is half as large
+// The macro that is undefined below would declare the special mathematical functions of C++17, such
+// as std::riemann_zeta. No kernel uses them, and without them the precompiled header is half as
+// large.
+#if __has_include(<bits/c++config.h>)
+#include <bits/c++config.h>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #endif
 #include <math.h>
@@ -83,7 +86,9 @@ SIMULATOR_INLINE void after_atomic(bool changed) {
 #endif
 
 #ifdef SIMULATOR_TSAN
-constexpr int order = __ATOMIC_ACQ_REL;  // so that __threadfence() before an atomic has an effect
+// The order of atomics is not relaxed here: otherwise the thread sanitizer would ignore a
+// __threadfence() before an atomic, and would report data races that do not exist.
+constexpr int order = __ATOMIC_ACQ_REL;
 constexpr int load_order = __ATOMIC_ACQUIRE;
 constexpr int store_order = __ATOMIC_RELEASE;
 #else
@@ -297,7 +302,7 @@ struct Parameter {  // describes a parameter, so that the look-alike can check a
   int size;         // in bytes
   int pointee;      // size of the target in bytes; 0 if not a pointer, -1 for pointer to void
   int reads_only;   // 1 for a pointer to const
-  int fields;       // number of fields of a struct; the fields are the next parameters in the list
+  int fields;       // number of fields of a struct, which follow it in the list of parameters
 };
 
 template <class T> constexpr int size_of = sizeof(T);

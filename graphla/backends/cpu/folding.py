@@ -1,4 +1,7 @@
-"""Combine ("fold") runs of values, or values with equal outputs, with a monoid."""
+"""Fold values with a monoid: either runs of adjacent values, or values with equal output indices.
+
+To fold values is to combine them into one value by the monoid's operator.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,16 @@ from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
 
 SCATTER = 16
-"""At least size / SCATTER terms are scattered into an array of all outputs; fewer are sorted."""
+"""Decides how terms are folded into a result with `size` possible indices.
+
+If there are at least size / SCATTER terms, each is folded into its element of an array of length
+`size`. If there are fewer, they are sorted by index instead.
+"""
 MANY = 4
-"""Used instead of SCATTER where sorting is cheaper: for `any`, and for equal idempotent terms."""
+"""Takes the place of SCATTER where sorting is cheaper, because no values need to be combined.
+
+That is so for the monoid `any`, and if all terms are equal and the monoid is idempotent.
+"""
 _quiet = nullcontext()
 
 
@@ -141,12 +151,18 @@ def _needs_presence_alone(monoid: TypedMonoid, values: Array) -> bool:
 
 
 def _is_flag(monoid: TypedMonoid) -> bool:
-    """Return whether a Boolean monoid has a terminal value (lor, land), which decides a fold."""
+    """Return whether the monoid is lor or land: the Boolean monoids with a terminal value.
+
+    A single terminal value among the operands determines the result of a fold.
+    """
     return monoid.type.np_type.kind == "b" and monoid.terminal is not None
 
 
 def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
-    """Fold pairs of adjacent values until each run is one value; op may be any associative op."""
+    """Fold pairs of adjacent values until each run is one value.
+
+    The operator must be associative, but need not be commutative.
+    """
     while True:
         size = values.size
         counts = np.empty_like(starts)

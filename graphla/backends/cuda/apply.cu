@@ -1,7 +1,8 @@
-// Element-wise operations: casts, and `apply` with or without a scalar and a position.
+// Element-wise operations on one operand: casts, and `apply`.
 //
-// z[k] = Op::call(x[k], i, j, thunk), where (i, j) is the position of entry k. The kernels are
-// grid-stride loops over the entries.
+// z[k] = Op::call(x[k], i, j, thunk), where x[k] is the value of entry k, (i, j) is its position,
+// and the thunk is the scalar argument of the operator. Operators may ignore the position or the
+// thunk. The kernels are grid-stride loops over the entries.
 #include "rows.cuh"
 
 namespace graphla {
@@ -32,7 +33,7 @@ __global__ void cast_values(const From *values, To *z, i64 count) {
   map_tiles(x, z, count, [](From value) { return convert<To>(value); });
 }
 
-/// Computes z[k] = Op::call(x[k], thunk), for functions that use only the value.
+/// Computes z[k] = Op::call(x[k], 0, 0, thunk), for operators that ignore the position of an entry.
 template <class Op, class Stored, int KEPT>
 __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typename Op::Z *z,
                            i64 count) {

@@ -7,30 +7,34 @@ namespace graphla {
 
 constexpr int BLOCK = ClosureTuning::block;  // maximum number of threads in a block
 constexpr int LIGHT = ClosureTuning::light;  // maximum number of edges in a short row
-constexpr int HELD =
-    ClosureTuning::held;        // capacity of a block's own list for its next round, in vertices
+// maximum number of vertices in a list that a block keeps in shared memory for one of its rounds
+constexpr int HELD = ClosureTuning::held;
 constexpr int TEAM = 4;         // number of threads that read a short row
 constexpr int SHORT_SLOTS = 2;  // number of edges in short rows that a thread loads at once
 constexpr int LONG_SLOTS = 4;   // number of edges in long rows that a thread loads at once
-constexpr int COUNT_SHIFT =
-    36;  // the low bits count the edges of long rows; the bits above them count the long rows
+// One 64-bit counter counts the long rows and their edges: the low COUNT_SHIFT bits are the number
+// of edges, and the bits above them the number of rows.
+constexpr int COUNT_SHIFT = 36;
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
-/// Selects which entries are multiplied in a step (see closure.cu). ROUNDS multiplies all entries
-/// that have improved, using the values at the start of the round.
+/// Which entries a step multiplies by their rows of A. IMPROVING: the entries that have improved.
+/// NEAR_FAR: those of them that are not beyond the horizon (see closure.cu). ROUNDS: all entries
+/// that have improved, with the values that they had at the start of the round.
 enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
 
-/// What a thread does with an edge. IMPROVE: it improves the value of the edge's end with the
-/// edge's term. ORIGINS: it sets the edge's source as parent of the end, if the end improved in
-/// this round. TREE: it does so if the end has no parent yet.
+/// What a thread does with an edge from u to v. IMPROVE: it improves the value of v, using the
+/// product of u's value and the edge's value. ORIGINS: it makes u the parent of v if v improved in
+/// this round. TREE: it makes u the parent of v if v has no parent yet.
 enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
 
 constexpr i32 NO_PARENT = 0x7fffffff;
 
 /// Indices of the words in `control` that only this kernel uses. Each counter from W_NEAR to W_BEST
-/// has three words, which consecutive steps or turns use round-robin.
+/// has three words. Consecutive steps (or turns, for the far list) use these words in rotation.
 enum Word {
-  W_STEP = 16,  // written by block 0 after it has worked alone: its step, turn, rounds and horizon
+  // Four words with the step, the turn, the number of rounds and the horizon. Block 0 writes them
+  // when it stops working alone, and the other blocks continue from there.
+  W_STEP = 16,
   W_NEAR = 20,
   W_LONG = 23,
   W_FAR = 26,
@@ -42,20 +46,24 @@ enum Word {
   W_ORPHANS
 };
 
-/// Limits of a step; ClosureTuning describes them.
+/// The limits that decide how a step runs: by block 0 alone, fused, or by all blocks together. See
+/// closure.cu for these terms and ClosureTuning for the values.
 struct Limits {
-  u32 alone_rows, alone_edges;  // block 0 works alone up to this many short rows and this many
-                                // edges in long rows
-  u32 fused_rows, fused_edges;  // a step is fused up to these totals over all blocks
-  u32 fused_rounds;             // maximum number of rounds in a fused step
-  u32 held;  // maximum length of a block's own list, in vertices; 0 disables fused steps
+  // Block 0 works alone if there are at most this many short rows and this many edges in long rows.
+  u32 alone_rows, alone_edges;
+  // A step is fused if there are at most this many short rows and this many edges in long rows.
+  u32 fused_rows, fused_edges;
+  u32 fused_rounds;  // maximum number of rounds in a fused step
+  u32 held;          // maximum number of vertices in a block's own list; 0 disables fused steps
 };
 
 /// The lists that all blocks share, in device memory. Each array contains two lists, which are used
 /// alternately: one is read while the other is filled. Near lists alternate with each step, far
 /// lists with each turn.
 template <class Span> struct Waiting {
-  i64 n, room;  // `n` is the capacity of a near or far list, `room` that of a list of long rows
+  // `n` is the maximum number of vertices in a near list or a far list, and `room` is the maximum
+  // number of rows in a list of long rows.
+  i64 n, room;
   i32 *near_list;
   i32 *long_list;
   Span *long_ends;  // total number of edges in the rows before each long row
@@ -64,11 +72,12 @@ template <class Span> struct Waiting {
 
 /// The lists of a block and of a warp, in shared memory.
 template <class Key> struct Held {
-  i32 *ids;     // the block's two lists, of HELD vertices each
-  u64 *rows;    // the rows of the vertices in `ids`: begin << 8 | number of edges
-  u32 *counts;  // three list lengths, used round-robin; then three flags for whether the block has
-                // written to a list that all blocks share
-  u32 *gathered_ids;  // the warp's list of up to 2 * WARP items: vertex << 1 | is_new
+  i32 *ids;   // the block's two lists, of HELD vertices each
+  u64 *rows;  // the rows of the vertices in `ids`: begin << 8 | number of edges
+  // Three lengths of the block's list and three flags, one of each per round, used in rotation. A
+  // flag is set if the block has written to a list that all blocks share.
+  u32 *counts;
+  u32 *gathered_ids;  // the warp's list of up to 2 * WARP items: vertex << 1 | is_new (see `push`)
   Key *gathered_keys;
 };
 
@@ -76,7 +85,8 @@ template <class Key> struct Held {
 /// three sets of counters: at any time one is read, one is incremented, and one is cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
-  typedef typename Bits<sizeof(Offset)>::type Span;  // for numbers of edges
+  // unsigned type for numbers of edges, as wide as Offset
+  typedef typename Bits<sizeof(Offset)>::type Span;
 
   const Offset *__restrict__ indptr;
   const Waiting<Span> &waiting;
@@ -88,7 +98,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
   Key horizon = Key(0);
   bool is_fused = false;
   int pass = IMPROVE;
-  int round = 0;  // round of a fused step; -1 while the lists that all blocks share are processed
+  // number of the current round of a fused step; -1 while the shared lists are processed
+  int round = 0;
   u32 gathered = 0;  // number of vertices in the warp's list
 
   DEVICE u32 stamp() const { return FIRST_STAMP + step; }
@@ -107,16 +118,19 @@ template <class Cells, class Offset, int HOW> struct Lists {
     else return false;
   }
 
-  /// Returns the code for a vertex whose new key is `key`.
+  /// Returns the code that says in which list a vertex with the new key `key` waits: FAR for the
+  /// far list, or the stamp of the current step for the other lists.
   DEVICE u32 code_for(Key key) const { return is_beyond(key) ? u32(FAR) : stamp(); }
 
   // --- functions that whole warps must call -----------------------------------------------------
 
-  /// Lists the vertices o, which have improved to these keys. `begin` and `degree` describe their
-  /// rows. A vertex beyond the horizon is added to the far list of turn t. Any other vertex is
-  /// listed for the next step or, in a fused step and if its row is short, for the block's next
-  /// round. Bit i of `is_new` is set if vertex o[i] is not in the right list yet. If its row is
-  /// long, bit i of `is_unstamped` says so instead.
+  /// Adds the vertices o[i] to the lists in which they wait, after their values have improved.
+  /// key[i] is the key of the new value; the row of o[i] starts at begin[i] and has degree[i]
+  /// edges. A vertex beyond the horizon is added to the far list of turn t (see closure.cu for
+  /// these terms). Any other vertex is added to a list of the next step. In a fused step, a vertex
+  /// with a short row is added to the block's list for its next round instead. A vertex is added
+  /// only if it is not in its list yet: if bit i of `is_new` is set or, for a long row, if bit i of
+  /// `is_unstamped` is set.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
@@ -151,7 +165,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
       }
     }
     if (!__any_sync(ALL_LANES, is_short | is_long | is_far)) return;
-    // Three lanes claim positions at the same time, one for each kind of list.
+    // Three lanes claim positions at the same time: in the near list, in the list of long rows and
+    // in the far list.
     const u32 counts =
         u32(__popc(is_short)) | u32(__popc(is_long)) << 10 | u32(__popc(is_far)) << 20;
     const u32 sums = warp_inclusive_sum(counts), all = shuffle(sums, WARP - 1);
@@ -186,8 +201,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     }
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
-  /// Like `push`, for steps in which few edges improve a value. It collects vertices in the warp's
-  /// list until there are enough for a whole warp.
+  /// Replaces `push` in steps in which few edges improve a value. The vertices are first collected
+  /// in the warp's own list. When that list has at least 32 vertices, `release` passes them on.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll
@@ -204,7 +219,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
       if (gathered >= WARP) release();
     }
   }
-  /// Removes up to 32 vertices from the warp's list and calls `push` for them.
+  /// Removes up to 32 vertices from the warp's own list and calls `push` with them.
   DEVICE void release() {
     __syncwarp();
     const u32 count = least(gathered, u32(WARP));
@@ -228,11 +243,13 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// Updates the best key in the far list of turn t with the given keys. Whole warps must call
-  /// this.
+  /// Updates the best key in the far list of turn t. The keys that count are those for which bit i
+  /// of `is_far` is set. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
-      Key nearness = 0;  // complement of this lane's smallest key
+      // The smallest key is best. The control word holds its complement, because the word starts
+      // at 0 and is updated by atomicMax.
+      Key nearness = 0;
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         if (is_far >> i & 1) nearness = greatest(nearness, Key(~key[i]));

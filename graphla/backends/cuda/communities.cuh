@@ -39,8 +39,7 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // contains the labels of the previous round, and is overwritten with those of the
-              // next round
+  i32 *next;  // at first the labels of the previous round; overwritten with the new labels
   Gain gain;
 };
 
@@ -55,16 +54,16 @@ template <class Score> struct Choice {
       label = name;
     }
   }
-  /// Sets the choice of every lane to the best choice in the warp.
+  /// Replaces the choice of each lane by the best choice among all lanes of the warp.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       const Score other = shuffle_xor(score, apart);
       meet(other, shuffle_xor(label, apart));
     }
   }
-  /// Sets the choice of thread 0 to the best choice in the block. Every thread must call this.
-  /// `scores` and `labels` are scratch arrays in shared memory with one element per warp. They may
-  /// be reused when the function returns.
+  /// Replaces the choice of thread 0 by the best choice among all threads of the block. Every
+  /// thread must call this. `scores` and `labels` are scratch arrays in shared memory, with one
+  /// element per warp. The caller may reuse them as soon as the function returns.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
@@ -96,7 +95,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
                   // is computed
   i64 begin, end;
   double out, into;
-  double stay;  // a move must gain more than this; -1e300 until `expect` sets it
+  // Vertex v moves to another community only if the gain there exceeds this threshold. Until
+  // `expect` sets it, it is -1e300.
+  double stay;
   Choice<Score> best;
 
   DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k)
@@ -138,8 +139,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;
   }
-  /// Returns this lane's part of the weight that links v to its own community. It is the sum over
-  /// the entries first + lane, first + lane + stride, and so on. N loads are in flight at a time.
+  /// Returns this lane's part of the weight that links v to its own community: the sum over the
+  /// entries first + lane, first + lane + stride, and so on, up to the end of the row. Each lane
+  /// issues N loads at a time.
   template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
     for (i64 base = first + lane(); base < end; base += N * stride) {
@@ -165,9 +167,10 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);
     }
   }
-  /// Considers a label, given the sum of its weights. A gain is at most the weight that links v to
-  /// the community. So if that weight does not exceed `stay`, the totals of the community are not
-  /// read.
+  /// Makes the label `name` the choice of v if it is better than the best label so far. `sum` is
+  /// the sum of the weights that link v to vertices with this label. The gain of a community is at
+  /// most this weight. So if the weight does not exceed `stay`, the gain need not be computed, and
+  /// the totals of the community are not read.
   DEVICE void meet(i32 name, Sum sum) {
     if constexpr (RULE == POPULAR) {
       best.meet(sum, name);
@@ -176,8 +179,9 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (linked > stay) best.meet(gain(name, linked), name);
     }
   }
-  /// Writes the choice for v. Returns the weight that links v to its own community. Only one thread
-  /// calls this.
+  /// Writes the new label of v: the best label, or the old label if v does not move. Under GAINING,
+  /// returns the weight that links v to its own community; otherwise returns 0. Only one thread
+  /// calls this for v.
   DEVICE double settle(Sum own_sum) const {
     const double linked = RULE == GAINING ? weight_of(own_sum) : 0;
     i32 chosen = best.label == NOBODY ? own : best.label;
@@ -192,8 +196,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   }
 };
 
-/// Adds the sum of `linked` over all lanes to `step.inside`. `linked` is weight that links vertices
-/// to their own communities. The whole warp must call this.
+/// Adds the sum of `linked` over all lanes to `step.inside`. In each lane, `linked` is the weight
+/// that links one or more vertices to their own communities. The whole warp must call this.
 template <int RULE> DEVICE void add_inside(const Step &step, double linked) {
   if constexpr (RULE == GAINING) {
     __syncwarp();
@@ -244,15 +248,17 @@ template <class Sum> struct Table {
   DEVICE u32 first_slot(i32 label) const { return u32(label) * 0x9e3779b1u >> (32 - bits); }
 };
 
-/// Returns log2 of the number of slots that a table needs for this many entries.
+/// Returns the binary logarithm of the number of slots that a hash table needs for `entries`
+/// labels.
 DEVICE int bits_for(i64 entries) {
   int bits = 6;
   while (i64(1) << bits < 2 * entries) ++bits;
   return bits;
 }
 
-/// Adds the weights of entries `first`, `first` + `step`, and so on of a row to a table. Lanes with
-/// the same label add their weights with one update. Whole warps must call this.
+/// Adds the weights of a part of a row to a hash table, by the labels of the neighbors. Each lane
+/// reads the entries `first` + lane, `first` + lane + `step`, and so on. Lanes with the same label
+/// first add up their weights, and then update the table once. Whole warps must call this.
 template <class Row, class Sum>
 DEVICE void tabulate(const Row &row, Table<Sum> &table, i64 first, i64 step) {
   for (i64 base = first; base < row.end; base += AT_ONCE * step) {

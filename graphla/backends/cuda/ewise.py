@@ -44,11 +44,16 @@ SHAPE = enumeration("ewise_union.cu", "MergeShape")
 BOTH, NOTES = Struct("ewise_union.cu", "Both"), Struct("ewise_union.cu", "Notes")
 
 PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
-"""Instantiates a kernel that moves indices but no values."""
+"""The template arguments of a kernel that moves indices but no values."""
 
 
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
-    """Return op(x, y) where both have an entry; elsewhere the entry, or op of it and the fill."""
+    """Return the union of a and b.
+
+    Where both have an entry, the value is op(x, y). Where only one has an entry, the value is that
+    entry. If a fill value for the other operand is given (`left` for a, `right` for b), the value
+    is op of the entry and the fill value instead.
+    """
     return merge(a, b, op, op.return_type.np_type, left, right)
 
 
@@ -60,7 +65,10 @@ def merge(
     left: Any = None,
     right: Any = None,
 ) -> V:
-    """Return the union with values of `dtype`; without op, y replaces x."""
+    """Return the union with values of `dtype`, as in `union`.
+
+    If op is None, b's value is used where both have an entry, and fill values are ignored.
+    """
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
     if op is None:
@@ -140,9 +148,11 @@ def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
 
 
 def _walk(a: Any, b: Any) -> tuple[Any, ...]:
-    """Merge the indices of a and b, and count the items that each tile drops.
+    """Merge the indices of a and b on the GPU, without moving values.
 
-    Return the operands and the record of the merge as structs for ewise_union.cu, and the counts.
+    The merge is divided into tiles. Where both operands have an entry at a position, b's index is
+    dropped. Return the struct with the arrays of both operands, the struct that describes the merge
+    (`Notes` in ewise_union.cu), and the number of dropped indices per tile.
     """
     words = (a.nvals + b.nvals) // WARP + 1
     of_a = xp.empty(3 * words, np.uint32)
@@ -162,7 +172,11 @@ def _walk(a: Any, b: Any) -> tuple[Any, ...]:
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
-    """Search b for each entry of a. Return positions in b, flags of matches, and their counts."""
+    """Search b for an entry at the position of each entry of a.
+
+    Return three arrays: for each entry of a, the position of the match in b; one bit per entry of a
+    for whether there is a match; and the number of matches per word of these bits.
+    """
     bits, ends = room_for_flags(a.nvals)
     a_indptr, nrows, a_indices, where, offset = places(a)
     b_indptr, _, b_indices, _, _ = places(b)
@@ -195,14 +209,17 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
 
 
 def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
-    """Return op of the two first values, as an array with one element."""
+    """Return op of the first value of x and the first value of y, as an array with one element."""
     return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
 
 
 def _values_of_one(
     a: Any, op: TypedBinaryOp | None, dtype: np.dtype[Any], fill: Any, side: int
 ) -> Array:
-    """Return the values of the union of a and an empty operand: cast, or combined with `fill`."""
+    """Return the values of the union of a and an operand without entries.
+
+    They are a's values: combined with `fill` by op if both are given, otherwise cast to `dtype`.
+    """
     if fill is None or op is None:
         return cast_values(a.values, dtype)
     x_type, y_type = op.type.np_type, op.type2.np_type
@@ -229,7 +246,7 @@ def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _share_places(a: Any, b: Any) -> bool:
-    """Return whether a and b share index arrays, and so have entries at the same positions."""
+    """Return whether a and b share index arrays, so that their entries have equal positions."""
     return a.indices is b.indices and (isinstance(a, SparseVector) or a.indptr is b.indptr)
 
 

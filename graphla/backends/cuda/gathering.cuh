@@ -1,5 +1,6 @@
-// Functions of pull that do not depend on how the work is divided. They compute the terms of a
-// segment of a row, keep values of u in shared memory, and fold terms in the order of the entries.
+// The functions that all pull kernels share, however they divide the rows among threads. They
+// compute the terms of a segment of a row, keep values of u in shared memory, and fold the terms in
+// the order of the entries.
 #ifndef GRAPHLA_GATHERING
 #define GRAPHLA_GATHERING
 #include "collectives.cuh"
@@ -16,8 +17,8 @@ enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 /// shared memory.
 enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2 };
 
-/// Values of u in shared memory. Slot s has the value of index tags[s] * slots + s, which always
-/// exists. `slots` is a power of two.
+/// Values of the vector u in shared memory. Slot s holds u[tags[s] * slots + s], which is a valid
+/// element for every s. The number of slots, `slots`, is a power of two.
 template <class U> struct Hubs {
   const U *values = nullptr;
   const u16 *tags = nullptr;
@@ -28,7 +29,7 @@ template <class U> struct Hubs {
                      int log_slots) {
     U *to = (U *)room;
     u16 *names = (u16 *)(to + (1 << log_slots));
-    constexpr int AT_ONCE = 8;  // number of loads in flight
+    constexpr int AT_ONCE = 8;  // number of values that a thread loads at once
     const int slots = 1 << log_slots, step = int(blockDim.x);
 #pragma unroll 1
     for (int first = int(threadIdx.x); first < slots; first += AT_ONCE * step) {
@@ -84,7 +85,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
     }
     return fold_of(mine, 0);
   } else {
-    // Lanes without a term hold the identity.
+    // All lanes can be folded: the fold of a lane without a term is the monoid's identity.
     for (int delta = 1; delta < WARP; delta *= 2) {
       const typename Op::Z after = shuffle_down(mine.sum, delta);
       if (lane() % (2 * delta) == 0) mine.sum = Op::add(mine.sum, after);
@@ -103,11 +104,11 @@ template <class A, class U> struct Operands {
   int hub_bits;     // slots == 1 << hub_bits
 };
 
-/// The rows of A and the vector u of a product. The functions below fold the terms of a row or of a
-/// segment of a row.
+/// The rows of A and the vector u of a matrix-vector product. The member functions fold the terms
+/// of a row or of a segment of a row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 struct Rows {
-  static constexpr int BATCH = 4;  // number of loads in flight
+  static constexpr int BATCH = 4;  // number of entries that a lane loads at once
   static constexpr bool MAY_SETTLE = ENDS != AT_LAST || Op::HAS_TERMINAL;
   static constexpr bool HAS_HUBS = HELD == WITH_HUBS;
   const i32 *__restrict__ columns;
@@ -144,9 +145,10 @@ struct Rows {
     else return false;
   }
 
-  /// Folds the first `few` entries of a row with one thread. The loads of adjacent threads are far
-  /// apart in memory, so the thread tests whether the fold is settled before it reads more. It
-  /// reads rows of at most BATCH entries without this test, because the test would take longer.
+  /// Folds the first `few` entries of a row with one thread. Adjacent threads read different rows,
+  /// so their loads are far apart in memory and slow. Therefore the thread stops as soon as further
+  /// terms cannot change the result (`is_settled`). If the row has at most BATCH entries, it reads
+  /// all of them at once instead, because that takes less time than the test.
   DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
     int from = 0;
     if constexpr (MAY_SETTLE) {
@@ -159,9 +161,9 @@ struct Rows {
       fold_batch<1, BATCH>(fold, begin, from, few, row);
   }
 
-  /// Folds the entries with offsets from, from + STEP, and so on, up to COUNT of them. Offsets
-  /// count from `begin`, where a segment of `length` entries starts. A segment is short enough for
-  /// int offsets.
+  /// Folds up to COUNT entries of the segment that starts at entry `begin` and has `length`
+  /// entries. Relative to `begin`, these are the entries `from`, `from` + STEP, and so on. `length`
+  /// fits in an int.
   template <int STEP, int COUNT>
   DEVICE void fold_batch(Fold<Op> &fold, Offset begin, int from, int length, i64 row) const {
     i32 k[COUNT];
@@ -222,7 +224,7 @@ struct Rows {
       const int its_length = shuffle(length, mine), its_row = shuffle(row, mine);
       Fold<Op> part;
       fold_batch<GROUP, BATCH>(part, its_begin, lane() % GROUP, is_mine ? its_length : 0, its_row);
-      // Lanes without a term hold the identity. Such a row has more terms than the group has lanes.
+      // All lanes can be folded: the fold of a lane without a term is the monoid's identity.
 #pragma unroll
       for (int delta = 1; delta < GROUP; delta *= 2) {
         const typename Op::Z after = shuffle_down(part.sum, delta);

@@ -1,9 +1,9 @@
-"""Find the columns of a matrix with the most entries; pull keeps u's values there in shared memory.
+"""Find the columns of a matrix A with the most entries (the hubs), for products A u.
 
 In a skewed graph a few thousand columns hold a third of all entries. A product that reads every
-entry is limited by the throughput of the L2 cache. If each block keeps these values in shared
-memory, the L2 cache serves a third fewer reads. A sample of the entries finds these columns.
-Kernels: hot_columns.cu.
+entry is limited by the throughput of the L2 cache. If each block keeps the elements of u at these
+columns in shared memory, the L2 cache serves a third fewer reads. The columns are found from a
+sample of the entries. Kernels: hot_columns.cu.
 
 The host waits once per large matrix and stream, for the number of samples in these columns.
 """
@@ -25,7 +25,7 @@ from graphla.formats import Array, Csr, remember
 
 @dataclass(frozen=True)
 class HotColumnsTuning:
-    """Limits that decide whether values are kept in shared memory, and for how many columns."""
+    """Parameters that decide for how many columns values of u are kept in shared memory, if any."""
 
     slots: int = 1 << 15
     """Maximum number of columns, if shared memory has room for them; a power of two."""
@@ -34,7 +34,10 @@ class HotColumnsTuning:
     samples: int = 1 << 21
     """Number of entries of A in the sample."""
     share: float = 1 / 8
-    """Minimum fraction of entries in hot columns. Below it, testing each entry costs too much."""
+    """Minimum fraction of A's entries in the columns for which u's values are kept.
+
+    Below this fraction, testing whether each entry is in such a column costs more than is saved.
+    """
 
 
 TUNING = HotColumnsTuning()
@@ -42,7 +45,10 @@ TUNING = HotColumnsTuning()
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """The tag of each slot, and the launch shape of a kernel that keeps hubs in shared memory."""
+    """The columns whose values a kernel keeps in shared memory, and the launch shape of the kernel.
+
+    Slot s of shared memory belongs to column tags[s] * 2^bits + s.
+    """
 
     tags: Array
     bits: int
@@ -60,15 +66,18 @@ def hubs_of(a: Csr, values: Array) -> Hubs | None:
     bits = min(tuning.slots, (card().shared - 8192) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
-    # Each stream has its own tags, because the allocator reuses memory in the order of the stream
-    # that allocated it.
+    # Each stream has its own tags: the allocator may reuse their memory as soon as work on the
+    # stream that allocated them is done, without waiting for other streams that read them.
     stream = xp.cuda.get_current_stream().ptr
     place = (bits, stream, get_ident() if stream == PER_THREAD else 0)
     return remember(a, ("hubs", each, *place), lambda: _find_hubs(a, bits, each << bits))
 
 
 def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
-    """Return 1 << bits hubs, or None if their columns have less than `share` of the entries."""
+    """Return the 2^bits hubs of a matrix, or None if they have too few of its entries.
+
+    The minimum fraction of entries is `HotColumnsTuning.share`.
+    """
     slots, samples = 1 << bits, min(current(TUNING).samples, a.nvals)
     counts, best = xp.zeros(a.ncols, np.uint32), xp.zeros(slots, np.uint64)
     tags, held = xp.empty(slots, np.uint16), xp.zeros(1, np.uint64)

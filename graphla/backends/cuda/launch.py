@@ -40,7 +40,11 @@ NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
 
 
 def read(values: Array, is_read: bool = True) -> Read:
-    """Return the array, dtype and `Kept` with which a kernel reads values; see device.cuh."""
+    """Return how a kernel reads an array of values: the array, its dtype, and a code.
+
+    The code (`Kept` in device.cuh) is EACH for one value per entry, ISO for a single value that all
+    entries share, or UNREAD if the kernel does not read the values.
+    """
     if not is_read:
         return NOT_READ
     return (values, values.dtype, ISO if is_iso(values) else EACH)
@@ -96,9 +100,10 @@ NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
 
 
 def places(a: Any) -> Places:
-    """Return the arguments that describe the positions of entries to the kernels of rows.cuh.
+    """Return the arguments from which the kernels of rows.cuh compute the positions of entries.
 
-    The tuple holds indptr, nrows (-1 for a vector), indices, the `Where` and the dtype of indptr.
+    The tuple holds indptr, nrows (-1 for a vector), indices, a code for the storage format (`Where`
+    in rows.cuh) and the dtype of indptr.
     """
     if isinstance(a, Csr):
         return a.indptr, np.int64(a.nrows), a.indices, BY_ROWS, a.indptr.dtype
@@ -136,7 +141,10 @@ def rows_of(a: Csr) -> Array:
 
 
 class _Zeros(local):
-    """Zeroed counters that one thread has not used yet, per device and stream."""
+    """The counters that a thread has allocated but not used yet, for each device and stream.
+
+    All of them are 0.
+    """
 
     def __init__(self) -> None:
         self.left: dict[tuple[int, int], tuple[Array, int]] = {}
@@ -147,7 +155,7 @@ _zeros = _Zeros()
 
 @dataclass(frozen=True)
 class CounterTuning:
-    """The size of an allocation of counters."""
+    """The number of counters that are allocated together."""
 
     batch: int = 512
     """Number of counters per allocation (4 KB). An allocation is freed once no counter in it is
@@ -180,8 +188,10 @@ def counters(count: int) -> Array:
 
 
 ANSWERS = 256
-"""Number of answers per thread. It is large because an interrupted launch may still write to its
-answer while later launches are already running.
+"""Number of `Answer` objects that each thread uses in rotation.
+
+It is large because an interrupted launch may still write to its answer while later launches are
+already running.
 """
 
 
@@ -255,7 +265,7 @@ class _Words:
         self.late: deque[Word] = deque()
 
     def more(self) -> Word:
-        """Return a word to which no launch can still write. Call this when `free` is empty."""
+        """Return a word to which no running launch may write. Call this when `free` is empty."""
         for _ in range(len(self.late)):
             words, k, _ = word = self.late.popleft()
             (self.late if words[k] == UNCOUNTED else self.free).append(word)
@@ -292,12 +302,14 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        if words[k] == UNCOUNTED:  # the launch ran on another stream or GPU
+        # If the count is still missing, the launch was on another stream or on another GPU.
+        if words[k] == UNCOUNTED:
             xp.cuda.Device(self._device).synchronize()
         return words[k]
 
     def __del__(self, free: Any = _words.free, late: Any = _words.late) -> None:
-        word = getattr(self, "_word", None)  # None if `__init__` ran out of memory
+        # `_word` does not exist if `__init__` failed for lack of memory.
+        word = getattr(self, "_word", None)
         if word is not None:
             words, k, _ = word
             (late if words[k] == UNCOUNTED else free).append(word)

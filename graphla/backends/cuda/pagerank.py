@@ -31,9 +31,10 @@ class PageRankTuning:
     block: int = 256  # number of threads per block
     most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums
     cached: int = 32 << 20
-    """If the values take at most this many bytes and hubs come first, the L2 cache is fast enough.
+    """Up to this many bytes of values, the values of hubs are not kept in shared memory.
 
-    Keeping hub values in shared memory then saves no time.
+    This applies if the hubs (the vertices with the most edges) come first in the numbering. Then
+    the L2 cache is fast enough, and a copy in shared memory saves no time.
     """
 
 
@@ -41,7 +42,11 @@ TUNING = PageRankTuning()
 
 
 def pagerank(request: PageRank) -> Ranks:
-    """Return the ranks after the last round; internally, the plan's numbering is used if any."""
+    """Return the ranks after the last round.
+
+    If the matrix has a full plan and no weights are used, the rounds use the plan's numbering of
+    the vertices, and the ranks are mapped back to the user's numbering at the end.
+    """
     plan = request.plan
     relabeled = None if plan is None or request.is_weighted else plan.relabeled
     rows, old = request.into, None
@@ -79,10 +84,12 @@ def pagerank(request: PageRank) -> Ranks:
 
 
 def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -> tuple[int, float]:
-    """Run the rounds; return the number of rounds and the total change of ranks in the last one."""
+    """Run the rounds. Return their number and the total change of the ranks in the last round."""
     n, kept = request.share.size, request.share.dtype
     blocks = max(1, min(-(-n // tuning.block), tuning.most_blocks))
-    sums = xp.empty((2, blocks, 2), np.float64)  # the sums of even rounds, then those of odd rounds
+    # Two sums per block: sums[0] is for even rounds and sums[1] for odd rounds, so that a round
+    # reads the sums of the previous one.
+    sums = xp.empty((2, blocks, 2), np.float64)
     start, settle = (
         load("pagerank.cu", "settle_ranks", NOTHING, kept, turn, constants=tuning) for turn in TURNS
     )
@@ -98,9 +105,9 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
 
 
 def _active_rows(relabeled: Relabeled) -> Csr:
-    """Return the rows that may have entries.
+    """Return the first rows of the relabeled matrix: those of the vertices that have edges.
 
-    The object is made once per matrix, because `pull` caches facts with it.
+    The same object is returned on every call, because `pull` caches facts about this object.
     """
     a, active = relabeled.into, relabeled.active
 
@@ -115,7 +122,11 @@ def _renumber(values: Array, old: Array | None) -> Array:
 
 
 def _values_and_step(values: Array, old: Array | None) -> tuple[Array, int]:
-    """Return the values and the step between them: 0 if all are equal, otherwise 1."""
+    """Return an array of values and the stride with which a kernel reads it.
+
+    If all values are equal, the stride is 0, so that the kernel reads a single element. Otherwise
+    it is 1.
+    """
     if is_iso(values):
         return values, 0
     return _renumber(values, old), 1

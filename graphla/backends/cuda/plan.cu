@@ -24,7 +24,8 @@ constexpr u32 NO_CLASS = 32;
 /// Returns the class of a degree, which is below 2^32; degree 0 has class 32.
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }
 
-/// Returns the number of entries in row v of `out` plus, if `into` is not null, in row v of `into`.
+/// Returns the degree of v: the number of entries in row v of `out`. If `into` is not null, the
+/// number of entries in row v of `into` is added.
 template <class Offset>
 DEVICE i64 degree_of(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 v) {
   const i64 degree = i64(out[v + 1]) - i64(out[v]);
@@ -98,9 +99,9 @@ __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__r
   }
 }
 
-/// Computes the class of each vertex, and sets counts[class * chunks + chunk] to the number of
-/// vertices of each class in each chunk. NO_CLASS is counted too. The degree of a vertex is the
-/// length of its row of `out` plus, if `into` is not null, of its row of `into`.
+/// Computes the class of each vertex from its degree (see `degree_of`). Sets
+/// counts[class * chunks + chunk] to the number of vertices of each class in each chunk of
+/// vertices. NO_CLASS is counted too.
 template <class Op, class Offset>
 __global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
                               i64 n, i64 chunks, u8 *classes, i64 *counts) {
@@ -123,9 +124,10 @@ __global__ void count_classes(const Offset *__restrict__ out, const Offset *__re
   }
 }
 
-/// Computes the new number of each vertex, the old number for each new number, and the lengths of
-/// the rows in the new order. Element 0 of the lengths is 0, and element 1 + r belongs to new row
-/// r. `ends` has the running sums of `counts`.
+/// Computes the new number of each vertex (`renamed`), the old number for each new number (`old`),
+/// and the lengths of the rows in the new order. Element 0 of the lengths is 0, and element 1 + r
+/// is the length of row r in the new order. `ends` holds the running sums of the counts that
+/// `count_classes` computed.
 template <class Op, class Offset>
 __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                 const u8 *__restrict__ classes, i64 n, i64 chunks,
@@ -159,7 +161,7 @@ __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__
   }
 }
 
-constexpr int TOGETHER = 4;  // number of entries that a lane loads at the same time
+constexpr int TOGETHER = 4;  // number of entries that a lane loads at once
 
 /// Returns the number of entries whose class equals lane(). The whole warp must call this.
 DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes, i64 begin,
@@ -178,8 +180,9 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Writes the renumbered entries, grouped by class: lane c passes the position where class c
-/// begins. The whole warp must call this.
+/// Writes the new numbers of the entries begin..end-1 to `placed`, grouped by the class of the
+/// entry. In lane c, `place` is the position in `placed` where the entries of class c begin. The
+/// whole warp must call this.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
                           i32 *placed) {

@@ -35,8 +35,9 @@ constexpr u32 OF_COLUMNS = u32(1) << 31;
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 
-/// The kinds of passes over the vertices that are alive; a pass also determines the rounds after
-/// it. Passes run in this order; after RENEW the next one is RESOLVE.
+/// The kinds of passes over the vertices that are alive. They run in this order, except that
+/// RESOLVE follows RENEW. After each pass, rounds over the queued edges run: COUNT rounds after
+/// RESOLVE, TRIM rounds after SIFT, and SPREAD rounds after START and RENEW.
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
@@ -55,19 +56,21 @@ DEVICE u32 vertex_of(u32 number) {
 /// The graph, the state of its vertices, and the queue.
 template <class Offset> struct Strong {
   i64 n;
-  const Offset *a_indptr, *b_indptr;  // a: the matrix in CSR; b: in CSC
+  // The matrix in CSR (a_indptr and a_indices) and in CSC (b_indptr and b_indices).
+  const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  u32 *ahead;   // `ahead` of the n vertices, then their `behind`; while trimming, their in-degrees,
-                // then their out-degrees
+  // Two halves with n words each. While SPREAD runs, they are the numbers `ahead` and `behind` of
+  // the vertices. While COUNT and TRIM run, they are the in-degrees and the out-degrees.
+  u32 *ahead;
   u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
   i32 *owners;
   i32 *lists;   // two lists of up to n vertices that are alive, for even and for odd passes
-  u64 *queue;   // two halves with 2n items each
+  u64 *queue;   // two halves with 2n items each, for even and for odd rounds
   i64 *labels;  // labels[v] becomes the smallest vertex of v's component
 
-  /// Returns the index of a vertex in `ahead` and `stamps`. If `marked` has OF_COLUMNS, it is the
-  /// index in the second half.
+  /// Returns the index of the word for vertex v in the arrays `ahead` and `stamps`. The word is in
+  /// the second half if the flag OF_COLUMNS is set in `marked`, and otherwise in the first half.
   DEVICE i64 place_of(i32 v, u32 marked) const { return v + (marked & OF_COLUMNS ? n : 0); }
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
@@ -98,9 +101,11 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// SPREAD: passes the number of u[s] along the edge to w[s], which stores the minimum. Sets bit s
-  /// of `rows` or `columns` if the row or the column of w[s] must be queued. w[s] is NOBODY if the
-  /// lane has no edge.
+  /// SPREAD: for each edge between u[s] and w[s], replaces the number of w[s] by that of u[s] if
+  /// that is smaller and both vertices have the same class. The number is `behind` if u[s] has the
+  /// flag OF_COLUMNS, and otherwise `ahead`. If this improves w[s] for the first time in a round,
+  /// its column or row must be queued, and bit s of `columns` or `rows` is set. w[s] is NOBODY if
+  /// the lane has no edge.
   DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows,
                      u32 &columns) const {
     u32 mine[AHEAD], theirs[AHEAD];
@@ -121,7 +126,8 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// COUNT: for each edge within a class, increases the degrees of both its ends.
+  /// COUNT: for each edge from u[s] to w[s] within a class, increases the out-degree of u[s] and
+  /// the in-degree of w[s]. w[s] is NOBODY if the lane has no edge.
   DEVICE void count(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD]) const {
 #pragma unroll
     for (int s = 0; s < AHEAD; ++s) {
@@ -178,9 +184,10 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// Processes the vertices at positions i to i + TILE - 1 of the list of living vertices (of all
-  /// vertices if `from` is null). Lists the vertices that stay alive, and queues their rows and
-  /// columns as required by the next rounds. One warp calls this.
+  /// Runs the pass `which` over a tile of the vertices that are alive. The tile consists of the
+  /// elements i to i + TILE - 1 of the list `from`; if `from` is null, of the vertices with these
+  /// numbers. Adds the vertices that stay alive to the list `to`, and queues the rows and columns
+  /// that the next rounds visit. All lanes of one warp call this.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
                    u64 *items, RoundCounts *found) const {
     i32 v[STEPS];
@@ -258,8 +265,8 @@ DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) 
   return i32(vertex_of(u32(load_relaxed(best))));
 }
 
-/// Sets labels[v] to the smallest vertex with the same owner as v. All blocks must call this,
-/// because it contains barriers.
+/// Sets labels[v] to the smallest vertex in the component of v, that is, the smallest vertex whose
+/// element of `owners` equals owners[v]. All blocks must call this, because it contains barriers.
 template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, Rounds &rounds) {
   const i64 n = graph.n;
   u32 *const least_of = graph.ahead;
@@ -278,8 +285,8 @@ template <class Offset> DEVICE void label_by_owner(const Strong<Offset> &graph, 
   }
 }
 
-/// Finds the strong components. `control` has one word for the tickets, one for the pivot, and then
-/// three `RoundCounts`.
+/// Finds the strong components. The control memory holds one word for the tickets of the blocks,
+/// one word for the choice of the pivot, and then three `RoundCounts`.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     find_strong(Launch launch, Strong<Offset> graph, u32 alone_edges) {

@@ -23,7 +23,8 @@ def _pagerank(graph: Graph, rank: Any, options: Namespace) -> Answer:
 
 
 def _closeness(graph: Graph, closeness: Any, options: Namespace) -> Answer:
-    if not hasattr(closeness, "to_coo"):  # a number: the result for one vertex
+    # If the user asked for one vertex, the result is a number and not a Vector.
+    if not hasattr(closeness, "to_coo"):
         return findings.answer(graph, closeness, ("closeness",), options.top)
     _, values = closeness.to_coo()
     facts = [("mean", number(values.mean()))] if values.size else []

@@ -28,7 +28,7 @@ from . import cuda  # noqa: E402
 
 
 def is_available() -> bool:
-    """There is always a simulated GPU."""
+    """Return whether there is a GPU, which is always so in the simulator."""
     return cuda.is_available()
 
 

@@ -31,7 +31,7 @@ def words_over(size):
 
 
 def drain(kept_bits, kept_summary, kept_values, out_indices, out_values, size):
-    """Write each index in the set and its value to `out_*`, and empty the set."""
+    """Empty the set. Write its indices to `out_indices` and their values to `out_values`."""
     t = ZERO
     for top in range(words_over(size)):
         words = kept_summary[top]

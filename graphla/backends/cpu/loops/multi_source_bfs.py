@@ -16,7 +16,7 @@ PUSHED = 2
 
 
 class Graph(NamedTuple):
-    """The matrix in CSR and, for pulls, in CSC."""
+    """The adjacency matrix: in CSR for pushes, and in CSC (`into_`) for pulls."""
 
     indptr: Any
     indices: Any
@@ -25,10 +25,11 @@ class Graph(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Two tables with one column per search; the loop writes only one of them."""
+    """Two arrays for results, with one column per search. The caller requests one of them."""
 
     levels: Any  # shape (n, searches)
-    reach: Any  # shape (3, searches): vertices reached, sum of levels, maximum level
+    # shape (3, searches): number of vertices reached, sum of their levels, maximum level
+    reach: Any
 
 
 class Words(NamedTuple):
@@ -37,7 +38,9 @@ class Words(NamedTuple):
     seen: Any  # searches that reached v so far; all bits are set if v is masked out
     now: Any  # searches that reached v at this level
     next: Any  # searches that reach v at the next level
-    queue: Any  # two alternating halves: vertices with bits in `now`, and in `next`
+    # Two lists of vertices, one per half, which swap roles after each level: the vertices whose
+    # word in `now` is not 0, and those whose word in `next` is not 0.
+    queue: Any
     stop: Any
 
 
@@ -74,7 +77,7 @@ def search(
     n = np.uint64(seen.size)
     full = np.uint64(everyone)
     here, size, depth = ZERO, np.uint64(size), 0
-    # Number of entries of the vertices that at least one search has not reached.
+    # Number of entries in the columns of the vertices that at least one search has not reached.
     left = np.int64(into_indices.size)
     while size and depth < limit:
         there, count, edges = n - here, ZERO, 0

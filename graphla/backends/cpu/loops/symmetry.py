@@ -33,9 +33,10 @@ def is_nan(bits, mask, infinity):
 
 
 def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity, start, stop):
-    """Return DIFFERENT, SAME_PATTERN (same pattern, different values) or SAME.
+    """Return SAME, SAME_PATTERN (same pattern, different values) or DIFFERENT.
 
-    `bits` are the values reinterpreted as integers; they are read only if `reads` is nonzero.
+    The array `bits` holds the values reinterpreted as integers. It is read only if `reads` is not
+    zero; otherwise only the patterns are compared.
     """
     n, last_place = indptr.size - 1, np.uint64(max(indices.size - 1, 0))
     has_same_values = True
