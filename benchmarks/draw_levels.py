@@ -29,7 +29,8 @@ def short(count: float) -> str:
 
 
 def draw(found: dict[str, Any], path: Path) -> None:
-    """Draw each level's frontier and edges on a log scale, and below them the level's time."""
+    """Draw a breadth-first search level by level. The upper chart shows the number of vertices
+    before and after each level on a log scale, and the lower chart shows the time of each level."""
     levels = found["levels"]
     microseconds = [1e6 * level["seconds"] for level in levels]
     figure, (above, below) = pyplot.subplots(

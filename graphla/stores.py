@@ -121,8 +121,11 @@ class VectorStore:
 
     @property
     def at_hand(self) -> AnyVector:
-        """An existing form: the full form if there is one, else the bitmap, else the sparse
-        form."""
+        """An existing form of the vector.
+
+        This is the full form if there is one, else the bitmap if there is one, else the sparse
+        form.
+        """
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
         # If no form is found, the method `full` may be replacing the forms in another thread, so
@@ -186,8 +189,7 @@ class VectorStore:
         return self._ready(v)
 
     def full(self) -> FullVector | None:
-        """Return the full form, which has a value for each index, or None if some index has no
-        entry.
+        """Return the full form, which has a value for each index, or None if an index has no entry.
 
         The host does not wait for a device that is still counting the entries. In this case, the
         result is also None.
@@ -511,8 +513,10 @@ class MatrixStore:
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
-        """Return the estimated seconds for making a full plan, or infinity if it would be too
-        large."""
+        """Return the estimated cost of making a full plan, in seconds.
+
+        The cost is infinity if the plan would be too large.
+        """
         return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
     def _wait_for_plan(self, plan: Plan) -> Plan:
@@ -737,8 +741,7 @@ def _is_of_other_streams(owner: Owner) -> bool:
 
 
 def _references(owner: Owner) -> tuple[int, ...]:
-    """Return the reference counts of the owner's store, of its dense form, and of the form's
-    arrays."""
+    """Return the reference counts of the owner's store, of its dense form, and of its arrays."""
     forms = owner._store
     storage = forms._full or forms._bitmap
     values = storage.values  # pyright: ignore[reportOptionalMemberAccess]

@@ -53,9 +53,11 @@ def _danger(folder: Path) -> str | None:
 
 
 def _why_unsafe(path: Path, but: int = 0) -> str | None:
-    """Return the reason why another user could change the path, or None.
+    """Return the reason why another user could change the file or folder at `path`, or None if no
+    other user could.
 
-    If the mode of the path has the bit `but`, it is enough that this user or root owns the path.
+    This user or root must own the path, and no other user may be able to write to it. The second
+    condition does not apply if the mode of the path has the bit `but`, such as the sticky bit.
     """
     try:
         state = path.stat()

@@ -1,8 +1,9 @@
 """Extract the entries at given rows and columns. Kernels: extract.cu.
 
 For a vector, the host waits for the number of entries found, unless the vector is full. For a
-matrix, it waits for the number of entries in the rows; with columns, it also waits for whether they
-increase, whether some repeat, and for the number of entries found. `find` waits for its result.
+matrix, it waits for the number of entries in the given rows. If columns are given, it also waits to
+learn whether they are increasing, whether a column occurs twice, and how many entries were found.
+In `find`, the host waits for the result.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 
 @dataclass(frozen=True)
 class ExtractTuning:
-    """How to search for columns."""
+    """Tuning parameters for the search for the extracted columns."""
 
     few_columns: int = 16
-    """A table of all columns is faster if at least 1 / few_columns of the columns is selected."""
+    """If the extracted columns are not in order, and are at least 1 / few_columns of all columns, a
+    table with an element for every column replaces the search in the sorted list of extracted
+    columns. The table is then faster."""
 
 
 TUNING = ExtractTuning()
