@@ -84,7 +84,7 @@ def test_every_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
     try:
         expected: Any = scipy.io.mmread(path, spmatrix=False)
     except (ValueError, OverflowError):
-        # SciPy cannot read this file. The next tests check what such files contain.
+        # SciPy cannot read this file. Other tests check its entries.
         return
     rows, columns, values = A.to_coo()
     assert (A.nrows, A.ncols) == expected.shape

@@ -324,8 +324,8 @@ def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
 def _draw_weights(
     ax: Axes, points: np.ndarray, rows: Any, columns: Any, values: Any, directed: bool
 ) -> None:
-    # In a directed graph, write a value closer to the source of its edge than to the target, so that
-    # the values of two opposite edges do not overlap.
+    # In a directed graph, write a value closer to the source of its edge than to the target, so
+    # that the values of two opposite edges do not overlap.
     share = 0.4 if directed else 0.5
     for u, v, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
         x, y = points[u] + share * (points[v] - points[u])
