@@ -463,9 +463,9 @@ class MatrixStore:
         return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return the property `name` of the matrix.
+        """Return the property of the matrix that has the name `name`.
 
-        The first call computes it by the function `find`, and later calls return the same result.
+        The first call computes it with the function `find`. Later calls return the same result.
         """
         return remember(self._pair, (name, self._flipped and not self.is_symmetric), find)
 
@@ -491,7 +491,7 @@ class MatrixStore:
         return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
-        """Make CSR or CSC if it is missing, and then a full plan.
+        """Make CSR and CSC, if one of them is missing, and then a full plan.
 
         If there is too little memory for a full plan, make a light plan instead.
         """

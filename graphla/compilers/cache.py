@@ -56,7 +56,7 @@ def _why_unsafe(path: Path, but: int = 0) -> str | None:
     """Return the reason why another user could change the file or folder at `path`, or None if no
     other user could.
 
-    This user or root must own the path, and no other user may be able to write to it. The second
+    A path is safe if this user or root owns it, and if no other user can write to it. The second
     condition does not apply if the mode of the path has the bit `but`, such as the sticky bit.
     """
     try:

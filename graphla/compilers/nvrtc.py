@@ -84,11 +84,11 @@ def program(file: str, struct: str, constants: Any = None) -> str:
 
 
 def _print_constants(file: str, values: Any) -> str:
-    """Return the C++ text of a struct that has the name T and the fields of the frozen dataclass
-    `values`, so that `T::x` in C++ is `values.x` in Python.
+    """Return the C++ text of a struct for `values`, an object of a frozen dataclass. The struct has
+    the name of the dataclass T, so that `T::x` in C++ is `values.x` in Python.
 
-    The struct has only those fields that the kernel's file reads, or a file that it includes. So a
-    change of a field that only the host reads does not recompile the kernel.
+    The struct has only those fields that are read by the kernel's file, or by a file that it
+    includes. So the kernel is not recompiled when a field changes that only the host reads.
     """
     kind = type(values).__name__
     text = "".join(included(f'#include "{file}"').values())

@@ -201,12 +201,12 @@ def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
 
 
 def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
-    """Return the number of rows and the number of columns of a matrix that is given by rows.
+    """Return the number of rows and the number of columns of a matrix that is given as rows.
 
     The first result is `outer`, or `lines` if `outer` is None. The second result is `inner`. If
-    `inner` is None, it is 0 for a matrix without entries, and otherwise None; the caller then takes
-    the number of columns from the entries. For a matrix that is given by columns, rows and columns
-    are exchanged.
+    `inner` is None, the second result is 0 for a matrix without entries, and otherwise None; the
+    caller then takes the number of columns from the entries. For a matrix that is given as columns,
+    exchange rows and columns in this description.
     """
     return lines if outer is None else outer, 0 if inner is None and not entries else inner
 

@@ -197,8 +197,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Args:
             op: op(x, y) is true if x comes before y. It should be a strict order: `binary.lt`,
-                `binary.gt`, or a Python function of two values. If op(x, x) is true, as for
-                `binary.le`, two values x and y with op(x, y) and op(y, x) count as equal.
+                `binary.gt`, or a Python function of two values. If op(x, y) and op(y, x) are both
+                true, x and y count as equal; this is the case for equal values under `binary.le`.
             values: whether to return the sorted values.
             permutation: whether to return the indices.
 

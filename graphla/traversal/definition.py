@@ -64,7 +64,8 @@ def closure(
         same = select.valueeq(_is_same(following & x), True).new()
         changed(~same.S, replace) << following
         if parent is not None:
-            # p(v) = the smallest k with x(k) ⊗ A(k, v) = x'(v), for each vertex v that has changed
+            # The parent of a vertex v that has changed is the smallest k with x(k) ⊗ A(k, v) =
+            # x'(v).
             parent(changed.S) << _origins(factor, A, op, changed)
         x = following
         rounds += 1
@@ -80,7 +81,8 @@ def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector
     fits_not = overflowing(op.binaryop)
     if fits_not is None:
         return op(x @ A).new(mask=mask), None
-    # `too_great` marks the terms x(k) ⊗ A(k, v) that overflow; `terms` holds all other terms.
+    # The matrix `too_great` marks the terms x(k) ⊗ A(k, v) that overflow. The matrix `terms` holds
+    # all other terms.
     too_great = select.valueeq(_terms(x, A, op, fits_not.op), True).new()
     terms = _terms(x, A, op, op.binaryop.op).new(mask=~too_great.S)
     t = terms.reduce_columnwise(op.monoid).new(mask=mask)

@@ -110,8 +110,8 @@ _ANNIHILATOR = "left_annihilator right_annihilator"
 _SEMIRINGS = (
     # `any` picks one term, so it makes no difference whether it picks before or after multiplying.
     Rule(_DISTRIBUTIVE, "any", "*", "iuf", EVERYWHERE),
-    # If ⊗ is first, both sides of the right law are x ⊕ y. The left law would require x = x ⊕ x. If
-    # ⊗ is second, it is the other way around.
+    # If ⊗ is first, both sides of the right distributive law are x ⊕ y. The left law would require
+    # x = x ⊕ x. If ⊗ is second, it is the other way around.
     Rule("right_distributive", "*", "first", "iuf", EVERYWHERE),
     Rule("left_distributive", "*", "second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max band bor", "first second", "iuf", EVERYWHERE),

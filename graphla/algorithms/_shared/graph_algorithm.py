@@ -109,7 +109,10 @@ def _run_on_matrix(
     others: list[Any],
     options: dict[str, Any],
 ) -> Any:
-    """Call the algorithm with a Matrix, after converting sets, generators and GPU arrays."""
+    """Call the algorithm with a Matrix.
+
+    Vertices that are given as a set, a generator or a GPU array are first converted to a list.
+    """
     A = adjacency(given)
     if spec.undirected:
         symmetric(A)

@@ -105,10 +105,11 @@ def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
 
 
 def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
-    """Return the values of an operand of `op` in all terms: of x or of y, as `name` says.
+    """Return the values that one operand of `op` has in the terms of a product.
 
-    The result is an array with one value per term, or an array with one value if all are equal. It
-    is 0 if the operator does not read the operand.
+    `name` says which operand: "x" or "y". The result is an array with one value per term, or an
+    array with one value if all are equal. If the operator does not read the operand, the result is
+    0.
     """
     values, of_terms = operand
     dtype = (op.type if name == "x" else op.type2).np_type

@@ -39,8 +39,8 @@ class BuildTuning:
     """Tuning parameters for combining entries at the same position."""
 
     large: int = 1 << 20
-    """Minimum number of entries for combining runs of duplicates in the way that the rows of a
-    matrix are reduced, which lets several warps work on one long run."""
+    """With at least this many entries, runs of duplicates are combined in the same way as the rows
+    of a matrix are reduced, so that several warps can work on one long run."""
 
 
 TUNING = BuildTuning()
@@ -124,9 +124,8 @@ def _fold_sorted(
 ) -> Csr:
     """Build a matrix from sorted keys, which may contain duplicates.
 
-    The permutation `order` maps each key to its value in `values`; it is None if the values are in
-    the order of the keys. If dup_op is None, equal keys raise an error; otherwise dup_op combines
-    their values.
+    The value of keys[k] is values[order[k]], or values[k] if `order` is None. If dup_op is None,
+    equal keys raise an error; otherwise dup_op combines their values.
     """
     count, bits = keys.size, bits_of(ncols)
     ends, runs = _count_runs(keys)
@@ -191,9 +190,9 @@ def _count_runs(keys: Array) -> tuple[Array, int]:
 def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:
     """Combine the values x0, x1, x2, ... of each run of duplicates: op(op(x0, x1), x2) and so on.
 
-    Each element of the array `starts` is the position where a run begins. The permutation `order`
-    maps each position to its value; it is None if the values are in order. The result has one value
-    per run and the dtype of `values`. If `op` is first, second or any, it only selects a value.
+    Each element of the array `starts` is the position k where a run begins. The value at position k
+    is values[order[k]], or values[k] if `order` is None. The result has one value per run and the
+    dtype of `values`. If `op` is first, second or any, it only selects a value.
     """
     picks = _pick(op, starts, values.size)
     if picks is not None:
@@ -231,8 +230,8 @@ def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Return whether `op` must be applied to the values of the duplicates. This is not necessary if
-    all values are equal, and `op` of two equal values is this value."""
+    """Return whether `op` must be applied to the values of duplicates. This is not necessary if all
+    values are the same value x and op(x, x) is x."""
     monoid = op.monoid
     picks = op.name in ("first", "second")
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)

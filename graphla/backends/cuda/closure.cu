@@ -4,10 +4,11 @@
 //
 // Entries that have improved wait in lists. Each step multiplies the entries in the near list. Four
 // threads read each short row, which has at most `LIGHT` edges. The edges of the long rows are
-// divided evenly among all warps. With NEAR_FAR there is also a horizon: an entry whose value is
-// beyond the horizon waits in the far list. When the near list is empty, the horizon moves to a
-// value that is `delta` beyond the best entry of the far list. The entries of the far list that are
-// no longer beyond the horizon then move to the near list. This is called a turn.
+// divided evenly among all warps. With NEAR_FAR there is also a limit for values, the horizon: an
+// entry whose value is beyond the horizon waits in the far list. When the near list is empty, the
+// horizon moves to a value that is `delta` beyond the best entry of the far list. The entries of
+// the far list that are no longer beyond the horizon then move to the near list. This is called a
+// turn.
 //
 // Grid barriers are slow, so short lists are processed without them. While the near list is short,
 // a step is *fused*: each block runs several rounds by itself, on the vertices with short rows that
@@ -27,8 +28,8 @@
 
 namespace graphla {
 
-/// The state of a closure. Each block has a copy, and all copies are equal. Only while block 0
-/// works alone, the copies of the other blocks are outdated.
+/// The state of a closure. Each block has a copy, and all copies are equal. While block 0 works
+/// alone, the copies of the other blocks are outdated.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;
@@ -180,8 +181,8 @@ template <class Work> struct Course {
 
   // --- the main loop ----------------------------------------------------------------------------
 
-  /// Clears the values of all vertices, gives the start vertices their values, and puts them in the
-  /// far list.
+  /// Clears the values of all vertices. Then gives the start vertices their values, and puts the
+  /// start vertices in the far list.
   template <class T> DEVICE void begin(const Starts<T> &x) {
     if (threadIdx.x == 0) {
       leads[0] = clock64() + patience;

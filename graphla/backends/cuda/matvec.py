@@ -60,8 +60,8 @@ class MatvecTuning:
     Half of these blocks can be resident at the same time.
     """
     huge: int = 1 << 27
-    """Size of a vector above which a product that computes only a few listed outputs avoids
-    temporary arrays with an element for every output."""
+    """If a product has more outputs than this number, but computes only a few listed ones, it uses
+    no temporary arrays with an element for every output."""
     part: int = 1024
     """Number of rows in a part. One block counts the entries in the rows of a part."""
     parts: int = 1024

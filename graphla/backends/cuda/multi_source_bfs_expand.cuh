@@ -1,7 +1,8 @@
-// Breadth-first search from up to 64 start vertices: the expansion of one level. It sets the bits
-// of next[v]: the searches that reach vertex v by the next level. A search that pulls reads the
-// bits seen[u] of the in-neighbors u of v. A search that pushes sets its bit for all out-neighbors
-// of the vertices that are marked in fresh[]. multi_source_bfs.cu describes these arrays.
+// Breadth-first search from up to 64 start vertices: the expansion of one level. Each vertex v has
+// a word next[v] with one bit per search. The expansion sets the bits of the searches that reach v
+// by the next level. A search that pulls looks for its bit in seen[u], for the in-neighbors u of v.
+// A search that pushes starts from the vertices u with its bit in fresh[u], and sets its bit for
+// their out-neighbors. multi_source_bfs.cu describes these arrays.
 //
 // An expansion has two halves. In the first half, each warp takes groups of 32 vertices and pulls
 // for them. It queues the work that would take long. This is the work for vertices that push, and

@@ -6,16 +6,16 @@
 // 2. Rows of several tiles: sorted tiles are merged in the same way, level by level, between two
 //    buffers. A block writes one tile of the result from parts of two runs; two of its warps find
 //    these parts.
-// Each key is stored with its original position: in step 1 its position in the tile, as 16 bits;
-// after that its position among all entries, as a Place.
+// Each key is stored with its original position. In step 1 this is the position in the tile (16
+// bits). In step 2 it is the position among all entries (type Place).
 //
-// The comparison may be any function, even one that is not an order. All loops run over sizes, and
-// searches stay inside their runs, so memory accesses stay in bounds. Each thread reads as many
-// entries as it writes. So a merge is a permutation of its runs if each part ends where the next
-// part begins. With a strict weak order this always holds: there is exactly one merge path, and all
-// searches find it. If a part ends elsewhere, the comparison contradicts itself. Then the tile
-// keeps its original order; if this happens in a merge of tiles, all entries keep their original
-// order.
+// The comparison may be any function, even one that is not an order. Memory accesses always stay in
+// bounds: all loops are bounded by sizes rather than by comparisons, and searches stay inside
+// their runs. Each thread reads as many entries as it writes. So a merge is a permutation of
+// its runs if each part ends where the next part begins. With a strict weak order this always
+// holds: there is exactly one merge path, and all searches find it. If a part ends elsewhere, the
+// comparison contradicts itself. If this happens in step 1, the tile keeps its original order. If
+// it happens in step 2, all entries keep their original order.
 //
 // N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
 // (2009); the merges are those of merge_path.cuh.
@@ -59,9 +59,9 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
 }
 
 /// Sorts one tile per block: the entries of each row in the tile are sorted by themselves. The
-/// original positions are moved together with the entries. The result is written to the first pair
-/// of buffers. Only if a row continues in other tiles, its entries are written to the pair of
-/// buffers that the row's first merge reads.
+/// original positions are moved together with the entries. The result is written to `values_0` and
+/// `places_0`. Only if a row continues in other tiles and its first merge reads from `values_1` and
+/// `places_1`, its entries are written there.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,

@@ -73,11 +73,11 @@ struct Lists {
   }
 };
 
-/// Counts the terms A(i, k) B(k, j) of each row i over all k and j, and adds this number to
-/// terms[i]. The number is an upper bound on the number of entries in row i of C. `terms` must
-/// initially be zero. A warp first adds up the counts that belong to the same row, to save atomic
-/// additions. If LISTS is true, the last block to finish also lists all rows; this is faster than
-/// another launch only if there are few rows.
+/// Adds to terms[i] the number of terms A(i, k) B(k, j) of row i, counted over all k and j. This
+/// number is an upper bound on the number of entries in row i of C. `terms` must initially be zero.
+/// A warp first adds up the counts that belong to the same row, to save atomic additions. If LISTS
+/// is true, the last block to finish also lists all rows; this is faster than another launch only
+/// if there are few rows.
 template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
