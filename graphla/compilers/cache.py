@@ -16,9 +16,9 @@ def cache_folder() -> Path:
     """Return the folder for compiled code: GRAPHLA_CACHE_DIR if it is set, otherwise the user's
     cache folder.
 
-    If this process cannot write to it, or if another user can, return a private folder of this
-    process instead. Numba's index files are pickles, so a user who can write to the folder can run
-    code in this process.
+    If this process cannot write to that folder, or if another user can write to it, return a
+    private folder of this process instead. Numba's index files are pickles, so a user who can write
+    to the folder can run code in this process.
     """
     named = os.environ.get("GRAPHLA_CACHE_DIR")
     try:

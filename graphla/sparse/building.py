@@ -422,7 +422,8 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[Any, DataType]:
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
     missing, _ = bound(missing, FP64, "missing_value")
-    if is_on_card(array) and missing == missing:  # CuPy would treat subnormals as zeros
+    # The comparison of CuPy would treat subnormal numbers as zeros.
+    if is_on_card(array) and missing == missing:
         flat, dtype = FullVector(array.size, array.ravel()), lookup_dtype(array.dtype)
         differs = binary_of(binary.ne, dtype, dtype_of(missing, dtype))
         there = backend("cuda").apply_bound(flat, differs, missing, "right")

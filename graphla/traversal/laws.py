@@ -69,7 +69,10 @@ def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _unit(op: TypedSemiring) -> Any:
-    """Return the unit 1 of ⊗ (1 ⊗ a = a), if there is a monoid with the operator ⊗."""
+    """Return the unit of ⊗, that is, the value 1 with 1 ⊗ a = a.
+
+    Return None if ⊗ is not the operator of a monoid.
+    """
     of_multiply = op.binaryop.op.monoid
     if of_multiply is None or op.return_type not in of_multiply:
         return None
@@ -78,7 +81,10 @@ def _unit(op: TypedSemiring) -> Any:
 
 @lru_cache(maxsize=1024)
 def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
-    """Return the domain on which the semiring is declared to be distributive, or None."""
+    """Return the domain of a distributive law that is declared for the semiring.
+
+    `side` is the name of the left or the right law. The result is None if the law is not declared.
+    """
     # Look up the laws of the semiring at its result type. If ⊗ ignores an operand or returns it
     # unchanged, the operand may have another type.
     alike = op.semiring[op.return_type]

@@ -1,4 +1,5 @@
-"""Compute the terms of a product, mult(A(i, k), B(k, j)), reading only the operands needed."""
+"""Compute the terms mult(A(i, k), B(k, j)) of a product. Operands that `mult` ignores are not
+read."""
 
 from __future__ import annotations
 

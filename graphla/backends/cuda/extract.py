@@ -67,9 +67,10 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Return the storage position of the entry at i (or (i, j)), and whether the entry exists.
+    """Return the position in storage of the entry at index i, or at row i and column j. Also return
+    whether the entry exists.
 
-    If it does not exist, the position is where it would be inserted.
+    If the entry does not exist, the position is the one where it would be inserted.
     """
     result, is_matrix = counter(), isinstance(a, Csr)
     indptr, offset = (a.indptr, a.indptr.dtype) if is_matrix else (NULL, np.dtype(np.int32))  # pyright: ignore

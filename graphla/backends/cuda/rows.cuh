@@ -24,7 +24,7 @@ enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 /// thread of the block must call this.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
-  __syncthreads();  // all threads have read the old `span`
+  __syncthreads();  // wait until all threads have read the old `span`
   const int warp = warp_in_block();
   if (warp < 2) {
     const i64 row = warp_segment_of(indptr, nrows, warp ? end - 1 : begin);
