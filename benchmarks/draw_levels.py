@@ -29,7 +29,9 @@ def short(count: float) -> str:
 
 
 def draw(found: dict[str, Any], path: Path) -> None:
-    """Draw each level's frontier and edges on a log scale, and below them the level's time."""
+    """Draw a breadth-first search level by level. The upper chart shows, on a log scale, the number
+    of vertices in the frontier and the number of edges out of them. The lower chart shows the time
+    of each level."""
     levels = found["levels"]
     microseconds = [1e6 * level["seconds"] for level in levels]
     figure, (above, below) = pyplot.subplots(

@@ -5,7 +5,7 @@
 The setting matches published figures (3.6 GTEPS on average, 4.2 at best, on a GTX Titan): scales 14
 to LARGEST (24 unless given) with 32 sources each. To compute GTEPS, the number of undirected edges
 in the source's component is divided by the wall time of a whole search. At a few scales the script
-then measures the ideas of `edge-tuned` one by one, and compares shortest paths with
+then measures the optimizations in `edge-tuned` one by one, and compares shortest paths with
 `graphla.algorithms.sssp`. The levels of every variant are compared with those of edge-centric.
 """
 
@@ -44,13 +44,13 @@ def sources(A: Matrix) -> list[int]:
 
 
 def by_rows_alone(a: MatrixStore) -> MatrixStore:
-    """Return the same graph, but not marked as symmetric."""
+    """Return a store of the same graph that does not know that its matrix is symmetric."""
     r = a.csr
     return MatrixStore(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
 
 
 class Words(edge_tuned.EdgeTuned):
-    """A variant of EdgeTuned that stores levels in 32 bits from the start."""
+    """A variant of EdgeTuned that stores each level in 32 bits, rather than first in 8 bits."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -64,7 +64,9 @@ class Words(edge_tuned.EdgeTuned):
 def with_constants(
     rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any
 ) -> Any:
-    """Return a function that builds the strategy with the given constants."""
+    """Return a function that builds a strategy while the given constants of the module `edge_tuned`
+    have other values. If `halved` is False, the strategy does not know that the graph is
+    undirected."""
 
     def make(a: MatrixStore) -> Rung:
         with ExitStack() as stack:
@@ -87,7 +89,8 @@ IDEAS: dict[str, Callable[[MatrixStore], Rung]] = {
 
 
 def seconds(rung: Rung, starts: list[int]) -> list[float]:
-    """Return the seconds of a search from each start, after one untimed search."""
+    """Return the seconds that a search takes from each start vertex. A first search is not
+    counted."""
     found = []
     for source in [starts[0], *starts]:
         begin = perf_counter()
@@ -120,7 +123,8 @@ def count_edges(A: Matrix, starts: list[int]) -> list[int]:
 
 
 def paths(A: Matrix, starts: list[int]) -> None:
-    """Compare shortest paths by the edge list with near-far search; weights are 1 to 255."""
+    """Compare the times of two algorithms for shortest paths: `ladder.Paths`, which uses the list
+    of edges, and near-far search. The weights are from 1 to 255."""
     rows, columns = rows_of(A._store.csr), A._store.csr.indices
     least, most = cupy.minimum(rows, columns), cupy.maximum(rows, columns)
     weights = (least.astype(cupy.int64) * 7919 + most * 104729) % 255 + 1
@@ -143,7 +147,8 @@ def seconds_until_idle(call: Callable[[int], Any], source: int) -> float:
 
 
 def main() -> None:
-    """Measure all scales, and at some of them also the ideas and the shortest paths."""
+    """Measure `edge-tuned` at all scales. At some scales, also measure its optimizations one by
+    one, and at scale 20 the shortest paths."""
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 24
     print(describe_card())
     for scale in range(14, largest + 1):

@@ -1,12 +1,14 @@
-"""The stores of matrices, vectors and scalars: their entries in one or more storage forms.
+"""Stores: the objects that hold the entries of a matrix, a vector or a scalar.
 
-A form, such as CSR or a bitmap, is made on first use and never changes, except in `take_in_place`.
-To change a matrix or vector, we replace its forms. An object that refers to the old forms keeps
-seeing the same entries.
+A store holds the same entries in one or more storage forms, such as CSR or a bitmap. A form is made
+when it is first needed. It never changes afterwards, except in `take_in_place`. To change a matrix
+or a vector, we give it other forms. An object that refers to the old forms keeps seeing the old
+entries.
 
-On a GPU forms have stamps (see `graphla.backends.cuda.streams`), and every reader of a form waits
-for its stamp. Therefore a writer stores the stamp before the form, and a reader reads the form
-before the stamps.
+On a GPU, one stream may make a form that another stream reads. Each store therefore has stamps (see
+`graphla.backends.cuda.streams`), and every reader of a form waits for its stamp. So that no reader
+misses a stamp, a writer stores the stamp before the form, and a reader reads the form before the
+stamps.
 """
 
 from __future__ import annotations
@@ -46,11 +48,16 @@ if TYPE_CHECKING:
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
-"""A vector larger than this is not made dense if it has few entries."""
+"""A vector with more indices than this is not made dense if fewer than 1/16 of its indices have an
+entry."""
 
 
 class VectorStore:
-    """Holds a sparse form, a bitmap or both (with the same entries), or only a full form."""
+    """Holds the entries of a vector in one or two forms.
+
+    There is either a full form alone, or a sparse form, a bitmap, or both. The sparse form and the
+    bitmap contain the same entries.
+    """
 
     __slots__ = (
         "_abroad",
@@ -75,7 +82,8 @@ class VectorStore:
         self._sparse = storage if isinstance(storage, SparseVector) else None
         self._bitmap = storage if isinstance(storage, BitmapVector) else None
         self._full = storage if isinstance(storage, FullVector) else None
-        self._counted = True  # False after a write in place, when the bitmap's nvals is outdated
+        # False after a write in place, which may make the number of entries in the bitmap outdated.
+        self._counted = True
         self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
         self._lock = RLock()
         self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
@@ -113,10 +121,15 @@ class VectorStore:
 
     @property
     def at_hand(self) -> AnyVector:
-        """An existing form of the vector: full if it exists, else bitmap, else sparse."""
+        """An existing form of the vector.
+
+        This is the full form if there is one, else the bitmap if there is one, else the sparse
+        form.
+        """
         if self._bitmap is not None and not self._counted:
             return self.bitmap()
-        # If no form is found, another thread may be replacing the forms in `full`, so try again.
+        # If no form is found, the method `full` may be replacing the forms in another thread, so
+        # try again.
         v = self._full or self._bitmap or self._sparse or self.at_hand
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
@@ -133,7 +146,7 @@ class VectorStore:
         return self._sparse is not None
 
     def sparse(self, sorted: bool = True) -> SparseVector:
-        """Return the sparse form; if `sorted` is False, it may be unsorted."""
+        """Return the sparse form. If `sorted` is False, its indices may be in any order."""
         v = self._sparse
         if v is not None and (v.is_sorted or not sorted):
             if self.stamps and streams(self.device).wait_for(self.stamps):
@@ -176,14 +189,16 @@ class VectorStore:
         return self._ready(v)
 
     def full(self) -> FullVector | None:
-        """Return the full form if all indices are known to have an entry, otherwise None.
+        """Return the full form, which has a value for each index, or None if an index has no entry.
 
-        If a device is still counting the entries, the host does not wait for it.
+        The host does not wait for a device that is still counting the entries. In this case, the
+        result is also None.
         """
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
             with self._lock:
-                # Drop the other forms. They can be remade cheaply and share the values.
+                # The bitmap and the sparse form are no longer needed. Both can be made again from
+                # the full form at little cost, without copying the values.
                 self._full = FullVector(values.size, values)
                 self._bitmap = self._sparse = None
         return self._full and self._ready(self._full)
@@ -206,9 +221,11 @@ class VectorStore:
         return not self.has_dense and self.size > HUGE and self.nvals * 16 < self.size
 
     def mask(self, structural: bool, complement: bool) -> VectorMask | None:
-        """Return the mask of all entries if `structural`, otherwise of the true entries.
+        """Return a mask that selects the indices with an entry.
 
-        None means that the mask allows everything.
+        If `structural` is False, the mask selects only those indices whose entry is true (nonzero).
+        If `complement` is True, the mask selects all other indices instead. None means that the
+        mask selects every index.
         """
         has_dense = self._bitmap is not None or self._full is not None
         v = self.dense() if has_dense else self.sparse(sorted=False)
@@ -227,7 +244,8 @@ class VectorStore:
                 return VectorMask(v.size, v.present, None, complement, True, v.count)
             listed = self._ready(w).indices
             return VectorMask(v.size, v.present, listed, complement, w.is_sorted, v.count)
-        # The backend casts the values, because CuPy's own cast treats subnormals as zero.
+        # Let the backend convert the values to BOOL, because CuPy would convert subnormal numbers
+        # to False.
         true = backend(self.device).cast(v, BOOL.np_type).values
         if isinstance(v, SparseVector):
             indices = v.indices[true]
@@ -237,13 +255,13 @@ class VectorStore:
         return VectorMask(v.size, true, None, complement)
 
     def base_for_write(self, entries: int) -> AnyVector:
-        """Return the form into which `entries` new entries are to be merged.
+        """Return the form of the vector into which a write is to merge `entries` new entries.
 
-        A sparse merge rewrites all entries. Making the vector dense costs O(size) once; after that,
-        a write in place (`take_in_place`) costs O(entries). So, as in the ski rental problem, we
-        make the vector dense when the merges so far have rewritten a quarter of `size` entries.
-        This happens earlier on a device where each merge has a fixed cost. Huge vectors with few
-        entries stay sparse.
+        A merge into the sparse form rewrites all entries of the vector. Making the vector dense
+        costs O(size) once. After that, each write in place (`take_in_place`) costs O(entries). As
+        in the ski rental problem, we make the vector dense when the sparse merges so far have
+        rewritten `size` / 4 entries. On a device where each merge has a fixed cost, this cost
+        counts as additional entries. A huge vector with few entries stays sparse.
         """
         if not self.has_dense:
             self._merged += self.nvals + entries + backend(self.device).MERGE_PRICE
@@ -252,10 +270,10 @@ class VectorStore:
         return self.at_hand
 
     def _ready(self, form: Any) -> Any:
-        """Return the form after making the current stream wait for it.
+        """Make the current stream wait until the form is complete, and return the form.
 
-        If another stream made the form, the store keeps a reference to it even after replacing it:
-        its memory must not be reused before the current stream has read it.
+        If another stream made the form, the store keeps a reference to it, even after the form has
+        been replaced. Otherwise the memory could be reused before the current stream has read it.
         """
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(form)
@@ -272,25 +290,27 @@ class VectorStore:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of other forms, whose arrays this store may share.
+        """Add the stamps of another store, whose arrays this store may share.
 
-        On the CPU there are no stamps.
+        A reader of this store then waits for these stamps, too. On the CPU there are no stamps.
         """
         if stamps:
             self.stamps = streams(self.device).merge_stamps(self.stamps, stamps)
 
     def successor(self, storage: AnyVector) -> VectorStore:
-        """Return a store that replaces this one and holds `storage`."""
+        """Return a new store that holds the form `storage` and is to replace this store."""
         forms = VectorStore(self.device, self.dtype, storage)
         forms._merged = self._merged
         return forms
 
 
 class MatrixStore:
-    """Holds CSR, CSC or both; both describe the same matrix. In `T`, they are exchanged.
+    """Holds the entries of a matrix in CSR, in CSC, or in both.
 
-    CSR and CSC are the same object if the matrix is known to be symmetric. If only its pattern is
-    known to be symmetric, they share `indptr` and `indices` (see `find_symmetry`).
+    The store `T` of the transpose uses the same two forms: its CSR is the CSC of this store, and
+    its CSC is the CSR of this store. If the matrix is known to be symmetric, CSR and CSC are the
+    same object. If only its pattern is known to be symmetric, CSR and CSC share the arrays `indptr`
+    and `indices` (see `find_symmetry`).
     """
 
     __slots__ = ("_flipped", "_pair", "device", "dtype", "ncols", "nrows", "nvals", "shape")
@@ -330,7 +350,7 @@ class MatrixStore:
 
     @property
     def csc(self) -> Csr:
-        """The entries in CSC, stored as the Csr of the transpose."""
+        """The entries in CSC, as a `Csr` object that holds the transpose in CSR."""
         pair = self._pair
         form = pair.by_rows if self._flipped else pair.by_columns
         if form is None:
@@ -350,10 +370,10 @@ class MatrixStore:
         return self._pair.find_symmetry() if found is None else found
 
     def patterns(self) -> tuple[Csr, Csr | None]:
-        """Return CSR and CSC, for callers that read only the pattern.
+        """Return CSR and CSC for a caller that does not read the values.
 
-        If the pattern is known to be symmetric, both are the same object. Otherwise the second is
-        None if CSC has not been made.
+        If the pattern is known to be symmetric, both results are the same object. Otherwise the
+        second result is None if CSC has not been made yet.
         """
         pair = self._pair
         if pair.has_symmetric_pattern:
@@ -369,9 +389,9 @@ class MatrixStore:
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
-        """Add the stamps of other forms, whose arrays this store may share.
+        """Add the stamps of another store, whose arrays this store may share.
 
-        On the CPU there are no stamps.
+        A reader of this store then waits for these stamps, too. On the CPU there are no stamps.
         """
         if stamps:
             self._pair.stamps = streams(self.device).merge_stamps(self._pair.stamps, stamps)
@@ -411,10 +431,11 @@ class MatrixStore:
         return self._pair.by_rows is self._pair.by_columns
 
     def add_loss(self, amount: float) -> float:
-        """Add the extra cost of an operation that ran without CSR or CSC, and return the total.
+        """Add `amount` to the cost of doing without CSR or without CSC, and return the total cost.
 
-        The unit of cost is one entry gathered by pull. The caller makes the missing form once the
-        total reaches the cost of making it.
+        `amount` is the extra cost of one operation that ran without the missing form. The unit is
+        the cost of gathering one entry in a pull. When the total reaches the cost of making the
+        missing form, the caller makes it.
         """
         self._pair.owed += amount
         return self._pair.owed
@@ -442,7 +463,10 @@ class MatrixStore:
         return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return find(), which computes the named property of the matrix; the result is cached."""
+        """Return the property of the matrix that has the name `name`.
+
+        The first call computes it with the function `find`. Later calls return the same result.
+        """
         return remember(self._pair, (name, self._flipped and not self.is_symmetric), find)
 
     # --- the traversal plan of a square matrix (see `graphla.plans`) ------------------------------
@@ -450,9 +474,10 @@ class MatrixStore:
     def plan_now(self) -> Plan | None:
         """Return the plan for a traversal that is about to begin.
 
-        The plan is light at first, and full once earlier traversals have taken enough time to
-        justify its cost. A pull needs both CSR and CSC, but this method makes neither of them. So
-        it returns None if one is missing and the pattern is not symmetric.
+        The first plan is a light one. A full plan replaces it when earlier traversals have taken
+        enough time to justify the cost of the full plan. A pull needs both CSR and CSC, but this
+        method makes neither. If one of them is missing and the pattern is not symmetric, the result
+        is None.
         """
         pair, way = self._pair, int(self._flipped)
         is_symmetric = self.find_symmetry()
@@ -466,11 +491,15 @@ class MatrixStore:
         return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
-        """Make the missing CSR or CSC and a full plan, or a light one if that would not pay off."""
+        """Make CSR and CSC, if one of them is missing, and then a full plan.
+
+        If there is too little memory for a full plan, make a light plan instead.
+        """
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
-            self._pair.plans.is_settled = False  # try again, because more memory may be free by now
+            # Try again to make a full plan, because more memory may be free by now.
+            self._pair.plans.is_settled = False
         self._pair.make_plan(int(self._flipped), True)
 
     @property
@@ -484,7 +513,10 @@ class MatrixStore:
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
-        """Return the cost of making a full plan in seconds, or infinity if it cannot pay off."""
+        """Return the estimated cost of making a full plan, in seconds.
+
+        The cost is infinity if the plan would be too large.
+        """
         return backend(self.device).plan_cost(*self.patterns())  # pyright: ignore[reportArgumentType]
 
     def _wait_for_plan(self, plan: Plan) -> Plan:
@@ -493,7 +525,11 @@ class MatrixStore:
         return plan
 
     def mask(self, structural: bool, complement: bool) -> MatrixMask:
-        """Return the mask of all entries if `structural`, otherwise of the true entries."""
+        """Return a mask that selects the positions with an entry.
+
+        If `structural` is False, the mask selects only those positions whose entry is true
+        (nonzero). If `complement` is True, the mask selects all other positions instead.
+        """
         pattern = self.csr
         if not structural:
             values = pattern.values
@@ -559,17 +595,21 @@ class _Pair(Remembering):
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def keep(self, form: Any) -> None:
-        """Keep a form made by another stream in memory for as long as the matrix exists.
+        """Keep a reference to a form that another stream made, for as long as the matrix exists.
 
-        If a replaced form were freed, the stream that made it could reuse its memory before the
-        current stream has read it.
+        Without this reference, the form would be freed when it is replaced. The stream that made it
+        could then reuse its memory before the current stream has read it.
         """
         with self.lock:
             if all(form is not each for each in self.abroad):
                 self.abroad = (*self.abroad, form)
 
     def find_symmetry(self) -> bool:
-        """Compare the matrix with its transpose once, and share equal arrays of CSR and CSC."""
+        """Return whether the pattern equals its transpose. Only the first call compares them.
+
+        If the values are equal as well, CSR and CSC become one object. If only the patterns are
+        equal, CSR and CSC share the arrays `indptr` and `indices`.
+        """
         with self.lock:
             if self.has_symmetric_pattern is not None:
                 return self.has_symmetric_pattern
@@ -596,7 +636,8 @@ class _Pair(Remembering):
             made = self.form(by_columns)
             if made is None:
                 other = self.form(not by_columns)
-                if self.stamps:  # empty on the CPU, which has no streams
+                # The CPU has no streams, so `stamps` is empty there.
+                if self.stamps:
                     streams(self.device).wait_for(self.stamps)
                 made = backend(self.device).transpose(other)  # pyright: ignore[reportArgumentType]
                 if self.has_symmetric_pattern:
@@ -610,10 +651,10 @@ class _Pair(Remembering):
         return made
 
     def make_plan(self, way: int, full: bool) -> Plan:
-        """Return the plan of the matrix (way 0) or of its transpose (way 1).
+        """Return the traversal plan of the matrix if `way` is 0, or of its transpose if `way` is 1.
 
-        The plan is full if `full` is True and there is enough memory. Both forms must exist, unless
-        the pattern is symmetric.
+        The plan is full if `full` is True and there is enough memory. Both CSR and CSC must exist,
+        unless the pattern is symmetric.
         """
         plans: Plans = self.plans
         forms: Any = (self.by_rows, self.by_columns)
@@ -634,7 +675,8 @@ class _Pair(Remembering):
                 plan = do.transpose_plan(other, out, into)
             if self.stamps:
                 self.stamps = streams(self.device).add_stamp(self.stamps)
-            if lacks_full:  # drop the plan of the transpose; it will be remade from this plan
+            if lacks_full:
+                # Drop the plan of the transpose. It will be made again from the new plan.
                 plans.is_settled, plans.ways[1 - way] = True, None
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)
@@ -690,13 +732,16 @@ def _is_alone(owner: Owner) -> bool:
 
 
 def _is_of_other_streams(owner: Owner) -> bool:
-    """Return whether a form was made on another stream, which may still be using its memory."""
+    """Return whether a form of the vector was made on another stream.
+
+    That stream may still be using the memory of the form.
+    """
     device = owner._store.device
     return device != "cpu" and bool(streams(device).foreign_stamps((owner._store,)))
 
 
 def _references(owner: Owner) -> tuple[int, ...]:
-    """Return the reference counts of the owner's store, its dense storage, and each array."""
+    """Return the reference counts of the owner's store, of its dense form, and of its arrays."""
     forms = owner._store
     storage = forms._full or forms._bitmap
     values = storage.values  # pyright: ignore[reportOptionalMemberAccess]
@@ -708,9 +753,10 @@ def _references(owner: Owner) -> tuple[int, ...]:
 
 @cache
 def _references_when_alone(kinds: int) -> tuple[int, ...]:
-    """Return the value of `_references` for a vector that nothing else refers to.
+    """Return what `_references` returns for a vector to which no other object refers.
 
-    `kinds` is 3 for a full vector, and 4 for a bitmap.
+    `kinds` is the number of reference counts in the result: 3 for a full vector, 4 for a bitmap. If
+    this Python interpreter has no exact reference counts, the result is empty.
     """
     if sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)():
         return ()

@@ -59,8 +59,8 @@ def register_anonymous(
             function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
         name: the name to print; by default, the name of the operator.
         is_idempotent: whether x ⊕ x = x for every x.
-        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z; given
-            like `identity`, or None.
+        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z. It is
+            given in the same way as `identity`. None means that there is no such value.
 
     Returns:
         The monoid.
@@ -100,8 +100,8 @@ def register_new(
         identity: the identity of the operator: a number, a mapping from dtype to number, or a
             function of the `DataType`. The monoid is not defined on dtypes that cannot hold it.
         is_idempotent: whether x ⊕ x = x for every x.
-        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z; given
-            like `identity`, or None.
+        terminal: a value z with x ⊕ z = z for all x, so that a reduction may stop at z. It is
+            given in the same way as `identity`. None means that there is no such value.
         lazy: must be False; a monoid looks up its operator immediately.
 
     Returns:
@@ -151,7 +151,10 @@ def _greatest_of_exact(dtype: _DataType) -> _Any:
 
 
 def _nan_or(of_exact: _Any) -> _Any:
-    """Return the identity of a minimum or maximum that ignores NaN: NaN for floats."""
+    """Return the identity of a minimum or maximum that ignores NaN, as a function of the dtype.
+
+    The identity is NaN for floats. For other dtypes it is `of_exact(dtype)`.
+    """
     return lambda dtype: float("nan") if dtype.is_float else of_exact(dtype)
 
 
@@ -164,7 +167,8 @@ def _ones(dtype: _DataType) -> int:
     return -1 if dtype.kind == "i" else _limits(dtype)[1]
 
 
-# For floats, min, max and times have no terminal value, because a later NaN changes any result.
+# min, max and times have no terminal value for floats, because a NaN among the remaining operands
+# would change the result.
 any = _Monoid("any", _binary.any, 0, is_idempotent=True, is_any=True)
 plus = _Monoid("plus", _binary.plus, 0, lambda dtype: True if dtype is _BOOL else None)
 times = _Monoid("times", _binary.times, 1, lambda dtype: None if dtype.is_float else 0)
@@ -184,8 +188,7 @@ for _each in (any, plus, times, min, max, land, lor, lxor, lxnor, eq, band, bor,
     _each.binaryop.monoid = _each
 
 
-# --- NumPy's names ----------------------------------------------------------------------------
-# In the monoid hypot, 0 is an identity only for x >= 0, because hypot(0, x) is |x|.
+# hypot is a monoid only on values x >= 0: its identity is 0, but hypot(0, x) is |x|.
 numpy = _SimpleNamespace(
     add=plus,
     bitwise_and=band,

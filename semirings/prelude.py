@@ -1,4 +1,4 @@
-"""Source code that precedes generated operators: helper functions that Numba and C++ lack."""
+"""Helper functions for generated operators, as source code: functions that Numba or C++ lacks."""
 
 from pathlib import Path
 

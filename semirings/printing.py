@@ -17,7 +17,10 @@ _POSITIONS = frozenset(("i", "j", "ix", "jx", "iy", "jy"))
 
 
 def numpy_function(root: Node, parameters: tuple[str, ...], name: str) -> Callable[..., Any]:
-    """Return a NumPy function that computes the expression without warnings in its own dtypes."""
+    """Return a NumPy function that computes the expression and never warns.
+
+    Each step is computed in the dtype that the expression gives it.
+    """
     used = root.uses()
     direct = _ufunc(root, parameters)
     if direct is not None and _is_quiet(root):
@@ -49,7 +52,10 @@ def _compile(
 
 
 def numba_source(root: Node, parameters: dict[str, DataType], name: str) -> str | None:
-    """Return a function for numba.njit as source, or None if a primitive has no Numba template."""
+    """Return the source code of a Python function that numba.njit can compile.
+
+    Return None if the expression contains a primitive without a Numba template.
+    """
     if _lacks_numba(root):
         return None
     used = root.uses()
@@ -127,7 +133,10 @@ def _is_quiet(node: Node) -> bool:
 
 
 def _spread(result: Any, *operands: Any) -> Any:
-    """Broadcast the result to the common shape of the operands; a constant gets stride 0."""
+    """Broadcast the result to the common shape of the operands.
+
+    A constant is stored only once: the strides of the resulting array are 0.
+    """
     own = getattr(result, "shape", None)
     if own is not None:
         for x in operands:
@@ -140,7 +149,10 @@ def _spread(result: Any, *operands: Any) -> Any:
 
 
 class _Writer:
-    """Prints a node as source code; common subexpressions become assignments before it."""
+    """Prints an expression as source code.
+
+    `lines` receives one assignment for each subexpression that occurs several times.
+    """
 
     def __init__(self, language: str, names: dict[str, Any]):
         self.language = language
@@ -238,7 +250,7 @@ class _Writer:
 
 @cache
 def _words(language: str, dtype: DataType, type_: str) -> dict[str, str]:
-    """Return the named values that a template may use in addition to its arguments."""
+    """Return the text for each name that a template may use in addition to its arguments."""
     words = {"T": type_, "f": "f" if dtype is FP32 else "", "BITS": str(dtype.bits)}
     if dtype.is_integer:
         words["U"] = "unsigned long long" if dtype.bits == 64 else "unsigned int"

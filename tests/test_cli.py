@@ -685,7 +685,7 @@ def test_an_interrupt_is_reported_in_one_line(tmp_path):
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
         ) as process,
-        pipe.open("w"),  # waits until the process has opened the pipe for reading
+        pipe.open("w"),  # returns when the process has opened the pipe for reading
     ):
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)

@@ -84,7 +84,8 @@ def test_every_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
     try:
         expected: Any = scipy.io.mmread(path, spmatrix=False)
     except (ValueError, OverflowError):
-        return  # SciPy cannot read the file; the next test checks its entries
+        # SciPy cannot read this file. Other tests check its entries.
+        return
     rows, columns, values = A.to_coo()
     assert (A.nrows, A.ncols) == expected.shape
     if not scipy.sparse.issparse(expected):

@@ -524,7 +524,8 @@ def test_objects_and_expressions_support_weak_references():
 def test_nbytes_is_the_total_size_of_the_arrays():
     A = small()
     one_way = A.nbytes
-    assert one_way == 4 * 4 + 3 * 4 + 3 * 8  # the bytes of the offsets, columns and values
+    # 4 offsets and 3 column indices take 4 bytes each, and 3 values take 8 bytes each.
+    assert one_way == 4 * 4 + 3 * 4 + 3 * 8
     A.T.to_csr()
     assert A.nbytes == 2 * one_way
     assert sys.getsizeof(A) >= A.nbytes

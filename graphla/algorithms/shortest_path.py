@@ -148,7 +148,10 @@ def shortest_path_length(
 def _search(
     A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
 ) -> tuple[Vector, Any]:
-    """Return distances and parents of a search from `source`, which may stop at `target`."""
+    """Return the distances and the parents that a search from `source` finds.
+
+    The search may stop when it knows the distance of `target`.
+    """
     if method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if not validation.weighs("weight", weight):

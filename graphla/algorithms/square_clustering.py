@@ -121,8 +121,9 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
         corners = common_neighbors.pattern(P, p * (p - 1) // 2)
         squares[order[rows]] += common_neighbors.dense(corners.reduce_rowwise(monoid.plus))
         squares[order] += common_neighbors.dense(corners.reduce_columnwise(monoid.plus))
-        # Q⟨F⟩ = (P - 1) plus.first N: a wedge u - v - w forms a square with every other wedge from
-        # u to w
+        # Q⟨F⟩ = (P - 1) plus.first N. Each wedge u - v - w forms a square with each of the other
+        # P(u, w) - 1 wedges from u to w. So Q(u, v) is the number of squares with an edge u - v and
+        # smallest corner u.
         between = plus_first["INT64"](common_neighbors.pattern(P, p - 1) @ N).new(mask=G.S)
         squares[order] += common_neighbors.dense(between.reduce_columnwise(monoid.plus))
     return squares
@@ -131,7 +132,9 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
 def _count_squares_of(N: Matrix, degree: Any, chosen: np.ndarray) -> Any:
     """Return, for each chosen vertex v, the number of squares that have it as a corner.
 
-    This number is Σ P(v, w) (P(v, w) - 1) / 2 over all w other than v, with P = N plus.pair N.
+    The matrix N is the pattern of the graph, and P = N plus.pair N counts the common neighbors of
+    each pair of vertices. The number of squares is Σ P(v, w) (P(v, w) - 1) / 2 over all w other
+    than v.
     """
     R = N[chosen, :].new()
     squares = np.zeros_like(degree, shape=(chosen.size,))

@@ -16,9 +16,9 @@ def cache_folder() -> Path:
     """Return the folder for compiled code: GRAPHLA_CACHE_DIR if it is set, otherwise the user's
     cache folder.
 
-    If this process cannot write to it, or if another user can, return a private folder of this
-    process instead. Numba's index files are pickles, so a user who can write to the folder can run
-    code in this process.
+    If this process cannot write to that folder, or if another user can write to it, return a
+    private folder of this process instead. Numba's index files are pickles, so a user who can write
+    to the folder can run code in this process.
     """
     named = os.environ.get("GRAPHLA_CACHE_DIR")
     try:
@@ -53,9 +53,11 @@ def _danger(folder: Path) -> str | None:
 
 
 def _why_unsafe(path: Path, but: int = 0) -> str | None:
-    """Return the reason why another user could change the path, or None.
+    """Return the reason why another user could change the file or folder at `path`, or None if no
+    other user could.
 
-    If the mode of the path has the bit `but`, it is enough that this user or root owns the path.
+    A path is safe if this user or root owns it, and if no other user can write to it. The second
+    condition does not apply if the mode of the path has the bit `but`, such as the sticky bit.
     """
     try:
         state = path.stat()

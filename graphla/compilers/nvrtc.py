@@ -1,4 +1,4 @@
-"""Compile CUDA C++ with NVRTC to machine code for any card. The machine itself needs no card."""
+"""Compile CUDA C++ with NVRTC to machine code for any GPU. The machine itself needs no GPU."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from semirings.exceptions import GraphblasException
 from semirings.trace import cuda_prelude
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-default-device")
-"""Options to compute as NumPy does: subnormals are kept, and a product is rounded before it is
-added."""
+"""Options for the compiler. Two of them make kernels compute as NumPy does: with -ftz=false,
+subnormals are kept, and with -fmad=false, a product is rounded before it is added."""
 
 
 class CompilationFailed(GraphblasException):
@@ -84,10 +84,11 @@ def program(file: str, struct: str, constants: Any = None) -> str:
 
 
 def _print_constants(file: str, values: Any) -> str:
-    """Return a C++ struct T for a frozen dataclass, so that `T::x` in C++ is `values.x` in Python.
+    """Return the C++ text of a struct for `values`, an object of a frozen dataclass. The struct has
+    the name of the dataclass T, so that `T::x` in C++ is `values.x` in Python.
 
-    The struct has only the fields that are read in the file, or in a file that it includes. So the
-    kernel is not recompiled when a field changes that only the host reads.
+    The struct has only those fields that are read by the kernel's file, or by a file that it
+    includes. So the kernel is not recompiled when a field changes that only the host reads.
     """
     kind = type(values).__name__
     text = "".join(included(f'#include "{file}"').values())
@@ -128,9 +129,10 @@ def compile_instances(
     what: str,
     options: Sequence[str] = OPTIONS,
 ) -> tuple[bytes, list[str], str]:
-    """Compile several instances, like `compile_program`, with any version of NVRTC.
+    """Compile several instances of templates. The parameters are as in `compile_program`.
 
-    `toolkit` is used instead of `cupy.cuda.nvrtc`.
+    `toolkit` is `cupy.cuda.nvrtc`, or an object with the same functions that calls another version
+    of NVRTC.
     """
     known = included(text)
     texts = [each.encode() for each in known.values()]
@@ -158,7 +160,7 @@ def instance(entry: str, arguments: tuple[Any, ...]) -> str:
 
 
 def written(value: Any) -> str:
-    """Return a template argument as C++ text. It may be a NumPy dtype, an int, a bool, or text."""
+    """Return the C++ text of a template argument: a NumPy dtype, an int, a bool, or text."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, np.dtype):

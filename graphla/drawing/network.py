@@ -65,7 +65,7 @@ def draw(
         weights: whether to show the values of edges; by default if they differ and there are at
             most 40 edges.
         categorical: whether values in `color` are categories with a legend, rather than numbers
-            with a color bar. By default they are if they are text, BOOL, or vertices.
+            with a color bar. By default, text, BOOL values and vertices are categories.
         cmap: the matplotlib colormap for numbers.
         title: the title of the picture.
         ax: the matplotlib Axes to draw on; by default one in a new figure.
@@ -167,7 +167,11 @@ def _refuse_strange(name: str, given: Mapping[Any, Any], graph: Graph) -> None:
 
 
 class _Shades(NamedTuple):
-    """The values to show as colors; `values[k]` is the value of vertex `vertices[k]`."""
+    """The values that determine the colors of the vertices.
+
+    `values[k]` is the value of vertex `vertices[k]`. If `name` is given, it is the color of all
+    vertices.
+    """
 
     vertices: np.ndarray
     values: list[Any]
@@ -320,7 +324,9 @@ def _loop_direction(points: np.ndarray, v: int) -> np.ndarray:
 def _draw_weights(
     ax: Axes, points: np.ndarray, rows: Any, columns: Any, values: Any, directed: bool
 ) -> None:
-    share = 0.4 if directed else 0.5  # offset, so that the values of opposite edges do not overlap
+    # In a directed graph, write a value closer to the source of its edge than to the target, so
+    # that the values of two opposite edges do not overlap.
+    share = 0.4 if directed else 0.5
     for u, v, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
         x, y = points[u] + share * (points[v] - points[u])
         if u == v:

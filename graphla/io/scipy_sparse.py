@@ -1,6 +1,7 @@
 """Convert to and from arrays of `scipy.sparse`, and of `cupyx.scipy.sparse` on a GPU.
 
-SciPy arrays are copied to and from a GPU with one transfer per array. cupyx arrays are shared.
+A SciPy array is copied to or from a GPU with one transfer for each of its arrays. Arrays of cupyx
+are converted on their GPU.
 """
 
 from __future__ import annotations

@@ -24,7 +24,10 @@ class _Layout:
     columns: tuple[int, ...] | None = None
 
     def fields(self, line: str) -> list[str]:
-        """Return the fields in the given columns; the line must have all of them."""
+        """Return the fields of the line that are in `columns`.
+
+        The line must have all these columns.
+        """
         found = line.split(self.separator)
         return found if self.columns is None else [found[column] for column in self.columns]
 
@@ -71,13 +74,20 @@ def number_rows(
 
 
 def comment_lines(comments: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Return a pattern for comment and blank lines, without line ends to preserve line numbers."""
+    """Return a pattern that matches the text of comment lines and blank lines.
+
+    The pattern does not match the end of such a line, so removing the text does not change the
+    numbers of the lines.
+    """
     marks = "|".join(re.escape(mark) for mark in comments) or "(?!)"
     return re.compile(rf"^[ \t]*(?:(?:{marks})[^\n]*|[ \t]\r?$)".encode(), re.MULTILINE)
 
 
 def line_of_row(text: TextReader, k: int, after: int, comments: tuple[str, ...]) -> int:
-    """Reread the file, and return the line number of row k, counted after line `after`."""
+    """Read the file again, and return the line number of row k.
+
+    Only the lines after line `after` are counted. Blank lines and comment lines are not rows.
+    """
     comment = comment_lines(comments)
     text.again()
     while line := text.readline():
@@ -89,7 +99,11 @@ def line_of_row(text: TextReader, k: int, after: int, comments: tuple[str, ...])
 
 
 def lines_of(columns: Sequence[Any], separator: str, precision: int | None = None) -> bytes:
-    """Return one line per row; a float is written with the fewest digits that restore its value."""
+    """Return the text of a table, with one line per row.
+
+    A float is written with `precision` digits, or, if `precision` is None, with the fewest digits
+    from which it can be restored.
+    """
     texts = [_texts(column, precision) for column in columns]
     lines = [separator.join(fields) for fields in zip(*texts, strict=True)]
     return ("\n".join(lines) + "\n").encode() if lines else b""
@@ -101,7 +115,8 @@ def _texts(column: Any, precision: int | None) -> list[str]:
     if column.dtype.kind == "f" and precision is not None:
         return [f"{value:.{precision}g}" for value in column.tolist()]
     if column.dtype == np.float32:
-        return column.astype("U16").tolist()  # the digits needed for a float32, not for a float64
+        # `tolist` alone would convert the values to float64, whose text has more digits.
+        return column.astype("U16").tolist()
     return list(map(repr, column.tolist())) if column.dtype.kind in "iuf" else column.tolist()
 
 

@@ -1,19 +1,22 @@
-// Edges stored in chunks, each within one square of the matrix, and how a grid divides the chunks.
+// A list of edges, divided into chunks. The edges of a chunk belong to the same square of the
+// adjacency matrix.
 //
 // edges.py builds this layout. Chunk c consists of the edges starts[c] to starts[c + 1] - 1. The
-// upper and lower half of corners[c] are the first column and the first row of its square. An edge
-// is one word, whose halves are the offsets of its source and target from that row and column.
-// Corners are ascending, so the squares of one column are adjacent.
+// upper half of the word corners[c] is the first column of the chunk's square, and the lower half
+// is the first row. An edge is one word: its upper half is its source, as an offset from the first
+// row of the square, and its lower half is its target, as an offset from the first column. The
+// words in `corners` are ascending, so the squares with the same first column are adjacent.
 #ifndef GRAPHLA_EDGES
 #define GRAPHLA_EDGES
 #include "device.cuh"
 
 namespace graphla {
 
-/// Constants for how warps read chunks of edges.
+/// Constants of the kernels that read chunks of edges.
 enum EdgeShape {
   LANE_BYTES = 32,   // number of bytes of edges that a lane reads at once
-  EDGE_BLOCK = 1024  // maximum threads per block; large blocks reuse cached levels more often
+  EDGE_BLOCK = 1024  // maximum number of threads per block; in large blocks, more threads share the
+                     // cached levels
 };
 
 /// The first row and column of a chunk's square.
@@ -31,8 +34,8 @@ template <class Edge> DEVICE u32 target_of(Edge edge) {
   return u32(edge & ((Edge(1) << (4 * sizeof(Edge))) - 1));
 }
 
-/// The chunks of this block, which its warps share. They are contiguous, so that at any time the
-/// block reads from few squares.
+/// The chunks that this block processes: `begin` to `end` - 1. They are consecutive, so that the
+/// block reads from only a few squares at any time.
 struct Run {
   i64 begin, end;
   DEVICE explicit Run(i64 chunks) {

@@ -1,7 +1,7 @@
 """Shortest paths from one source over a list of edges, by the Bellman-Ford algorithm.
 
-The edge-centric rungs run its rounds. The functions in graphla.algorithms, such as `sssp`, are
-faster and return more.
+The rounds run in edge_paths.py on a GPU, and in in_numpy.py on the CPU. The functions in
+graphla.algorithms, such as `sssp`, are faster and return more.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import InvalidValue
 
 PATIENCE = 1024
-"""If weights may be negative, the number of rounds before the first check for a negative cycle. In
-a graph with n vertices, the check comes after round n at the latest, because without a negative
-cycle round n changes nothing."""
+"""Number of rounds after which a graph with negative weights is first checked for a negative cycle.
+A graph with n vertices is checked after round n at the latest: if there is no negative cycle, round
+n changes nothing."""
 
 
 class Rounds(Protocol):
-    """A shortest-path computation that proceeds in rounds, with its distances."""
+    """The distances of a shortest-path search, and the rounds that improve them."""
 
     distances: Array
 
     @property
     def held(self) -> int:
-        """Size of edges, weights and distances, in bytes."""
+        """Size of the edges, the weights and the distances, in bytes."""
         ...
 
     def begin(self, source: int) -> None:
@@ -46,8 +46,8 @@ class Rounds(Protocol):
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
-        too large."""
+        """Run one round over all edges. Return three flags: whether a distance decreased, whether a
+        sum was too small for the dtype, and whether a sum was too large."""
         ...
 
 
@@ -86,7 +86,7 @@ class Paths:
 
     @property
     def held(self) -> int:
-        """Size of edges, weights and distances, in bytes."""
+        """Size of the edges, the weights and the distances, in bytes."""
         return self._rounds.held
 
     def sssp(self, source: Any) -> Vector:
@@ -168,8 +168,8 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
-            j) for each edge i -> j. If it is a Graph, vertices are its labels. Its values are the
-            lengths of the edges, which may be negative.
+            j) for each edge i -> j. With a Graph, arguments and results name vertices by their
+            labels. The values of A are the lengths of the edges, which may be negative.
         source: a vertex.
         weight: True, or the name of the weight as in NetworkX, to use the values of A; None or
             False to count 1 for each edge.
@@ -186,8 +186,8 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If the source is not a vertex of the graph.
         InvalidValue: If the source reaches a cycle whose weights have a negative sum, if `dtype` is
-            another dtype, if a weight is infinite or NaN or does not fit `dtype`, or, with weights,
-            if A is a Graph whose parallel edges were summed.
+            any other dtype, if a weight is infinite or NaN or does not fit `dtype`, or if weights
+            are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit `dtype`.
 
     Examples:
@@ -201,8 +201,8 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
 
 
 def _dtype(A: Matrix, wide: str, given: Any) -> DataType:
-    """Return the dtype of the distances: `wide`, or `given` if it is not None. All weights must fit
-    in it."""
+    """Return the dtype of the distances: `given`, or, if this is None, the 64-bit dtype `wide`.
+    Raise an error if a weight does not fit in the dtype."""
     if given is None:
         given = wide
     names = ("FP32", "FP64") if wide == "FP64" else ("INT32", "INT64")

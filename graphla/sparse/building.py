@@ -128,7 +128,11 @@ def from_compressed(
     name: str,
     copy: bool,
 ) -> tuple[str, Csr, DataType]:
-    """Return the device, the sorted CSR (or CSC, if `name` means columns) and the dtype."""
+    """Build a matrix from compressed arrays. Return its device, its entries and its dtype.
+
+    The entries are in CSR with sorted rows if `name` is "row". If `name` is "col", they are in CSC
+    with sorted columns.
+    """
     device, arrays = locate(indptr, indices, values, shared=not copy)
     with DeviceScope("build", (), device):
         return device, *_build_compressed(device, arrays, dtype, shape, name, copy)
@@ -162,7 +166,7 @@ def _build_compressed(
     entries, wanted, _ = _entries(values, dtype, None, {"indices": places})
     in_order = _rises_in_rows(offsets, places)
     copies = copy and could_hold(device, indptr), copy and could_hold(device, indices)
-    # Compiled loops and kernels need contiguous arrays.
+    # The arrays must be contiguous, because compiled loops and kernels cannot read other arrays.
     offsets = as_contiguous(offsets.astype(_offset_dtype(places.size), copy=copies[0]))
     places = as_contiguous(places.astype(np.int32, copy=copies[1]))
     offsets, places = put_whole(device, offsets), put_whole(device, places)
@@ -176,7 +180,12 @@ def _build_compressed(
 
 
 def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
-    """Expand row indices and offsets to the row of each entry; also return the number of rows."""
+    """Return the row of each entry, and the number of rows, of a matrix that lists only some rows.
+
+    The entries of row lines[k] are those from indptr[k] to indptr[k + 1] - 1. The number of rows is
+    one more than the largest row in `lines`. The function also serves for a matrix that lists
+    columns.
+    """
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
         raise DimensionMismatch(
@@ -192,10 +201,12 @@ def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
 
 
 def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
-    """Return the outer and the inner size; the outer size is `lines` by default.
+    """Return the number of rows and the number of columns of a matrix that is given as rows.
 
-    If the inner size is None, return 0 if there are no entries; otherwise return None, and the
-    entries determine it later.
+    The first result is `outer`, or `lines` if `outer` is None. The second result is `inner`. If
+    `inner` is None, the second result is 0 for a matrix without entries, and otherwise None; the
+    caller then takes the number of columns from the entries. For a matrix that is given as columns,
+    exchange rows and columns in this description.
     """
     return lines if outer is None else outer, 0 if inner is None and not entries else inner
 
@@ -272,7 +283,7 @@ def is_rowwise(order: str) -> bool:
 
 
 def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
-    """Return a scalar and the dtype of its entries."""
+    """Return a scalar, and the dtype of the entries that are to hold it."""
     value, found = bound(value, FP64, "value") if isinstance(value, Operand) else (value, None)
     if found is None:
         if not is_scalar(value):
@@ -282,7 +293,7 @@ def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
 
 
 def refuse_entries(noun: Any, clear: bool) -> None:
-    """Raise an error if an output of `build` already has entries, unless `clear` is True."""
+    """Raise an error if the output of `build` already has entries, unless `clear` is True."""
     if noun.nvals and not clear:
         raise OutputNotEmpty(
             f"build needs an empty output, but it has {noun.nvals} entries; give clear=True"
@@ -315,16 +326,20 @@ def _restore_form(nrows: int, ncols: int, indptr: Any, indices: Any, values: Any
 
 
 def _spread(values: np.ndarray, size: int) -> np.ndarray:
-    """Return one value per entry; if all values are equal, only one was pickled."""
+    """Return an array with one value per entry, from pickled values.
+
+    If all values are equal, only one of them was pickled.
+    """
     return values if values.size == size else np.broadcast_to(values, (size,))
 
 
 def _places(
     places: Any, size: Any, name: str, of: str, least_size: int | None = None
 ) -> tuple[np.ndarray, int]:
-    """Return indices as an array, and the size; raise an error for indices out of range.
+    """Return the indices as an array, and the size of the vector or dimension that they refer to.
 
-    A size of None becomes one more than the largest index, or `least_size` if there are no indices.
+    If `size` is None, the size is one more than the largest index, or `least_size` if there are no
+    indices. Raise an error if an index is not from 0 to size - 1, or if the size is unknown.
     """
     array = _integers(places, name)
     if array.ndim != 1:
@@ -367,7 +382,11 @@ def _integers(values: Any, name: str) -> Any:
 def _entries(
     values: Any, dtype: Any, dup_op: Any, places: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, DataType, Any]:
-    """Return the values, their dtype, and the typed operator that combines duplicate entries."""
+    """Return the values as an array, the dtype of the entries, and an operator for this dtype.
+
+    The operator combines the values of duplicate entries. It is None if duplicates must raise an
+    error.
+    """
     sizes = {name: array.size for name, array in places.items()}
     size = next(iter(sizes.values()))
     if (isinstance(values, Operand) and values.ndim == 0) or is_scalar(values):
@@ -403,7 +422,8 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[Any, DataType]:
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
     missing, _ = bound(missing, FP64, "missing_value")
-    if is_on_card(array) and missing == missing:  # CuPy would treat subnormals as zeros
+    # The comparison of CuPy would treat subnormal numbers as zeros.
+    if is_on_card(array) and missing == missing:
         flat, dtype = FullVector(array.size, array.ravel()), lookup_dtype(array.dtype)
         differs = binary_of(binary.ne, dtype, dtype_of(missing, dtype))
         there = backend("cuda").apply_bound(flat, differs, missing, "right")
@@ -416,7 +436,7 @@ def _offset_dtype(nvals: int) -> Any:
 
 
 def _rises_in_rows(indptr: np.ndarray, indices: np.ndarray) -> bool:
-    """Return whether each row is sorted and has no duplicate indices."""
+    """Return whether the indices in each row of a CSR matrix are strictly increasing."""
     if indices.size < 2:
         return True
     rises = indices[1:] > indices[:-1]

@@ -1,4 +1,4 @@
-"""Hints for error messages if a caller passes an object of another library as a Matrix or Graph."""
+"""Hints for error messages when an object from another library is passed as a Matrix or Graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _TO_MATRIX = {
 
 
 def class_name(value: Any) -> str:
-    """Return the class name of `value`, with its library if it is neither Python nor graphla.
+    """Return the name of the class of `value`, after the name of the library that defines it.
+
+    Built-in classes and classes of graphla are named without a library.
 
     >>> from fractions import Fraction
     >>> class_name(2), class_name(Fraction(1, 2))
@@ -33,9 +35,10 @@ def class_name(value: Any) -> str:
 
 
 def conversion(name: str, value: Any, *, to_graph: bool) -> str:
-    """Return the part of an error message that shows how to convert `value`, or "" if unknown.
+    """Return the part of an error message that shows how to convert `value`, if this is known.
 
-    The library of `value` is identified by the module of its class, without importing the library.
+    Otherwise return "". The user passed `value` as the argument that is called `name`. The library
+    is recognized by the class of `value`, without importing the library.
     """
     functions = _TO_GRAPH if to_graph else _TO_MATRIX
     for each in type(value).__mro__:

@@ -192,13 +192,13 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
         Sort the entries by value.
 
-        The sort is stable: equal entries keep their order. NaN is last. It takes O(nvals log nvals)
-        comparisons. The function corresponds to GxB_Vector_sort in SuiteSparse.
+        The sort is stable: equal entries keep their order. NaN is last. The sort takes O(nvals log
+        nvals) comparisons. The function corresponds to GxB_Vector_sort in SuiteSparse.
 
         Args:
             op: op(x, y) is true if x comes before y. It should be a strict order: `binary.lt`,
-                `binary.gt`, or a Python function of two values. If it is not strict, such as
-                `binary.le`, its strict part is used.
+                `binary.gt`, or a Python function of two values. If op(x, y) and op(y, x) are both
+                true, x and y count as equal; this is the case for equal values under `binary.le`.
             values: whether to return the sorted values.
             permutation: whether to return the indices.
 

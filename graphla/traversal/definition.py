@@ -1,9 +1,10 @@
-"""The definition of closures: a loop of masked products on matrices and vectors.
+"""The definition of a closure: a loop of masked products of matrices and vectors.
 
-Property tests compare the evaluation (`graphla.traversal.closure`) with this definition. It also
-runs if no device has a loop of its own for the operators. ⊗ may be any operator: since ⊕ is
-idempotent, the terms of an entry that did not change are already in x. So multiplying only the
-changed entries gives the same x in each round.
+Property tests compare the evaluation (`graphla.traversal.closure`) with this definition. The loop
+is also used if the backend has no kernel or compiled loop for the operators. ⊗ may be any operator.
+Each round multiplies only the entries that the previous round changed. This gives the same x,
+because ⊕ is idempotent: the terms of all other entries are already in x, and adding them again
+changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _is_same = binary.register_anonymous(lambda x, y: (x == y) | ((x != x) & (y != y
 
 
 class Fixpoint(NamedTuple):
-    """The result of a number of rounds of a closure."""
+    """The state of a closure after its last round."""
 
     values: Vector
     parents: Vector | None
@@ -63,7 +64,8 @@ def closure(
         same = select.valueeq(_is_same(following & x), True).new()
         changed(~same.S, replace) << following
         if parent is not None:
-            # p⟨c⟩ = the smallest k with x(k) ⊗ A(k, v) = x'(v)
+            # The parent of a vertex v that has changed is the smallest k with x(k) ⊗ A(k, v) =
+            # x'(v).
             parent(changed.S) << _origins(factor, A, op, changed)
         x = following
         rounds += 1
@@ -71,11 +73,16 @@ def closure(
 
 
 def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector, Vector | None]:
-    """t⟨m⟩ = x ⊕.⊗ A without terms that overflow the dtype; also return where terms overflow."""
+    """t⟨m⟩ = x ⊕.⊗ A, without the terms that overflow the dtype.
+
+    Also return a vector with an entry at each index where a term overflows. It is None if no term
+    of this operator can overflow.
+    """
     fits_not = overflowing(op.binaryop)
     if fits_not is None:
         return op(x @ A).new(mask=mask), None
-    # L(k, v) = whether x(k) ⊗ A(k, v) overflows; T⟨¬L⟩ = x(k) ⊗ A(k, v); t⟨m⟩ = ⊕ over k of T
+    # The matrix `too_great` marks the terms x(k) ⊗ A(k, v) that overflow. The matrix `terms` holds
+    # all other terms.
     too_great = select.valueeq(_terms(x, A, op, fits_not.op), True).new()
     terms = _terms(x, A, op, op.binaryop.op).new(mask=~too_great.S)
     t = terms.reduce_columnwise(op.monoid).new(mask=mask)

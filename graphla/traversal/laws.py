@@ -25,14 +25,17 @@ OF_SUMS = laws.NO_SUM_OVERFLOWS
 
 
 class Evaluation(NamedTuple):
-    """A method for computing a closure, and whether ⊗ never improves a value."""
+    """How a closure is computed, and what is known about its operators.
+
+    `never_improves` is true if x ⊕ (x ⊗ a) = x: multiplying a value x never gives a better value.
+    """
 
     how: How
     never_improves: bool
 
     @property
     def distributes(self) -> bool:
-        """Whether ⊗ distributes over ⊕, so that better operands never give worse products."""
+        """Whether ⊗ distributes over ⊕. If so, a better operand never gives a worse product."""
         return self.how != "rounds"
 
 
@@ -40,7 +43,10 @@ ROUNDS = Evaluation("rounds", False)
 
 
 def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evaluation:
-    """Return the evaluation for a nonempty matrix and starting values from `low` to `high`."""
+    """Choose how to compute a closure for the matrix `a`, which must have an entry.
+
+    `low` and `high` are the minimum and the maximum of the initial values of the vector.
+    """
     least, greatest = a.extent(op.type2) if op.binaryop.reads_y else (low, high)
     domain = _distributes_on(op, "right_distributive")
     if domain is None or not _lie(domain, op.return_type, (low, high, least, greatest)):
@@ -52,7 +58,7 @@ def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evalua
 
 
 def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
-    """Return whether x ⊕ (x ⊗ a) = x for all a from `least` to `greatest`, by the declared laws."""
+    """Return whether the declared laws imply x ⊕ (x ⊗ a) = x for `least` ≤ a ≤ `greatest`."""
     if not op.binaryop.reads_y:
         return op.binaryop.name == "first"
     unit = _unit(op)
@@ -63,7 +69,10 @@ def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _unit(op: TypedSemiring) -> Any:
-    """Return the unit 1 of ⊗ (1 ⊗ a = a), if there is a monoid with the operator ⊗."""
+    """Return the unit of ⊗, that is, the value 1 with 1 ⊗ a = a.
+
+    Return None if ⊗ is not the operator of a monoid.
+    """
     of_multiply = op.binaryop.op.monoid
     if of_multiply is None or op.return_type not in of_multiply:
         return None
@@ -72,13 +81,18 @@ def _unit(op: TypedSemiring) -> Any:
 
 @lru_cache(maxsize=1024)
 def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
-    """Return the domain on which the semiring is declared to be distributive, or None."""
-    # Values that are not read, or only passed on, may have any type.
+    """Return the domain of a distributive law that is declared for the semiring.
+
+    `side` is the name of the left or the right law. The result is None if the law is not declared.
+    """
+    # Look up the laws of the semiring at its result type. If ⊗ ignores an operand or returns it
+    # unchanged, the operand may have another type.
     alike = op.semiring[op.return_type]
     declared = laws.law(alike, side)
     if declared is None or declared.domain.agreement != "exact":
         return None
-    # Closures omit and report values that overflow, so overflow does not matter here.
+    # A closure omits terms that overflow, and reports them. So a law that fails only where a result
+    # overflows may be used here.
     unless = {OF_SUMS: laws.EVERYWHERE, OF_PRODUCTS: laws.NONNEGATIVE, laws.NOWHERE: None}
     return unless.get(declared.domain, declared.domain)
 
@@ -89,7 +103,10 @@ def _lie(domain: laws.Domain, dtype: DataType, values: tuple[Any, ...]) -> bool:
 
 @lru_cache(maxsize=256)
 def check_sum(monoid: TypedMonoid) -> None:
-    """Raise an error unless x ⊕ y is always x or y, and x = x ⊕ xA has a least solution."""
+    """Raise an error if closures are not defined for this monoid.
+
+    With the monoid as ⊕, x ⊕ y must always be x or y, and x = x ⊕ xA must have a least solution.
+    """
     if monoid.is_any:
         raise InvalidValue(
             "semiring has the monoid any, under which a closure has no least fixpoint; "
@@ -104,7 +121,10 @@ def check_sum(monoid: TypedMonoid) -> None:
 
 
 def _picks(monoid: TypedMonoid) -> bool:
-    """Return whether x ⊕ y is always x or y, by declared laws or by tests of a user's monoid."""
+    """Return whether x ⊕ y is always x or y.
+
+    For a built-in monoid, this follows from the declared laws. A user's monoid is tested.
+    """
     if laws.declared(monoid):
         return laws.holds(monoid, "selective") and laws.holds(monoid, "idempotent")
     return monoid.is_idempotent and laws.check(monoid, laws=["selective"]).ok

@@ -61,7 +61,11 @@ class Law:
 
 
 class Rule(NamedTuple):
-    """A row of the tables below; the operator name `*` stands for every operator."""
+    """One rule in the tables below: on a domain, some laws hold for some operators.
+
+    `add` lists the operators ⊕, and `multiply` the operators ⊗ of a semiring. The operator name `*`
+    stands for every operator.
+    """
 
     laws: str
     add: str
@@ -71,8 +75,9 @@ class Rule(NamedTuple):
     counterexample: tuple[Any, ...] | None = None
 
 
-# For BOOL the tables list only `any`. Other laws on BOOL are found by testing all operands.
-# In a counterexample, MAX and MIN stand for the largest and the smallest finite value.
+# The tables contain no laws on BOOL, except for the operator `any`. The other laws on BOOL are
+# found by testing all combinations of operands. In a counterexample, MAX stands for the largest
+# finite value of the dtype, and MIN for the smallest.
 MAX, MIN, INF, NAN = "max", "min", math.inf, math.nan
 
 _OPERATORS = (
@@ -105,12 +110,13 @@ _ANNIHILATOR = "left_annihilator right_annihilator"
 _SEMIRINGS = (
     # `any` picks one term, so it makes no difference whether it picks before or after multiplying.
     Rule(_DISTRIBUTIVE, "any", "*", "iuf", EVERYWHERE),
-    # first(x ⊕ y, z) = x ⊕ y = first(x, z) ⊕ first(y, z). The left law requires x = x ⊕ x instead.
+    # If ⊗ is first, both sides of the right distributive law are x ⊕ y. The left law would require
+    # x = x ⊕ x. If ⊗ is second, it is the other way around.
     Rule("right_distributive", "*", "first", "iuf", EVERYWHERE),
     Rule("left_distributive", "*", "second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max band bor", "first second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max times", "pair", "iuf", EVERYWHERE),
-    # The distributive laws of lattices and rings.
+    # In these semirings, ⊕ and ⊗ are the operators of a lattice or a ring.
     Rule(_DISTRIBUTIVE, "min max", "min max", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "band bor", "band bor", "iu", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "bxor", "band", "iu", EVERYWHERE),
@@ -119,7 +125,7 @@ _SEMIRINGS = (
     Rule(_DISTRIBUTIVE, "plus", "times", "f", ROUNDED, (MAX, MIN, MAX)),
     Rule("right_distributive", "plus", "truediv", "f", POSITIVE_ROUNDED, (1, -2, 0)),
     Rule("left_distributive", "plus", "rtruediv", "f", POSITIVE_ROUNDED, (0, 1, -2)),
-    # min and max as ⊕, with operators ⊗ that are monotonic in their operands.
+    # In these semirings, ⊕ is min or max, and ⊗ is monotonic in its operands.
     Rule(_DISTRIBUTIVE, "min max", "plus", "iu", NO_SUM_OVERFLOWS, (MAX, 0, MAX)),
     Rule(_DISTRIBUTIVE, "min", "plus", "f", ABOVE_MINUS_INFINITY, (-INF, INF, -INF)),
     Rule(_DISTRIBUTIVE, "max", "plus", "f", BELOW_INFINITY, (INF, -INF, INF)),
@@ -136,7 +142,7 @@ _SEMIRINGS = (
     Rule("left_distributive", "min max", "rtruediv", "f", POSITIVE_FINITE, (-1, 1, 2)),
     Rule("right_distributive", "min max", "floordiv cdiv", "i", POSITIVE_FINITE, (1, 2, -1)),
     Rule("left_distributive", "min max", "rfloordiv rdiv", "i", POSITIVE_FINITE, (-1, 1, 2)),
-    # Rules for the identity of ⊕ as an operand of ⊗.
+    # These laws state that the identity 0 of ⊕ annihilates: 0 ⊗ x = 0 (left), x ⊗ 0 = 0 (right).
     Rule("left_annihilator", "*", "first", "iuf", EVERYWHERE),
     Rule("right_annihilator", "*", "second", "iuf", EVERYWHERE),
     Rule(_ANNIHILATOR, "plus", "times", "iu", EVERYWHERE),
@@ -156,8 +162,8 @@ _SEMIRINGS = (
     Rule(_ANNIHILATOR, "times", "lor pair", "iuf", EVERYWHERE),
 )
 
-# Candidate counterexamples by arity. Every law that is missing from the tables fails for at least
-# one of them.
+# Candidate counterexamples, by the number of operands of the law. For each law of a built-in object
+# that the tables do not list, at least one of them is a counterexample.
 _WITNESSES: dict[int, tuple[tuple[Any, ...], ...]] = {
     1: ((1,), (2,), (0,), (-1,), (MAX,), (NAN,)),
     2: ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3)),
@@ -169,7 +175,8 @@ def declared(thing: Any, dtype: Any = None) -> tuple[Law, ...]:
     """Return the declared laws of a built-in operator, monoid or semiring at a dtype.
 
     Laws that do not hold are included, with a counterexample. Objects defined by users have no
-    declared laws, and neither do operators whose result has another dtype than their operands.
+    declared laws, and neither do operators whose result has a different dtype from that of their
+    operands.
 
     >>> from semirings import laws, semiring
     >>> print(*laws.declared(semiring.min_plus, "INT64"), sep="\\n")
@@ -258,7 +265,7 @@ def _names(names: str, name: str) -> bool:
 
 
 def _try_all(a: Algebra, name: LawName) -> Law:
-    """Return a law for BOOL after testing all combinations of operands."""
+    """Test all combinations of BOOL operands. Return the law, which holds everywhere or nowhere."""
     for operands in product(np.array([False, True]), repeat=STATEMENTS[name].arity):
         if breaks(a, name, operands, EVERYWHERE):
             return Law(name, NOWHERE, operands)
@@ -266,7 +273,10 @@ def _try_all(a: Algebra, name: LawName) -> Law:
 
 
 def _nowhere(a: Algebra, name: LawName) -> Law | None:
-    """Return a law that fails, with a counterexample; None if no counterexample is known."""
+    """Return a law that is declared to hold nowhere, with a counterexample.
+
+    If none of the candidate counterexamples breaks the law, return None instead.
+    """
     for symbols in _WITNESSES[STATEMENTS[name].arity]:
         operands = _operands(a.dtype, symbols)
         if operands is not None and breaks(a, name, operands, EVERYWHERE):
@@ -275,7 +285,10 @@ def _nowhere(a: Algebra, name: LawName) -> Law | None:
 
 
 def _operands(dtype: DataType, symbols: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    """Convert symbols to NumPy scalars of the dtype; return None if the dtype cannot hold one."""
+    """Return the operands of a counterexample as NumPy scalars of the dtype.
+
+    `symbols` are numbers, MAX or MIN. If the dtype cannot represent one of them, return None.
+    """
     if symbols is None:
         return None
     limits = {MAX: largest(dtype.np_type), MIN: _least(dtype)}

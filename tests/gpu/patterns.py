@@ -17,7 +17,8 @@ cuda = backend("cuda")
 
 
 def pattern(n: int, pairs: Any, symmetric: bool, wide: bool = False) -> Pattern:
-    """Return the pattern of edges i -> j (and j -> i); `wide` selects 64-bit offsets."""
+    """Return the pattern of a graph with an edge i -> j for each pair (i, j). If `symmetric` is
+    True, there is also an edge j -> i. `wide` selects 64-bit offsets."""
     pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]) if symmetric else pairs, axis=0)
     out = _rows(n, pairs, wide)

@@ -173,7 +173,8 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return each operator that supports the dtype, with every kind of struct that contains it."""
+    """Return the arguments for generating structs: for each operator that supports the dtype, every
+    kind of struct that can be generated for this operator."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))
@@ -208,7 +209,8 @@ def test_every_operator_struct_of_a_dtype_compiles(toolkit: Nvrtc, dtype: DataTy
     text.append("}")
     what = f"{probe} of {dtype.name}"
     assert instances
-    options = (*nvrtc.OPTIONS, "-Ofc=max")  # little optimization: the test runs no code
+    # The compiler need not optimize, because the test does not run the code.
+    options = (*nvrtc.OPTIONS, "-Ofc=max")
     nvrtc.compile_instances(toolkit, "\n".join(text), instances, "compute_90", what, options)
 
 

@@ -1,4 +1,5 @@
-"""Vectors that nothing else uses are written in place on the device, without counting entries."""
+"""Test that a write changes a vector in place on the device if no other object uses its arrays.
+Such a write does not count the entries."""
 
 from __future__ import annotations
 
@@ -134,7 +135,8 @@ def test_writing_a_shared_array_of_equal_values_changes_no_other_vector(size):
     for w in (first, other):
         w << 5
     for shown in (first.to_coo(copy=False)[1], first.to_dense(copy=False)):
-        xp.ndarray(1, shown.dtype, memptr=shown.data)[0] = 7  # the simulator refuses shown[0] = 7
+        # Write through another array, because the simulator does not allow shown[0] = 7.
+        xp.ndarray(1, shown.dtype, memptr=shown.data)[0] = 7
     third = Vector("INT64", size)
     third << 5
     third[0] = 8

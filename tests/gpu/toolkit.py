@@ -28,9 +28,8 @@ class Nvrtc:
     NVRTCError = NVRTCError
 
     def __init__(self, path: Path):
-        for built_in in path.parent.glob(
-            "libnvrtc-builtins.so*"
-        ):  # preloaded, because NVRTC finds them by name
+        # Load this library first, because NVRTC looks for it by name only.
+        for built_in in path.parent.glob("libnvrtc-builtins.so*"):
             ctypes.CDLL(str(built_in))
         self._library = ctypes.CDLL(str(path))
         self._library.nvrtcGetErrorString.restype = ctypes.c_char_p

@@ -67,7 +67,8 @@ def _case(module: ModuleType, name: str, op: Any, dtype: DataType) -> Case | Non
 
 
 def operands(case: Case, seed: int, size: int) -> tuple[np.ndarray, ...]:
-    """Return all pairs of boundary values, then random values; indices cover their whole range."""
+    """Return the operands of the test: all combinations of boundary values, then random values.
+    Arguments that are indices get random values from the whole range of indices."""
     rng = np.random.default_rng(seed)
     valued = {name: dtype for name, dtype in case.parameters.items() if name in _VALUES}
     tables = [edges(dtype) for dtype in valued.values()]
@@ -256,7 +257,8 @@ def _numba_loop(name: str, group: list[Case]) -> list[str]:
 def differences(
     case: Case, arrays: tuple[np.ndarray, ...], expected: np.ndarray, got: np.ndarray
 ) -> Iterator[str]:
-    """Yield the first three rows where the results differ by more than the operator's tolerance."""
+    """Yield a message for each of the first three operand tuples for which the results `expected`
+    and `got` differ by more than the operator's tolerance."""
     wrong = ulps_apart(expected, got) > case.typed.ulps
     if case.typed.name == "lgamma":  # near its zeros, only the absolute error is small
         with np.errstate(all="ignore"):

@@ -30,7 +30,8 @@ template <int> __global__ void hand_on(int *out) {
 
 
 def handed_on(barrier: str, seed: int = 0, blocks: int = 8, last: str = "") -> np.ndarray:
-    """Return the values after each block has passed its values to the next block five times."""
+    """Let each block pass its values to the next block of its cluster, five times in a row. Return
+    the values that the blocks have at the end."""
     machine.seed = seed
     text = ROUND.replace("BARRIER", barrier).replace("  out[", f"  {last}\n  out[")
     text = text.replace("SIZE", str(SIZE)).replace("THREADS", str(THREADS))

@@ -54,10 +54,10 @@ def graph_algorithm(
     - vertices: the parameters that hold a vertex or several vertices;
     - pairs: the parameters that hold a list of pairs of vertices;
     - keyed: the parameters that map vertices to values;
-    - gives: the results whose values are vertices: "" for the only or first result, otherwise the
-      names of fields of a NamedTuple;
-    - rows: the parameter that lists the vertices of the rows of the resulting Matrix, if the rows
-      do not represent all vertices;
+    - gives: the elements of the result whose values are vertices; an element is given by the name
+      of its field, by its position in a tuple, or by "" for the first or only element;
+    - rows: the parameter that lists which vertex each row of the resulting Matrix stands for, if
+      the Matrix does not have one row for every vertex;
     - undirected: whether the algorithm requires an undirected graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
       or a tree, or "A" if it always reads them. When it reads them, a Graph whose parallel edges
@@ -91,7 +91,10 @@ def graph_algorithm(
 
 
 def refuse_summed(name: str) -> NoReturn:
-    """Raise the error for a Graph whose parallel edges were summed; it names the algorithm."""
+    """Raise the error for a Graph whose parallel edges were summed.
+
+    The message contains `name`, the name of the algorithm.
+    """
     raise InvalidValue(
         f"A has parallel edges whose weights were summed, but {name} needs the weight of one edge: "
         'Graph.from_networkx(G, multigraph_weight="min") keeps the least ("max" the greatest)'
@@ -106,7 +109,10 @@ def _run_on_matrix(
     others: list[Any],
     options: dict[str, Any],
 ) -> Any:
-    """Call the algorithm with a Matrix, after converting sets, generators and GPU arrays."""
+    """Call the algorithm with a Matrix.
+
+    Vertices that are given as a set, a generator or a GPU array are first converted to a list.
+    """
     A = adjacency(given)
     if spec.undirected:
         symmetric(A)
@@ -178,7 +184,7 @@ def _bind(
 
 
 def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
-    """Call the algorithm with settings that make it create its vectors on the device of A."""
+    """Call the algorithm, which creates its vectors on the device of A."""
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)

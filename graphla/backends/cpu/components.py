@@ -43,6 +43,7 @@ def label_by_search(a: Csr, connection: str) -> Array:
     matrix = csr_array((ones, a.indices, a.indptr), shape=(a.nrows, a.ncols))
     count, labels = connected_components(matrix, directed=True, connection=connection)
     least = np.empty(count, np.int64)
-    # If a label is assigned several times, the last write remains.
+    # NumPy keeps the last of several values that are assigned to the same element. The vertices are
+    # assigned in descending order, so this is the smallest vertex.
     least[labels[::-1]] = np.arange(a.nrows)[::-1]
     return least[labels]

@@ -29,12 +29,12 @@ _flag = np.dtype(np.bool_)
 
 @dataclass(frozen=True, slots=True)
 class SpmspvTuning:
-    """Limits for returning a bitmap from a push, and for dividing a push among threads."""
+    """Limits that decide how a push is computed, and in which form it returns its result."""
 
     lookups: int = 16  # with at least size / lookups terms, a mask is expanded to flags
     sparse: float = 4  # a compiled push over more than size / sparse edges returns a bitmap
     parallel: int = 1 << 17  # with at least this many edges a push is split among threads
-    small: int = 1 << 11  # number of outputs up to which one loop pushes into a bitmap
+    small: int = 1 << 11  # maximum number of outputs for `_push_small`
 
 
 TUNING = SpmspvTuning()
@@ -85,7 +85,11 @@ def _scatter_terms(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return the output and the term of each edge from these entries of u to allowed outputs."""
+    """Return two arrays: the output and the term of each edge from some entries of u.
+
+    `part` selects the entries of u. The arrays `starts` and `counts` hold the position of the first
+    edge of each entry and its number of edges. Edges to outputs that the mask forbids are left out.
+    """
     places = ranges(starts, counts, int(np.add.reduce(counts, dtype=np.int64)))
     outputs = columns.indices[places]
     kept = None
@@ -98,7 +102,10 @@ def _scatter_terms(
         outputs, places = outputs.compress(kept), places.compress(kept)
 
     def along(array: Array) -> Array:
-        """Return one element per term: the element of the entry of u that the term uses."""
+        """Return, for each term, the element of `array` that belongs to the term's entry of u.
+
+        The argument `array` has one element per entry of u.
+        """
         repeated = array[part].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
 
@@ -151,7 +158,11 @@ def _push_numba(
 def _push_small(
     size: int, spec: tuple, entries: tuple, steps: tuple, dtype: Any, tuning: SpmspvTuning
 ) -> SparseVector | BitmapVector:
-    """Push with one loop, whose arrays have an element for every output."""
+    """Push with one loop, which uses arrays with an element for every output.
+
+    The result is a bitmap if u has more than size / `tuning.sparse` edges, and otherwise a sparse
+    vector.
+    """
     indices, present = np.empty(size, np.int32), np.empty(size, np.bool_)
     values = np.empty(size, dtype)
     arrays = (*entries, indices, present, values)
@@ -172,9 +183,9 @@ def _push_sparse(
     threads: int,
     tuning: SpmspvTuning,
 ) -> SparseVector | int:
-    """Push into scratch memory, and return a copy of the result.
+    """Push into temporary arrays that are reused, and copy the result to a new vector.
 
-    If u has more than size / `tuning.sparse` edges, return the number of edges instead.
+    If u has more than size / `tuning.sparse` edges, return the number of edges instead of a vector.
     """
     size = columns.ncols
     marks = scratch.take_bits(size, dtype)

@@ -1,4 +1,5 @@
-"""Compute the terms of a product, mult(A(i, k), B(k, j)), reading only the operands needed."""
+"""Compute the terms mult(A(i, k), B(k, j)) of a product. Operands that `mult` ignores are not
+read."""
 
 from __future__ import annotations
 
@@ -23,9 +24,11 @@ _whole = [slice(None)]
 
 @dataclass(frozen=True, slots=True)
 class TermsTuning:
-    """The maximum number of terms of a product that one step computes."""
+    """How the terms of a product are divided into steps."""
 
-    chunk: int = 1 << 18  # 8 MB of temporary arrays, which fit in a cache
+    # Approximate number of terms per step. The temporary arrays of a step then take 8 MB, which fit
+    # in a cache.
+    chunk: int = 1 << 18
 
 
 TUNING = TermsTuning()
@@ -40,11 +43,13 @@ def multiply(
     k: Lazy,
     j: Lazy,
 ) -> Array:
-    """Return the `size` terms mult(x, y) as the monoid's type; iso if all must be equal.
+    """Return an array of `size` terms mult(x, y), in the dtype of the monoid.
 
-    x and y are pairs of an operand's values and a function that returns the operand's value in each
-    term. i, k and j are functions that return the row, the inner index and the column of each term.
-    Only what the operator reads is computed.
+    If all terms must be equal, the array stores their value only once. The argument `x` is a pair:
+    the values of the first operand, and a function that returns the operand's value in each term.
+    `y` is such a pair for the second operand. The functions `i`, `k` and `j` return the row, the
+    inner index and the column of each term. A function is called only if the operator reads its
+    result.
     """
     op = semiring.binaryop
     dtype = semiring.monoid.type.np_type
@@ -73,7 +78,12 @@ def combine(
     x_place: tuple[Array, Array],
     y_place: tuple[Array, Array],
 ) -> Array:
-    """Return op(x, y) for the elements of x and y at the given positions, rows and columns."""
+    """Return op(x[p], y[q]) for pairs of positions p and q.
+
+    The argument `x` consists of an array and the positions p to read in it; `y` consists of an
+    array and the positions q. `x_place` and `y_place` hold the rows and columns of the entries at
+    these positions, for an operator that reads them.
+    """
     size = x[1].size
     left = _values(op, (x[0], lambda: x[0][x[1]]), "x")
     right = _values(op, (y[0], lambda: y[0][y[1]]), "y")
@@ -96,7 +106,12 @@ def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
 
 
 def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
-    """Return operand x or y of op: one value per term, one common value, or 0 if it is not read."""
+    """Return the values that one operand of `op` has in the terms of a product.
+
+    `name` says which operand: "x" or "y". The result is an array with one value per term, or an
+    array with one value if all are equal. If the operator does not read the operand, the result is
+    0.
+    """
     values, of_terms = operand
     dtype = (op.type if name == "x" else op.type2).np_type
     if name not in _uses(op):
@@ -106,7 +121,7 @@ def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def _uses(op: TypedBinaryOp) -> frozenset[str]:
-    """Return which of its arguments x, y, ix, jx, iy and jy the operator reads."""
+    """Return the names of the arguments that the operator reads, out of x, y, ix, jx, iy and jy."""
     return frozenset(op.expression.uses())
 
 
@@ -129,7 +144,12 @@ def multiply_side(
     k: Callable[[], Array],
     outputs: Callable[[], Array],
 ) -> Array:
-    """Return the terms mult(a, u) of A u, with A(o, k), or mult(u, a) of u A, with A(k, o)."""
+    """Return the terms of the product of a matrix A and a vector u.
+
+    If `side` is "mxv", the product is A u, and its terms are mult(A(o, k), u(k)). Otherwise the
+    product is u A, and its terms are mult(u(k), A(k, o)). The functions `k` and `outputs` return
+    the indices k and o of each term.
+    """
     if side == "mxv":
         return multiply(semiring, size, a, u, outputs, k, _zero)
     return multiply(semiring, size, u, a, _zero, k, outputs)
@@ -140,12 +160,16 @@ def _zero() -> Any:
 
 
 def chunk_size() -> int:
-    """Return the number of terms that one step computes."""
+    """Return the approximate number of terms of a product that are computed in one step."""
     return current(TUNING).chunk
 
 
 def chunks(counts: Array, limit: int | None = None) -> list[slice]:
-    """Return slices of rows; each has about `chunk_size` terms and at most `limit` rows."""
+    """Divide the rows of a product into slices, so that each slice has about `chunk_size` terms.
+
+    The array `counts` holds the number of terms of each row. If there are several slices, each has
+    at most `limit` rows.
+    """
     few = limit is None or counts.size <= limit
     if few and counts.size < 2:
         return _whole
@@ -168,7 +192,11 @@ def concatenate(arrays: list[Array], dtype: Any) -> Array:
 
 
 def concatenate_values(parts: list[Array], size: int) -> Array:
-    """Concatenate the parts. If all are iso, the result is too: a product has one constant term."""
+    """Concatenate arrays of terms of the same product; together they have `size` terms.
+
+    If each array stores only one value for all of its terms, the result does, too: these values are
+    equal, because they belong to the same product.
+    """
     filled = [part for part in parts if part.size] or parts[:1]
     if len(filled) > 1 and all(is_iso(part) for part in filled):
         return repeat_value(filled[0][:1], size)

@@ -1,5 +1,4 @@
-"""Kernels for GPUs. For each family of operations, the file with the kernels is next to the file
-with the launch code."""
+"""Kernels for GPUs. The files with the kernels are next to the Python files that launch them."""
 
 from pathlib import Path
 

@@ -17,17 +17,20 @@ template <class T> DEVICE void store_once(T *p, T value) {
 #endif
 }
 
-/// Writes the results of a relabeled graph. It reads levels, parents and presence in the graph's
-/// numbering, and writes them in the user's numbering. Within each degree class, both numberings
-/// have the same order. So a warp that sweeps over consecutive vertices reads only a few sequences
-/// of increasing addresses. The values written for unreached vertices are arbitrary, so all lanes
-/// store whole lines.
+/// Writes the results of a search in a relabeled graph. The arrays of the search are indexed by the
+/// graph's own vertex numbers, and the results by the user's numbers. Within each degree class, the
+/// vertices have the same order in both numberings. So a warp that processes consecutive vertices
+/// of the user reads only a few sequences of increasing addresses. For an unreached vertex, only
+/// `present` has a meaning. The other results of this vertex are arbitrary values, which are stored
+/// all the same: if all lanes store, they fill whole cache lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;
   const i32 *__restrict__ renumbered;
   const u32 *map;
-  bool is_marked;  // whether `bytes` marks unreached vertices, so that the map need not be read
+  // Whether search.bytes holds UNREACHED for each unreached vertex with edges. If so, the map of
+  // reached vertices need not be read for these vertices.
+  bool is_marked;
   bool has_idle;
   Level *levels;
   i32 *parents;
@@ -36,7 +39,8 @@ template <class S, class Level> struct Results {
   static constexpr int TOGETHER = 8;  // number of loads in flight per lane
 
   DEVICE void rename() const {
-    // A warp takes 1,024 consecutive vertices, or fewer if there is not enough work for all warps.
+    // A warp processes 1,024 consecutive vertices at a time. It processes fewer if otherwise some
+    // warps would have no work.
     const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
@@ -45,9 +49,10 @@ template <class S, class Level> struct Results {
     }
   }
 
-  /// Returns the level byte of vertex `id`, or UNREACHED if it is not reached. Vertices numbered
-  /// `active` or higher have no edges, so among them only starts are reached. An `id` of -1 stands
-  /// for no vertex.
+  /// Returns the level of vertex `id` as one byte, or UNREACHED if the search has not reached the
+  /// vertex. Vertices with numbers from search.active on have no edges, so the search reaches only
+  /// those of them that are start vertices. An `id` of -1 means that the lane has no vertex; the
+  /// result is then UNREACHED.
   DEVICE u32 level_of(i32 id) const {
     const bool is_idle = u32(id) >= u32(search.active);
     if (is_idle ? !has_idle || id < 0 : is_marked) return is_idle ? UNREACHED : search.bytes[id];
@@ -85,7 +90,7 @@ template <class S, class Level> struct Results {
   }
 };
 
-/// Writes a flag for each bit of the map. The address `present` is a multiple of 4 bytes.
+/// Writes a flag for each bit of the map. `present` must be aligned to 4 bytes.
 DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   const i64 words = (n + WARP - 1) / WARP;
   const i64 warps = i64(gridDim.x) * BFS_WARPS;
@@ -94,7 +99,8 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
     const i64 word = base + lane();
     const u32 mine = word < words ? map[word] : 0;
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {  // expand four words to 128 bytes
+    for (int k = 0; k < 8; ++k) {
+      // The warp expands four words of the map to 128 flags of one byte.
       const u32 four = shuffle(mine, k * 4 + lane() / 8) >> (lane() % 8 * 4) & 15;
       const i64 v = base * WARP + k * 128 + lane() * 4;
       if (v + 4 <= n) {
@@ -106,11 +112,11 @@ DEVICE void show_present(const u32 *map, i64 n, bool *present) {
   }
 }
 
-/// Chooses as the parent of each vertex the neighbor with the smallest number, in the user's
-/// numbering, among the neighbors that are one level closer to the starts. If rows hold the edges
-/// into each vertex (`by_columns`), the parent is the first such neighbor in the row. If rows hold
-/// the edges out of each vertex, every vertex proposes itself as a parent to the neighbors in its
-/// row.
+/// Chooses the parent of each vertex. The candidates are the vertex's neighbors that are one level
+/// closer to the start vertices. The candidate with the smallest number in the user's numbering
+/// becomes the parent. If a row holds the edges into a vertex (`by_columns` is true), the parent is
+/// the first candidate in the vertex's row. If a row holds the edges out of a vertex, each vertex
+/// proposes itself as a parent to the neighbors in its row, and the smallest proposal wins.
 template <class Offset, class Level>
 DEVICE void take_least_parents(i64 n, const Answer<Offset, Level> &answer) {
   const Offset *__restrict__ indptr = answer.least_ptr;

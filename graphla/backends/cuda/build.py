@@ -1,10 +1,14 @@
-"""Build a vector or a matrix from entries in any order. Duplicates are combined, or raise an error.
+"""Build a vector or a matrix from entries that are given in any order.
 
-Sort the keys, count the runs of equal keys, then unpack and combine them. In addition to the inputs
-and the result, this needs twice the memory of the keys (4 or 8 bytes per entry). If values must be
-reordered with their keys, it needs about 32 more bytes per entry. Kernels: convert.cu.
+Entries at the same position are duplicates. They are combined by an operator, or raise an error if
+there is no operator. The entries are sorted by keys: an entry's key is its index in a vector, and
+its row and column in a matrix. Then the runs of equal keys are counted, and each run becomes one
+entry.
 
-Waits: once to learn whether the keys are already increasing, once for the number of positions.
+In addition to the inputs and the result, this needs twice the memory of the keys (4 or 8 bytes per
+entry). If the values must be reordered with their keys, it needs about 32 more bytes per entry. The
+host waits twice: to learn whether the keys are already increasing, and for the number of positions.
+Kernels: convert.cu.
 """
 
 from __future__ import annotations
@@ -32,11 +36,11 @@ INDEX_BITS = 31
 
 @dataclass(frozen=True)
 class BuildTuning:
-    """Tuning of how entries at the same position are combined."""
+    """Tuning parameters for combining entries at the same position."""
 
     large: int = 1 << 20
-    """With at least this many entries, runs are reduced as rows of a matrix, so that several warps
-    can share a long run."""
+    """With at least this many entries, runs of duplicates are combined in the same way as the rows
+    of a matrix are reduced, so that several warps can work on one long run."""
 
 
 TUNING = BuildTuning()
@@ -45,8 +49,8 @@ TUNING = BuildTuning()
 def build_vector(
     length: int, indices: Array, values: Array, dup_op: TypedBinaryOp | None
 ) -> SparseVector:
-    """Build a vector. Combine duplicates with dup_op, left to right, or raise an error if it is
-    None."""
+    """Build a vector from indices and values. If dup_op is None, duplicate indices raise an error;
+    otherwise dup_op combines their values, from left to right."""
     if is_increasing(indices):
         return SparseVector(length, indices.astype(xp.int32), values)
     keys, order = _sort(indices.astype(xp.int32), values)
@@ -69,8 +73,8 @@ def build_matrix(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Build a matrix. Combine duplicates with dup_op, left to right, or raise an error if it is
-    None."""
+    """Build a matrix from rows, columns and values. If dup_op is None, duplicate positions raise an
+    error; otherwise dup_op combines their values, from left to right."""
     count = rows.size
     if not count:
         sizes = xp.zeros(nrows + 1, xp.int32)
@@ -88,7 +92,8 @@ def build_matrix(
 
 
 def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
-    """Return the matrix whose entries have these increasing keys; a key is row << bits | column."""
+    """Return the matrix whose entries have the given keys. The keys are increasing; the key of an
+    entry is row << bits | column."""
     count = keys.size
     sizes = xp.zeros(nrows + 1, offset_dtype(count))
     indices = xp.empty(count, xp.int32)
@@ -100,7 +105,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
 
 
 def is_increasing(keys: Array) -> bool:
-    """Return whether the keys are strictly increasing. The host waits for the result."""
+    """Return whether the array `keys` is strictly increasing. The host waits for the result."""
     if keys.size < 2:
         return True
     falls = counter()
@@ -117,8 +122,11 @@ def _fold_sorted(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Return the matrix whose entries have these sorted keys. Combine the values of equal keys with
-    dup_op, or raise an error if it is None."""
+    """Build a matrix from sorted keys, which may contain duplicates.
+
+    The value of keys[k] is values[order[k]], or values[k] if `order` is None. If dup_op is None,
+    equal keys raise an error; otherwise dup_op combines their values.
+    """
     count, bits = keys.size, bits_of(ncols)
     ends, runs = _count_runs(keys)
     if runs == count:
@@ -138,9 +146,12 @@ def _fold_sorted(
 def _unpack_runs(
     keys: Array, ends: Array, runs: int, bits: int, sizes: Any, needs_starts: bool
 ) -> tuple[Array, Array | None]:
-    """Return the column of each run of equal keys and, if `needs_starts`, where each run begins.
+    """Return the column that each run of equal keys stands for, and the position where each run
+    begins.
 
-    Add the number of runs in each row to `sizes`.
+    The second result is None if `needs_starts` is False. For a matrix, this also adds the number of
+    runs in each row to the array `sizes`. `runs` is the number of all runs, and `ends` holds their
+    counts (see `_count_runs`).
     """
     indices = xp.empty(runs, xp.int32)
     starts = xp.empty(runs, xp.int64) if needs_starts else None
@@ -156,10 +167,10 @@ def _unpack_runs(
 
 
 def _sort(keys: Array, values: Array) -> tuple[Array, Array | None]:
-    """Return the sorted keys and the stable permutation that sorts them.
+    """Sort the keys. Return the sorted keys, and the permutation that sorts them.
 
-    If all values are equal, no permutation is needed: the keys are sorted in place, and None is
-    returned for it.
+    Equal keys keep their order. If all values are equal, the caller needs no permutation: the keys
+    are sorted in place, and the second result is None.
     """
     if is_iso(values):
         keys.sort()
@@ -177,9 +188,11 @@ def _count_runs(keys: Array) -> tuple[Array, int]:
 
 
 def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -> Array:
-    """Return op(op(x0, x1), x2)... for each run that begins at an element of `starts`.
+    """Combine the values x0, x1, x2, ... of each run of duplicates: op(op(x0, x1), x2) and so on.
 
-    The result has the dtype of `values`. The operators first, second and any only select a value.
+    Each element of the array `starts` is the position k where a run begins. The value at position k
+    is values[order[k]], or values[k] if `order` is None. The result has one value per run and the
+    dtype of `values`. If `op` is first, second or any, it only selects a value.
     """
     picks = _pick(op, starts, values.size)
     if picks is not None:
@@ -203,8 +216,8 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
 
 
 def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
-    """Return the index of the entry that op selects from each run, or None if op computes a new
-    value."""
+    """Return the position of the entry that `op` selects from each run of duplicates. If `op`
+    computes a new value instead of selecting one, return None."""
     if op.name == "first" or (op.monoid is not None and op.monoid.is_any):
         return starts
     if op.name != "second":
@@ -217,8 +230,8 @@ def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Return whether runs must be combined. They need not be if all values are equal and op
-    preserves equal values."""
+    """Return whether `op` must be applied to the values of duplicates. This is not necessary if all
+    values are the same value x and op(x, x) is x."""
     monoid = op.monoid
     picks = op.name in ("first", "second")
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)

@@ -2,30 +2,34 @@
 // x that have improved, until no entry improves any more. With ROUNDS it computes a given number of
 // products instead.
 //
-// Entries that improved wait in lists. Each step multiplies the entries in the near list. Four
-// threads read each short row (at most `LIGHT` edges), and the edges of long rows are divided
-// evenly among all warps. With NEAR_FAR, an entry beyond the horizon waits in the far list. When
-// the near list is empty, the horizon moves to `delta` beyond the best far entry, and the far list
-// is split again (a turn). While the near list is short, a step is *fused*: each block iterates for
-// some rounds, without a grid barrier, on the vertices with short rows that it has improved. When
-// very few entries are near, block 0 works alone for several steps, again without grid barriers.
+// Entries that have improved wait in lists. Each step multiplies the entries in the near list. Four
+// threads read each short row, which has at most `LIGHT` edges. The edges of the long rows are
+// divided evenly among all warps. With NEAR_FAR there is also a limit for values, the horizon: an
+// entry whose value is beyond the horizon waits in the far list. When the near list is empty, the
+// horizon moves to a value that is `delta` beyond the best entry of the far list. The entries of
+// the far list that are no longer beyond the horizon then move to the near list. This is called a
+// turn.
+//
+// Grid barriers are slow, so short lists are processed without them. While the near list is short,
+// a step is *fused*: each block runs several rounds by itself, on the vertices with short rows that
+// it has improved. When the near list is very short, block 0 works alone for several steps.
 //
 // Invariants:
-// - A vertex waits in at most one near list, and its code says which. If the vertex improves while
-//   it is being multiplied, it is listed again. For short rows, the code is cleared before the
-//   value is read.
-//   For long rows, which are only listed for the next step, the code holds the stamp of an earlier
-//   step.
-// - An entry in the far list that is not beyond the horizon is outdated: it has since been listed
-//   as near.
+// - A vertex is in at most one near list. The code of the vertex contains the stamp of the step in
+//   which the vertex was listed. If the vertex improves while it is being multiplied, it must be
+//   listed again. Therefore the code of a vertex with a short row is cleared before its value is
+//   read. The code of a vertex with a long row need not be cleared: the vertex is listed again if
+//   its code holds the stamp of an earlier step.
+// - An entry in the far list that is not beyond the horizon is outdated: the vertex has improved
+//   since then, and was put in a near list.
 // - No thread appends to a list that is read in the same step.
 //
 #include "closure.cuh"
 
 namespace graphla {
 
-/// The state of a closure. All blocks have the same copy, but while block 0 works alone, only its
-/// copy is valid.
+/// The state of a closure. Each block has a copy, and all copies are equal. While block 0 works
+/// alone, the copies of the other blocks are outdated.
 template <class Work> struct Course {
   typedef typename Work::Key Key;
   static constexpr int HOW = Work::METHOD;
@@ -37,22 +41,24 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;   // maximum number of rounds
-  u64 *state;  // in shared memory: sizes of the lists (see `look`), then the state that block 0
-               // reports
-  i64 *leads;  // in shared memory, for thread 0 only: the clock time at which to read the host's
-               // stop word next, and the number of records
+  u32 turns;  // maximum number of rounds
+  // In shared memory: the four numbers that `look` reads, then the four numbers that block 0 passes
+  // to the other blocks in `rejoin`.
+  u64 *state;
+  // In shared memory, used by thread 0 only. leads[0] is the clock time at which to check again
+  // whether the host wants to stop. leads[1] is the number of records.
+  i64 *leads;
 
   u32 rounds = 0;
-  u32 rounds_told = 0,
-      turns_told = 0;    // number of rounds and turns until no value improved any more
+  // The number of rounds and the number of turns until no value improved any more.
+  u32 rounds_told = 0, turns_told = 0;
   bool is_first = true;  // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-  /// Returns whether the host has asked the kernel to stop. Thread 0 reads the host's word only
-  /// from time to time.
+  /// Returns whether the host has asked the kernel to stop. The request is a word in the host's
+  /// memory, which thread 0 reads only at intervals of `patience` clock cycles.
   DEVICE bool is_unwanted() const {
     StopFlag flag(host, patience);
     flag.due = leads[0];
@@ -66,8 +72,8 @@ template <class Work> struct Course {
     if (threadIdx.x < 4) {
       const u32 at = threadIdx.x < 2 ? work.lists.step % 3 : work.lists.turn % 3;
       u64 held = load_relaxed(&work.lists.control[W_NEAR + 3 * threadIdx.x + at]);
-      // An overflow of the far list may be noticed one step late. Until then the counter includes
-      // entries that did not fit in the list.
+      // If the far list overflows, its counter also counts the entries that did not fit. The
+      // overflow may be noticed only one step later, so limit the size to the capacity of the list.
       if (threadIdx.x == 2) held = least(held, u64(work.lists.waiting.n));
       state[threadIdx.x] = held;
     }
@@ -75,7 +81,7 @@ template <class Work> struct Course {
   }
   DEVICE bool is_turn() const { return state[0] == 0 && state[1] == 0; }
   DEVICE bool is_done() const { return is_turn() && state[2] == 0; }
-  /// Returns whether there is so little work that block 0 should do it alone.
+  /// Returns whether the lists are so short that block 0 should process them alone.
   DEVICE bool is_little() const {
     const Limits &most = work.limits;
     if (is_turn()) return state[2] <= most.alone_rows;
@@ -90,7 +96,8 @@ template <class Work> struct Course {
 
   // --- one step or turn -------------------------------------------------------------------------
 
-  /// Moves the horizon, and splits the far list.
+  /// Runs one turn: moves the horizon, and moves the entries of the far list that are no longer
+  /// beyond it to the near lists.
   DEVICE void take_turn() {
     const Key before = work.lists.horizon;
     if constexpr (HOW == NEAR_FAR) {
@@ -123,7 +130,8 @@ template <class Work> struct Course {
     }
     return is_alone ? taken : 1;
   }
-  /// Runs one step or one turn, either in all blocks or in block 0 alone.
+  /// Runs one turn if the near lists are empty, and otherwise one step. All blocks do this
+  /// together, or block 0 alone.
   DEVICE void move() {
     auto &lists = work.lists;
     const bool turns_now = is_turn();
@@ -135,7 +143,8 @@ template <class Work> struct Course {
     if (turns_now) take_turn();
     else rounds += take_step();
     if (records.at != nullptr) work.tell_edges();
-    if (is_leader()) {  // reset the counters for the step after the next
+    if (is_leader()) {
+      // Reset the counters that the step after the next one will use.
       store_relaxed(lists.near_count(lists.step + 2), u64(0));
       store_relaxed(lists.long_count(lists.step + 2), u64(0));
       if (turns_now) {
@@ -149,7 +158,7 @@ template <class Work> struct Course {
     if (is_alone) wants_stop = __syncthreads_or(wishes);
     else is_stopped = grid.meet(wishes);
   }
-  /// Ends the steps that block 0 runs alone, and passes its state to all blocks.
+  /// Ends the phase in which block 0 works alone. Block 0 passes its state to all other blocks.
   DEVICE void rejoin() {
     auto &lists = work.lists;
     u64 *told = &lists.control[W_STEP];
@@ -172,8 +181,8 @@ template <class Work> struct Course {
 
   // --- the main loop ----------------------------------------------------------------------------
 
-  /// Clears the value of every vertex, sets the values of the starts, and puts the starts in the
-  /// far list.
+  /// Clears the values of all vertices. Then gives the start vertices their values, and puts the
+  /// start vertices in the far list.
   template <class T> DEVICE void begin(const Starts<T> &x) {
     if (threadIdx.x == 0) {
       leads[0] = clock64() + patience;
@@ -193,8 +202,9 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Starts to build the tree of parents. Its roots are the starts whose values have not changed.
-  /// It grows along edges whose terms equal the values of the vertices that they lead to.
+  /// Prepares the pass that builds the tree of parents. The roots of the tree are the start
+  /// vertices that still have their initial value. From the roots the tree grows along edges: an
+  /// edge can be in the tree if its term equals the value of the vertex that it leads to.
   template <class T> DEVICE void plant(const Starts<T> &x) {
     grid.meet();  // wait until all blocks have seen that the lists are empty
     work.lists.pass = TREE;
@@ -205,8 +215,8 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Runs until one of these happens: the lists are empty, the limit of rounds is reached, or the
-  /// host asks the kernel to stop.
+  /// Runs until the lists are empty, the limit on the number of rounds is reached, or the host asks
+  /// the kernel to stop.
   template <class T> DEVICE void run(const Starts<T> &x) {
     while (!is_stopped) {
       look();
@@ -237,7 +247,7 @@ template <class Work> struct Course {
   }
 };
 
-/// Further parameters of a closure.
+/// Parameters of a closure that the host sets for each launch.
 struct Plan {
   double delta;  // the width of a bucket
   u32 turns;     // maximum number of rounds

@@ -1,8 +1,9 @@
 """Extract the entries at given rows and columns. Kernels: extract.cu.
 
 For a vector, the host waits for the number of entries found, unless the vector is full. For a
-matrix, it waits for the number of entries in the rows; with columns, it also waits for whether they
-increase, whether some repeat, and for the number of entries found. `find` waits for its result.
+matrix, it waits for the number of entries in the given rows. If columns are given, it also waits to
+learn whether they are increasing, whether a column occurs twice, and how many entries were found.
+In `find`, the host waits for the result.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 
 @dataclass(frozen=True)
 class ExtractTuning:
-    """How to search for columns."""
+    """Tuning parameters for the search for the extracted columns."""
 
     few_columns: int = 16
-    """A table of all columns is faster if at least 1 / few_columns of the columns is selected."""
+    """If the extracted columns are not in order, and are at least 1 / few_columns of all columns, a
+    table with an element for every column replaces the search in the sorted list of extracted
+    columns. The table is then faster."""
 
 
 TUNING = ExtractTuning()
@@ -64,9 +67,10 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Return the storage position of the entry at i (or (i, j)), and whether the entry exists.
+    """Return the position in storage of the entry at index i, or at row i and column j. Also return
+    whether the entry exists.
 
-    If it does not exist, the position is where it would be inserted.
+    If the entry does not exist, the position is the one where it would be inserted.
     """
     result, is_matrix = counter(), isinstance(a, Csr)
     indptr, offset = (a.indptr, a.indptr.dtype) if is_matrix else (NULL, np.dtype(np.int32))  # pyright: ignore

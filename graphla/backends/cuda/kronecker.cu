@@ -1,8 +1,8 @@
 // Kronecker products: C(i m + k, j n + l) = op(A(i, j), B(k, l)), where B is m by n.
 //
-// Row i m + k of C has the whole row k of B for each entry of row i of A, so its length is the
-// product of their lengths. Each thread computes one entry of C. It finds the entry's row by a
-// search in the new indptr, limited to the rows of its tile.
+// Row i m + k of C contains a copy of row k of B for each entry of row i of A. So its length is the
+// product of the lengths of these two rows. Each thread computes one entry of C. It finds the row
+// of this entry by a search in the indptr of C, limited to the rows of its tile.
 #include "rows.cuh"
 
 namespace graphla {

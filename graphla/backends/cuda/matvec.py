@@ -1,7 +1,7 @@
-"""Collect facts about the semiring, the matrix and the mask of a matrix-vector product.
+"""Collect the facts about a semiring, a matrix and a mask that a matrix-vector product needs.
 
-Kernels: matvec.cu. The host waits once per matrix for facts about its rows, and in `count_edges`
-for the number of edges.
+Kernels: matvec.cu. The host waits once per matrix, for facts about its rows. In `count_edges` it
+waits for the number of edges.
 """
 
 from __future__ import annotations
@@ -54,14 +54,16 @@ class MatvecTuning:
     """Sizes of grids and arrays."""
 
     few_blocks: float = 16
-    """Maximum number of blocks per multiprocessor if each block adds to a counter.
+    """Maximum number of blocks per multiprocessor in kernels whose blocks all add to the same
+    counter.
 
-    Half of them run at the same time.
+    Half of these blocks can be resident at the same time.
     """
     huge: int = 1 << 27
-    """Minimum vector size for which a short list of outputs takes no arrays of that size."""
+    """If a product has more outputs than this number, but computes only a few listed ones, it uses
+    no temporary arrays with an element for every output."""
     part: int = 1024
-    """Number of rows in a part, whose entries one block counts."""
+    """Number of rows in a part. One block counts the entries in the rows of a part."""
     parts: int = 1024
     """Maximum number of parts; if there are more rows, the parts are longer."""
 
@@ -143,11 +145,15 @@ def _row_facts(a: Csr) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The counts of the entries in some rows, divided into parts."""
+    """The running sums of the numbers of entries in some rows of a matrix.
+
+    The rows are divided into parts of `length` rows, and the sums begin anew in each part.
+    """
 
     a: Csr
     rows: Array
-    ends: Array  # running sums within each part, then the sum of all parts before each part
+    # First the running sums within the parts, then, for each part, the sum of all parts before it.
+    ends: Array
     length: int
 
     def join(self) -> Array:
@@ -161,12 +167,14 @@ class _Counted:
 
 
 class Measured(local):
-    """The last frontier whose edges this thread has counted; its product reuses the counts."""
+    """The counts for the last frontier whose edges this thread has counted. The product with this
+    frontier uses them, so that the edges need not be counted twice."""
 
     last: tuple[_Counted, int] | None = None
 
     def take(self, a: Csr, rows: Array) -> tuple[Array | None, int]:
-        """Return `edge_ends` of these rows and their number of edges; (None, 0) if not counted."""
+        """Return `edge_ends` of the given rows, and their number of edges. If these rows are not
+        the last ones that were counted, return (None, 0)."""
         last, self.last = self.last, None
         if last is None or last[0].a is not a or last[0].rows is not rows:
             return None, 0
@@ -177,7 +185,8 @@ measured = Measured()
 
 
 def count_edges(a: Csr, rows: Array) -> int:
-    """Return the number of entries in the given rows. This takes one launch, and the host waits."""
+    """Return the number of entries in the given rows. The host waits for the number; this takes one
+    launch."""
     if not rows.size:
         return 0
     kernel, grid, counted, args = _counting(a, rows)
@@ -213,7 +222,8 @@ def few_blocks_for(items: int, times: int = 1) -> int:
 
 
 def few_blocks(wanted: int, times: int = 1) -> int:
-    """Return `wanted`, limited to `times` * `TUNING.few_blocks` blocks per multiprocessor."""
+    """Return the number of blocks to launch: `wanted`, but at most `times` * `TUNING.few_blocks`
+    blocks per multiprocessor."""
     return min(wanted, times * round(current(TUNING).few_blocks * card().multiprocessors))
 
 

@@ -1,10 +1,13 @@
-// Breadth-first search from up to 64 starts: the expansion of one level. It computes next[] from
-// seen[] (pull) and from fresh[] (push). multi_source_bfs.cu describes these arrays.
+// Breadth-first search from up to 64 start vertices: the expansion of one level. Each vertex v has
+// a word next[v] with one bit per search. The expansion sets the bits of the searches that reach v
+// by the next level. A search that pulls looks for its bit in seen[u], for the in-neighbors u of v.
+// A search that pushes starts from the vertices u with its bit in fresh[u], and sets its bit for
+// their out-neighbors. multi_source_bfs.cu describes these arrays.
 //
-// An expansion has two halves. In the first half each warp takes groups of 32 vertices and pulls
-// for them. It queues work that would take long: the vertices that push, and rows of more than
-// `longest` entries, which it cuts into parts. After a barrier, all warps share the queued work in
-// the second half.
+// An expansion has two halves. In the first half, each warp takes groups of 32 vertices and pulls
+// for them. It queues the work that would take long. This is the work for vertices that push, and
+// for rows with more than `longest` entries, which it cuts into parts. In the second half, after a
+// barrier, all warps share the queued work.
 #ifndef GRAPHLA_MANY_EXPAND
 #define GRAPHLA_MANY_EXPAND
 #include "multi_source_bfs.cuh"
@@ -13,7 +16,9 @@ namespace graphla {
 
 /// The queues for the second half of an expansion. Both are empty when the expansion begins.
 struct Queues {
-  u64 *parts;   // 1 bit: whether the part pulls; 31 bits: part; 32 bits: vertex
+  // Parts of long rows. Bit 63 says whether to pull along the part (otherwise push). Bits 32 to 62
+  // are the number of the part in the row. Bits 0 to 31 are the vertex.
+  u64 *parts;
   i32 *rows;    // vertices that push along short rows
   u64 *counts;  // number of parts, number of rows
 };
@@ -25,21 +30,22 @@ DEVICE void add_next(const Words &words, i32 v, u64 bits) {
   store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// What a push does in addition to its atomic operation. CARE_TEST: it first tests whether the bits
-/// are new. CARE_MARK: it also marks the group. If the lanes write to scattered addresses, the test
-/// and the mark each take as long as the atomic operation. So a push that has many edges, most of
-/// them to new vertices, uses CARE_NONE.
-enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };  // CARE_MARK also tests
+/// What a push does in addition to the atomic operation that adds the bits. CARE_NONE: nothing.
+/// CARE_TEST: it first tests whether any bit is new, and skips the atomic operation if not.
+/// CARE_MARK: it also tests, and then marks the group of the vertex in `touched`. If the lanes
+/// write to scattered addresses, the test and the mark each take as long as the atomic operation.
+/// So CARE_NONE is used for a push along many edges, most of which lead to new vertices.
+enum Care { CARE_NONE = 0, CARE_TEST = 1, CARE_MARK = 2 };
 
-/// Pushes the bits of some searches along one edge to vertex w.
+/// Pushes along one edge to vertex w, for the searches whose bits are set in `bits`.
 DEVICE void push_to(const Words &words, i32 w, u64 bits, int care) {
   if (care && !(bits & ~load_relaxed(&words.next[w]))) return;
   add_bits(&words.next[w], bits);
   if (care == CARE_MARK) store_relaxed(&words.touched[w / WARP], u8(1));
 }
 
-/// Queues the row of this lane as `parts` parts; 0 means that the lane has no row. All lanes must
-/// call this.
+/// Queues the row of this lane's vertex v, cut into `parts` parts. A lane without a row passes 0 as
+/// `parts`. `kind` is PULLS, or 0 for a push. All lanes must call this.
 DEVICE void queue_parts(const Queues &queues, u32 v, u32 parts, u64 kind) {
   u32 left = __ballot_sync(ALL_LANES, parts != 0);
   if (!left) return;
@@ -64,7 +70,8 @@ struct Pushers {
   i32 *held;  // the warp's own array of ROOM vertices
   int count;
 
-  /// Adds this lane's vertex if `wants` is true. All lanes must call this.
+  /// Adds this lane's vertex v to the collected vertices if `wants` is true. If there are now at
+  /// least FULL of them, queues FULL of them. All lanes must call this.
   DEVICE void add(const Queues &queues, i32 v, bool wants) {
     const u32 wanting = __ballot_sync(ALL_LANES, wants);
     if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
@@ -125,8 +132,8 @@ DEVICE void pull_part(const Graph<Offset> &graph, const Words &words, i32 v, i64
   if (lane() == 0 && found) add_next(words, v, found);
 }
 
-/// Pushes along the short rows of a warp's vertices, one edge per lane and step. A lane without a
-/// vertex passes -1.
+/// Pushes along the rows of up to 32 vertices with short rows. Each lane passes one vertex, or -1
+/// if it has none. The edges of all these rows are divided evenly among the lanes.
 template <class Offset>
 DEVICE void push_rows(const Graph<Offset> &graph, const Words &words, i64 v, u64 pushing,
                       int care) {
@@ -168,7 +175,9 @@ DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v
   pushers.add(queues, i32(v), length && !is_long);
 }
 
-/// Loads the words and the row of vertex v if the vertex is open. An open vertex has an in-edge.
+/// Loads what a pull needs to know about vertex v: which searches have reached it, and where its
+/// row is. Loads nothing unless the bit of this lane in `open` is set. An open vertex has an
+/// in-edge.
 template <class Offset>
 DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
   Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
@@ -181,10 +190,10 @@ DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, 
   return vertex;
 }
 
-/// Pulls along the rows of a group. Each lane tries the first neighbor of its vertex, then a few
-/// more. Then the warp shares all remaining edges, except those of long rows, which it queues.
-/// `left` is shared memory of this warp, with two words per lane: the searches that have not
-/// reached the lane's vertex.
+/// Pulls for the 32 vertices of a group, one vertex per lane. Each lane first tries one in-neighbor
+/// of its vertex, and then a few more. After that, the edges that remain in short rows are divided
+/// evenly among the lanes, and the long rows are queued. `left` is shared memory of this warp with
+/// two words per lane: one bit for each search that has not reached the lane's vertex yet.
 template <class Offset>
 DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Queues &queues, u32 v,
                        const Vertex<Offset> &vertex, u64 pulling, bool is_alone, u32 *left) {
@@ -198,7 +207,8 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    const u32 tried = !graph.first || graph.leads;  // number of entries of the row that were tried
+    // 1 if the neighbor that was just tried is the first entry of the row, otherwise 0.
+    const u32 tried = !graph.first || graph.leads;
     length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {
       i32 next[FEW];
@@ -253,7 +263,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
     store_relaxed(&words.touched[v / WARP], u8(1));
 }
 
-/// Runs the first half of an expansion: all groups pull, and queue the vertices that push.
+/// Runs the first half of an expansion: pulls for all groups, and queues the vertices that push.
 template <class Offset>
 DEVICE void expand_groups(const Graph<Offset> &graph, const Words &words, const Queues &queues,
                           u64 pushing, u64 pulling, u32 *left, i32 *held) {
@@ -303,7 +313,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     const i32 v = i32(u32(item));
     const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
     if (item & PULLS) {
-      // All lanes use lane 0's value, because other warps may add bits between the lanes' loads.
+      // All lanes must use the same value. Their loads may return different values, because other
+      // warps add bits in the meantime, so the value of lane 0 is used.
       const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);
       if (!missing) continue;
       const i64 begin = i64(graph.into_ends[v]) + skip;
@@ -315,7 +326,7 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
       push_part(graph, words, begin, end, words.fresh[v] & pushing, care);
     }
   }
-  // If there are few rows, a warp takes fewer of them per step.
+  // If there are few rows, each warp takes fewer of them at a time, so that more warps have work.
   const i64 each = greatest(i64(1), least(rows / warps, i64(WARP)));
   for (i64 first = warp * each; first < rows; first += warps * each) {
     const i64 mine = first + lane();

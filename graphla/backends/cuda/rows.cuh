@@ -1,27 +1,30 @@
-// Finds the row of each entry of a matrix, tile by tile.
+// Finds the row of each entry of a matrix. The entries are divided into tiles, and a block
+// processes one tile at a time.
 //
-// A tile has STEPS entries per thread of the block. Two searches over indptr give the first and the
-// last row of a tile. Each row in between writes its number at its first entry, and a running
-// maximum copies the number to the entries after it. `row_among` instead finds the row of a single
-// entry by a search among those rows.
+// A tile has STEPS entries for each thread of the block. Two searches in `indptr` find the row of
+// the first entry and the row of the last entry of the tile. For each row in between, a thread
+// writes the row's number at the row's first entry. A running maximum then copies the number to the
+// row's other entries. To find the row of a single entry, `row_among` instead searches among the
+// rows from the first to the last.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS
 #include "collectives.cuh"
 
 namespace graphla {
 
-enum TileShape { STEPS = 4 };                     // number of entries of a tile per thread
+enum TileShape { STEPS = 4 };                     // number of entries per thread in a tile
 constexpr int TILE = int(BLOCK_THREADS) * STEPS;  // maximum number of entries of a tile
 
-/// How the position (i, j) of entry k is found. DENSE: it is (k, 0). LISTED: it is (indices[k], 0).
-/// BY_ROWS: j is indices[k], and i is the row of the matrix that contains entry k.
+/// How entry k determines its position (i, j). DENSE: the position is (k, 0). LISTED: the position
+/// is (indices[k], 0). BY_ROWS: i is the row of the matrix that contains entry k, and j is
+/// indices[k].
 enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 
 /// Writes the row of entry `begin` to span[0], and the row of entry `end` - 1 to span[1]. Every
 /// thread of the block must call this.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
-  __syncthreads();  // all threads have read the old `span`
+  __syncthreads();  // wait until all threads have read the old `span`
   const int warp = warp_in_block();
   if (warp < 2) {
     const i64 row = warp_segment_of(indptr, nrows, warp ? end - 1 : begin);
@@ -36,10 +39,10 @@ DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
 }
 
-/// Computes the rows of the entries from `begin` to `end` - 1. Returns an array in shared memory,
-/// whose element k - begin is the row of entry k relative to span[0]. Every thread of the block
-/// must call this. A tile has at most STEPS entries per thread, and begins at a multiple of STEPS *
-/// blockDim.x.
+/// Finds the rows of the entries from `begin` to `end` - 1, which must belong to one tile. Returns
+/// an array in shared memory. Element k - begin of this array is the row of entry k minus span[0],
+/// where span[0] is the row of entry `begin`. A tile has at most STEPS entries per thread, and
+/// begins at a multiple of STEPS * blockDim.x. Every thread of the block must call this.
 template <class Offset>
 DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end,
                               i64 *span) {
@@ -55,7 +58,9 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   for (i64 row = first + 1 + threadIdx.x; row <= last; row += blockDim.x) {
     const i64 from = i64(indptr[row]);
     if (from < i64(indptr[row + 1]))
-      rows[from - begin] = i32(row - first);  // no race: nonempty rows begin at different entries
+      // Each element is written by one thread only, because nonempty rows begin at different
+      // entries.
+      rows[from - begin] = i32(row - first);
   }
   __syncthreads();
   i32 found[STEPS];
@@ -74,10 +79,11 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   return rows;
 }
 
-/// Calls visit(k, i, j) for k = 0 to `limit` - 1, and on to the end of the last tile. All lanes of
-/// a warp call visit together, and lane l gets a k with k mod 32 = l. (i, j) is the position of
-/// entry k, or (0, 0) if k >= count. i is 0 unless NEEDS_ROW. `span` is shared memory for two
-/// numbers.
+/// Calls visit(k, i, j) for each k from 0 to `limit` - 1. A tile is always visited as a whole, so
+/// visit is also called for larger k, up to the end of the last tile. For k < `count`, (i, j) is
+/// the position of entry k; for larger k, it is (0, 0). With BY_ROWS, i is 0 if NEEDS_ROW is false.
+/// All lanes of a warp call visit together, and lane l gets a k with k mod 32 = l. `span` is shared
+/// memory for two numbers.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>
 DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows,
                        const i32 *__restrict__ indices, i64 count, i64 limit, i64 *span,

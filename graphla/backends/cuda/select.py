@@ -1,7 +1,8 @@
-"""Keep the flagged entries, in order: select and keep. Kernels: select.cu, flags.cuh.
+"""Keep some entries of a vector or a matrix, without changing their order.
 
-In `keep` and `select` the host waits once, for the number of flagged entries. It does not wait in a
-`select` from a vector with few entries.
+`keep` keeps the entries whose flags are set, and `select` those for which an operator is true. In
+both, the host waits once, for the number of entries that remain. It does not wait when `select` is
+called for a vector with few entries. Kernels: select.cu, flags.cuh.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
 
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:
-    """Return uninitialized memory for the `bits` and `ends` of flags.cuh."""
+    """Return two uninitialized arrays for the flags of `entries` entries: `bits` with one bit per
+    entry, and `ends` with one count per word of `bits` (see flags.cuh)."""
     words = entries // WARP + 1
     return xp.empty(words, np.uint32), xp.empty(words, np.int64)
 
@@ -115,7 +117,8 @@ def scan_and_count(ends: Array) -> int:
 
 
 def scan_offsets(ends: Array) -> tuple[Array, int]:
-    """Replace the counts in `ends` by running sums; return them as an indptr, and the total."""
+    """Replace the counts in the array `ends` by their running sums. Return the running sums as the
+    offsets of a matrix (`indptr`), and the total."""
     if ends.size > current(TUNING).one_block:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
@@ -139,7 +142,9 @@ def _scan(ends: Array, answer: Any, narrow: Any) -> None:
 
 
 def keep_flagged(a: Any, bits: Array, ends: Array) -> Any:
-    """Return the entries whose flags are in `bits`; `ends` has their running counts per word."""
+    """Return the entries of `a` whose flags are set. The array `bits` holds one flag per entry. The
+    array `ends` holds the number of flags set in each word of `bits`; its contents are replaced by
+    running sums."""
     count = scan_and_count(ends)
     if count == a.nvals:
         return a

@@ -6,16 +6,16 @@
 // 2. Rows of several tiles: sorted tiles are merged in the same way, level by level, between two
 //    buffers. A block writes one tile of the result from parts of two runs; two of its warps find
 //    these parts.
-// Each key is stored with its original position: in step 1 its position in the tile, as 16 bits;
-// after that its position among all entries, as a Place.
+// Each key is stored with its original position. In step 1 this is the position in the tile (16
+// bits). In step 2 it is the position among all entries (type Place).
 //
-// The comparison may be any function, even one that is not an order. All loops run over sizes, and
-// searches stay inside their runs, so memory accesses stay in bounds. Each thread reads as many
-// entries as it writes. So a merge is a permutation of its runs if each part ends where the next
-// part begins. With a strict weak order this always holds: there is exactly one merge path, and all
-// searches find it. If a part ends elsewhere, the comparison contradicts itself. Then the tile
-// keeps its original order; if this happens in a merge of tiles, all entries keep their original
-// order.
+// The comparison may be any function, even one that is not an order. Memory accesses always stay in
+// bounds: all loops are bounded by sizes rather than by comparisons, and searches stay inside
+// their runs. Each thread reads as many entries as it writes. So a merge is a permutation of
+// its runs if each part ends where the next part begins. With a strict weak order this always
+// holds: there is exactly one merge path, and all searches find it. If a part ends elsewhere, the
+// comparison contradicts itself. If this happens in step 1, the tile keeps its original order. If
+// it happens in step 2, all entries keep their original order.
 //
 // N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
 // (2009); the merges are those of merge_path.cuh.
@@ -23,8 +23,9 @@
 
 namespace graphla {
 
-/// Sets rows[k] to the row at seam k, for k from 0 to `tiles`, and *levels to the maximum number of
-/// merges that a row needs.
+/// Finds the rows at the seams, which are the boundaries of tiles (see sort.cuh). Sets rows[k] to
+/// the row of the entry at seam k, for each k from 0 to `tiles`. Sets *levels to the maximum number
+/// of merges that a row needs.
 template <class Op, class Offset, int TILE, int STRIDE>
 __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles,
                            i32 *rows, i64 *levels) {
@@ -49,16 +50,18 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   sort_held<Op>(key, at, heads);
 #pragma unroll
   for (int n = 0; n < ITEMS; n++) {
-    // No barrier is needed: until the next barrier, only this thread uses these elements.
+    // No barrier is needed before these writes: until the next barrier, no other thread uses the
+    // elements `mine` to `mine` + ITEMS - 1.
     if (mine + n >= size) continue;
     keys[mine + n] = key[n];
     order[mine + n] = u16(at[n]);
   }
 }
 
-/// Sorts the entries of each tile within their rows, together with their positions. Each block
-/// sorts one tile. If a row needs merges, its entries are written to the buffer that the first
-/// merge reads.
+/// Sorts one tile per block: the entries of each row in the tile are sorted by themselves. The
+/// original positions are moved together with the entries. The result is written to `values_0` and
+/// `places_0`. Only if a row continues in other tiles and its first merge reads from `values_1` and
+/// `places_1`, its entries are written there.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
@@ -131,10 +134,11 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// Runs one level of merges, for the rows that still need it. Each block writes one tile of the
-/// result: the tile's part of the row at the left seam and, if a different row is at the right
-/// seam, the tile's part of that row. The two blocks next to a seam find the same point of the
-/// merge path, because they compare the same keys.
+/// Runs one level of merges, for the rows that need this many levels. Each block writes one tile of
+/// the result. Up to two rows continue beyond the tile: the row at the left seam, and the row at
+/// the right seam if it is a different one. The block merges its part of each of them. At a seam,
+/// the two neighboring blocks find the same point of the merge path, because they compare the same
+/// keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
@@ -158,7 +162,8 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    __syncthreads();  // all threads are done with the other row's data in shared memory
+    // Wait until all threads have finished with the other row, whose data are in shared memory.
+    __syncthreads();
     const int warp = warp_in_block();
     if (warp < 2) {
       const i64 split =
@@ -198,8 +203,8 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
   }
 }
 
-/// Restores the original order of all entries if a merge of tiles found that the comparison
-/// contradicts itself.
+/// If a merge of tiles found that the comparison contradicts itself, `*contradicted` is not 0. In
+/// this case, restores the original order of all entries.
 template <class Op, class Place>
 __global__ void leave_as_they_came(const i64 *__restrict__ contradicted,
                                    const typename Op::X *__restrict__ given, i64 count,

@@ -7,8 +7,8 @@
 
 namespace graphla {
 
-/// The maximum number of terms of a row, for each bin of rows with few terms. It grows by a factor
-/// of four from bin to bin.
+/// Rows with few terms are divided into bins. These are the maximum numbers of terms of a row in
+/// each bin. Each number is four times the one before.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
 /// Which entries of the product are dropped. NO_MASK: none. OUTSIDE: those at positions that the
@@ -76,15 +76,16 @@ DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typenam
   found = true;
 }
 
-/// Returns whether the sum can no longer change.
+/// Returns whether no further term can change the sum. `found` says whether the sum has a term yet.
 template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   if constexpr (Op::IS_ANY) return found;
   else if constexpr (Op::HAS_TERMINAL) return found && sum == Op::terminal();
   else return false;
 }
 
-/// Adds up the sums of each group of `width` lanes, and gives the result to all lanes of the group.
-/// `found` is false in a lane without a sum. Every lane of the warp must call this.
+/// Adds up the sums of each group of `width` lanes, and returns the total in `sum` to all lanes of
+/// the group. A lane without a sum passes false as `found`. Afterwards `found` says whether any
+/// lane of the group had a sum. Every lane of the warp must call this.
 template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int width) {
   for (int apart = width / 2; apart > 0; apart /= 2) {
     const typename Op::Z other = shuffle_xor(sum, apart);
@@ -132,7 +133,7 @@ template <int LANES> struct Group {
   DEVICE Group() : mine(lane() % LANES), base(lane() / LANES * LANES) {}
   /// Returns the votes of the group's lanes: bit l is set if lane l of the group passes true.
   DEVICE u32 ballot(bool yes) const { return (__ballot_sync(ALL_LANES, yes) >> base) & ONES; }
-  /// Returns the argument x of lane `from` of the group.
+  /// Returns the value that lane `from` of the group passed as x.
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 
@@ -141,13 +142,14 @@ struct Nothing {
   DEVICE i32 operator[](i64) const { return 0; }
 };
 
-constexpr int AHEAD = 4;  // number of rows of B whose first entries are loaded ahead
+/// Number of rows of B whose first entries are loaded at the same time, to hide memory latency.
+constexpr int AHEAD = 4;
 
-/// Calls visit(k, x, j, y) for each term of row i of the product A B, in the order of k. The lanes
-/// of a group read one row of B after the other, one entry per lane, and synchronize after each
-/// row. narrow(from, to) may restrict the range of entries that are read from a row of B. The loads
-/// for AHEAD rows of B overlap. All lanes of the warp must call this; `is_there` says whether the
-/// group has a row.
+/// Calls visit(k, x, j, y) for each term of row i of the product A B, where x is A(i, k) and y is
+/// B(k, j). The terms are visited in the order of k. The lanes of a group compute row i together.
+/// They read the rows k of B one after the other, one entry per lane, and synchronize after each
+/// row. The function narrow(from, to) may restrict the range of entries that are read from a row of
+/// B. All lanes of the warp must call this; `is_there` is false if the group has no row to compute.
 template <int LANES, class A, class B, class X, class Y, class Narrow, class Visit>
 DEVICE void each_term(const Group<LANES> &group, const A &a, const X &x_values, const B &b,
                       const Y &y_values, i64 i, bool is_there, Narrow narrow, Visit visit) {

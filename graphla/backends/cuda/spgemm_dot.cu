@@ -1,14 +1,18 @@
-// Masked products as dot products: for each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
-// j)), the dot product of row i of A and row j of Bt (column j of B).
+// Masked products as dot products. For each entry (i, j) of a pattern, computes z = (+)_k mult(A(i,
+// k), B(k, j)). This is the dot product of row i of A and column j of B. Bt is the transpose of B,
+// so column j of B is row j of Bt.
 //
-// A warp processes tiles of entries of the pattern. For each row i in its tile it builds a hash
-// table of row i of A in shared memory, and looks up the entries of each row j of Bt in this table.
-// If row j is much longer than row i, the warp searches row j for the entries of row i instead.
-// Eight lanes read a short row, and the whole warp reads a long one. If row i would fill more than
-// half of the table, it is not hashed, and lookups search row i itself. All elements of `present`
-// must initially be false. z is written where there is a term, unless all sums are known to be
-// equal (HAS_VALUES is false). Each lane adds its terms, and then the lanes add their sums, so the
-// order of the terms depends only on the operands.
+// A warp processes tiles, which are ranges of entries of the pattern. For each row i in its tile,
+// it builds a hash table of row i of A in shared memory. For each entry (i, j), it looks up the
+// entries of row j of Bt in this table. There are two exceptions: if row j is much longer than row
+// i, the warp instead searches row j for the entries of row i; and if row i would fill more than
+// half of the table, the warp searches row i itself instead of a table. Eight lanes read a short
+// row, and the whole warp reads a long one.
+//
+// If a dot product has a term, its element of `present` becomes true, and its sum is written to z.
+// If HAS_VALUES is false, all sums are known to be equal, and z is not written. All elements of
+// `present` must initially be false. Each lane adds up its own terms, and then the lanes add up
+// their sums, so the order of the terms depends only on the operands.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -18,7 +22,7 @@ constexpr int GROUP = 8;        // number of lanes that read a short row
 constexpr i32 SHORT_LIST = 64;  // a row with at most this many entries is short
 constexpr i32 SKEW = 4;         // row j is searched if it is more than SKEW times as long as row i
 
-/// One operand of a product. Each row is a list of (k, value) pairs.
+/// One operand of a product: A or Bt. Each row is a list of pairs of an index k and a value.
 template <class Offset, class In, class Stored, int KEPT> struct Side {
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
@@ -29,8 +33,8 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
   DEVICE i32 count(i64 row) const { return i32(indptr[row + 1] - indptr[row]); }
 };
 
-/// Row i of A, prepared for lookups of k: a hash table with 2^bits slots, or the sorted row itself
-/// if `bits` is 0.
+/// Row i of A, prepared for finding the entry with a given k. If `bits` is positive, there is a
+/// hash table of the row with 2^bits slots. If `bits` is 0, the sorted row itself is searched.
 struct Sought {
   const i32 *table;
   const u16 *places;  // the position of each key in the row
@@ -39,8 +43,9 @@ struct Sought {
   int bits;
 };
 
-/// Adds up one lane's share of a dot product. `mine` is the lane's number in a group of `width`
-/// lanes.
+/// Adds to `sum` the terms of a dot product that this lane computes. The terms are divided among a
+/// group of `width` lanes, and `mine` is the number of this lane in the group. If `searches` is
+/// true, row j is searched for the entries of row i; otherwise it is the other way around.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
 DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
                 bool searches, int mine, int width, typename Op::Z &sum, bool &found) {
@@ -75,7 +80,8 @@ DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   Sought row{table, places, a.begin(i), a.count(i), 0};
   if (row.count > (1 << (BITS - 1))) return row;
   row.bits = bits_for(i64(4) * row.count, 5, BITS);
-  __syncwarp();  // all lanes are done with the previous row
+  // Wait until no lane uses the table of the previous row any more.
+  __syncwarp();
   for (int slot = lane(); slot < (1 << row.bits); slot += WARP) table[slot] = FREE;
   __syncwarp();
   for (i32 t = lane(); t < row.count; t += WARP) {

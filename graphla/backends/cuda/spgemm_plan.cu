@@ -6,8 +6,9 @@
 
 namespace graphla {
 
-/// The bins of rows. FEW_n: rows with at most n terms, each bin without the rows of smaller bins.
-/// BY_TILES and BY_SORTING: rows with more terms, according to how they are computed.
+/// The bins into which rows are divided by their number of terms. FEW_n: rows with at most n terms
+/// that are not in a smaller bin. BY_TILES and BY_SORTING: rows with more terms, which are computed
+/// by tiles or by sorting.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
@@ -22,16 +23,17 @@ enum Bin {
 struct Lists {
   i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
   u64 *counts;      // the number of rows in each bin, followed by the number of terms in each bin
-  u64 *tickets;     // the number of blocks that are done
+  u64 *tickets;     // the number of blocks that have finished
   i64 *told;        // host memory to which the number of rows in each bin is written
-  i64 room;         // maximum number of rows in a list
+  i64 room;         // capacity of each list, in rows
   i64 tiles;        // number of column tiles
   i64 most_sorted;  // a row with more terms than this is not computed by sorting
 
-  /// Appends the rows begin, begin + step, ... to their lists. All lanes of a warp must call this,
-  /// with consecutive values of `begin`. A row with many terms is computed by tiles in two cases:
-  /// searching each row of B for each tile costs little compared with computing the terms, or the
-  /// row has too many terms to sort.
+  /// Appends each of the rows begin, begin + step, begin + 2 step, ... to the list of its bin. All
+  /// lanes of a warp must call this together, with consecutive values of `begin`. A row with many
+  /// terms is computed by tiles if it has too many terms to sort. It is also computed by tiles if
+  /// this needs few searches compared with its number of terms; there is one search for each tile
+  /// and each row of B.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
@@ -71,10 +73,11 @@ struct Lists {
   }
 };
 
-/// Adds to terms[i] the number of terms A(i, k) B(k, j) over all k and j. This is an upper bound on
-/// the size of row i of C. `terms` must initially be zero. A warp adds up the counts of entries in
-/// the same row before it adds them to `terms`. With LISTS, the last block also lists all rows,
-/// which saves time only if there are few rows.
+/// Adds to terms[i] the number of terms A(i, k) B(k, j) of row i, counted over all k and j. This
+/// number is an upper bound on the number of entries in row i of C. `terms` must initially be zero.
+/// A warp first adds up the counts that belong to the same row, to save atomic additions. If LISTS
+/// is true, the last block to finish also lists all rows; this is faster than another launch only
+/// if there are few rows.
 template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
                             const i32 *__restrict__ a_indices, i64 nvals,
@@ -111,9 +114,10 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
   if (lists.are_complete()) lists.tell();
 }
 
-/// Adds to steps[0] the number of steps of all dot products. For an entry (i, j) of the pattern,
-/// this is the number of entries in the shorter of row i of A and row j of Bt, rounded up to a
-/// multiple of 8, plus 8 for the start.
+/// Adds to steps[0] the number of steps that all dot products take. The dot product for an entry
+/// (i, j) of the pattern reads the shorter one of row i of A and row j of Bt. Its number of steps
+/// is the length of this row, rounded up to a multiple of 8, plus 8 steps to begin. If one of the
+/// rows is empty, there are no steps.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
                                 const i32 *__restrict__ indices, i64 nvals,
@@ -130,10 +134,11 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// Adds to steps[0] the number of steps of the product by rows of B. Only the entries (i, k) of A
-/// for which row i of the pattern is not empty take steps: the number of entries in row k of B,
-/// rounded up to a multiple of the warp size, plus the warp size for each chunk of row i of the
-/// pattern after the first.
+/// Adds to steps[0] the number of steps that the product by rows of B takes. An entry (i, k) of A
+/// takes no steps if row i of the pattern or row k of B is empty. Otherwise its number of steps is
+/// the length of row k of B, rounded up to a multiple of the warp size. Row i of the pattern is
+/// divided into chunks of `chunk` entries, and each chunk after the first adds as many steps as the
+/// warp size.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -151,8 +156,8 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// Adds 1 to counts[k] for each entry in column k. `add_products` computes the number of terms of a
-/// product from the counts of both operands.
+/// Adds 1 to counts[k] for each entry in column k of a matrix. From such counts of both operands,
+/// `add_products` computes the number of terms of their product.
 template <class Op>
 __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
                                  i32 *__restrict__ counts) {
@@ -169,7 +174,8 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// Sets z[0] to the term of x[0] and y[0], which is the value of every sum if all terms are equal.
+/// Sets z[0] to the term of x[0] and y[0]. This is the value of every sum if all terms are equal
+/// and the sum of equal terms is the same value.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

@@ -26,7 +26,7 @@ class StrongComponentsTuning:
     """The shape of the launch."""
 
     block: int = WIDEST_BLOCK  # number of threads per block
-    alone_edges: int = 4096  # one block alone runs rounds of up to this number of entries
+    alone_edges: int = 4096  # maximum number of entries in a round that one block runs alone
 
 
 TUNING = StrongComponentsTuning()

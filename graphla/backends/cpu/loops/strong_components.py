@@ -21,11 +21,12 @@ def label(
     """Label each vertex with the smallest vertex of its strong component (R. Tarjan, *Depth-First
     Search and Linear Graph Algorithms*, 1972).
 
-    order(v) numbers the vertices in the order of discovery, from 1. `open` is the stack of
-    discovered vertices whose component is not complete. low(v) is 0 until v is discovered, and
-    CLOSED once the component of v is complete. In between, it is the smallest order among the open
-    vertices that v is known to reach. `path` leads from the root of the search to the current
-    vertex v; next(v) is the position of the next entry to read in v's row.
+    order(v) is the number of v in the order of discovery, which begins with 1. A vertex is open if
+    it has been discovered but its component is not complete. The stack `open` holds the open
+    vertices. low(v) is 0 until v is discovered, and CLOSED once the component of v is complete.
+    Between these times, low(v) is the smallest order among the open vertices that v is known to
+    reach. `path` lists the vertices on the path from the root of the search to the current vertex.
+    next(v) is the position of the next entry to read in the row of v.
     """
     n = a_indptr.size - 1
     count, depth, size, turns = 0, 0, 0, 0
@@ -54,7 +55,8 @@ def label(
             while p < end:
                 other = kept_low[np.uint64(a_indices[p])]
                 if other == 0:
-                    found = a_indices[p]  # once the row of `found` is done, this edge is read again
+                    # Visit this neighbor first. Its edge is read again when the search returns.
+                    found = a_indices[p]
                     break
                 low = min(low, other)
                 p += np.uint64(1)
@@ -63,8 +65,8 @@ def label(
             if found >= 0:
                 continue
             depth -= 1
-            # If v reaches no older open vertex, v and the vertices above it on the stack are its
-            # component.
+            # If v reaches no open vertex that was discovered before v, the component of v is
+            # complete. It consists of v and the vertices above v on the stack.
             if low == kept_order[v]:
                 least, begin = np.int32(v), size
                 while True:
