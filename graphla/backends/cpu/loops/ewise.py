@@ -64,8 +64,8 @@ def unite(
 ):
     """Write rows start..stop of the union; row i begins at indptr[i].
 
-    left[0] and right[0] replace entries that are missing in the left or the right operand. Return
-    the position after the last entry written.
+    If the left operand has no entry, its value is taken to be left[0]; if the right operand has no
+    entry, its value is taken to be right[0]. Return the position after the last entry written.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
