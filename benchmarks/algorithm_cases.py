@@ -163,7 +163,7 @@ def _draw_sources(n: int) -> list[int]:
 
 
 def _first_edges(A: gl.Matrix) -> gl.Matrix:
-    """Return the first PAIRS edges above the diagonal, as the vertex pairs to compare."""
+    """Return the first PAIRS edges (u, v) with u < v: the pairs whose similarity is computed."""
     rows, columns, _ = A.to_coo(values=False)
     above = np.flatnonzero(rows < columns)[:PAIRS]
     return gl.Matrix.from_coo(rows[above], columns[above], True, nrows=A.nrows, ncols=A.nrows)

@@ -36,7 +36,10 @@ def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
 
 
 def _exact(device: str, a: Any) -> Any:
-    """Return the values, cast to FP64 if CuPy would treat subnormal numbers as zero."""
+    """Return the values of `a`. FP32 values on a GPU are cast to FP64.
+
+    CuPy treats subnormal FP32 numbers as zero.
+    """
     is_flushed = device != "cpu" and a.values.dtype == np.float32
     return backend(device).cast(a, np.float64).values if is_flushed else a.values
 

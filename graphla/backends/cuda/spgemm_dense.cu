@@ -6,8 +6,8 @@
 // within a row of B are distinct, so at most one lane at a time adds to a given sum. Thus no
 // atomics are needed, and terms are always added in the same order. A bitmap records which columns
 // have a sum, and is then used to write these columns in order. A first launch counts the columns
-// of each tile; in each step a warp counts SPAN tiles. If the mask is of kind OUTSIDE, the kernels
-// clear the bits of the columns that it lists.
+// of each tile; in each step a warp counts SPAN tiles. If the template parameter MASK is OUTSIDE,
+// the kernels clear the bits of the columns that the mask lists in the row.
 #include "spgemm.cuh"
 
 namespace graphla {

@@ -4,8 +4,8 @@
 // A group of GROUP lanes computes one of the listed rows. For each entry (i, k) of A, in the order
 // of k, the lanes read the entries of row k of B. The column indices within a row of B are
 // distinct, so at most one lane at a time adds to a given sum, and no atomics are needed. Terms are
-// always added in the order of k. If the mask is of kind OUTSIDE, the columns that it lists in a
-// row are dropped.
+// always added in the order of k. If the template parameter MASK is OUTSIDE, the columns that the
+// mask lists in a row are dropped.
 //
 // Let `room` be the largest number of columns that a listed row can have. If scratch memory has
 // space for `room` entries per row, the rows are computed there, and moved to C when their sizes
