@@ -1,4 +1,4 @@
-"""List the algorithms to compare with NetworkX: both calls, and how to compare their results."""
+"""List the algorithms that are compared with NetworkX, and how their results are compared."""
 
 from __future__ import annotations
 

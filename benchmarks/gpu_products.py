@@ -94,7 +94,10 @@ def spmspv() -> None:
 
 
 def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
-    """Measure a frontier with the fraction `share` of all vertices, and print the times."""
+    """Measure products with a frontier, and print the times as a table.
+
+    The frontier contains the fraction `share` of all vertices.
+    """
     chosen = cupy.sort(rng.permutation(A.nrows)[: int(share * A.nrows)]).astype(cupy.int32)
     u = Vector.from_coo(chosen, rng.random_sample(chosen.size, dtype=cupy.float32), size=A.nrows)
     seen = Vector.from_coo(chosen, True, size=A.nrows)

@@ -516,7 +516,10 @@ def _draw_bits(
 
 
 def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
-    """Draw at least m distinct edges, drop the excess at random, and return the sorted keys."""
+    """Return the sorted keys of m random distinct edges.
+
+    At least m edges are drawn, and the excess is dropped at random.
+    """
     keys = np.empty(0, np.int64)
     while keys.size < m:
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)

@@ -68,7 +68,7 @@ class Plans:
         return any(plan is not None and plan.is_full for plan in self.ways)
 
     def record_traversal(self, seconds: float) -> None:
-        """Add the duration of a traversal to the total of its tier.
+        """Add the duration of a traversal to the total of its tier (light or full plan).
 
         The first traversal of each tier does not count: it may include the compilation of kernels.
         """

@@ -37,7 +37,7 @@ def _look_up(names: Mapping[str, Any], name: str) -> Any:
 def split(text: str) -> tuple[str, Any]:
     """Split an operator name such as `first[INT64, FP64]` into the base name and the dtypes.
 
-    If the name has one dtype, return this instead of a tuple. If it has none, return None.
+    The dtypes are a tuple of strings, a single string, or None if the name has no dtypes.
     """
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
     if match is None:

@@ -136,7 +136,7 @@ def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Ve
             *(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS))
         )
         # The step is the part of the new vector h' = cS that does not come from h: h' - c₀h. Scale
-        # both vectors to length 1.
+        # h' and the step to length 1.
         step = _combine(c[1:], S[1:])
         h = _combine((c[0], 1.0), (S[0], step))
         lengths = [math.sqrt(_dot(x, x)) or 1.0 for x in (h, step)]

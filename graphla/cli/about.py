@@ -148,7 +148,7 @@ def _card(runtime: Any, k: int) -> str:
 
 
 def _driver() -> str:
-    """Return the version of the driver and a comma.
+    """Return the version of the driver, followed by a comma and a space.
 
     If the system does not report the version, return an empty string.
     """

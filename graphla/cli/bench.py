@@ -254,7 +254,7 @@ class _Given:
         self._parts: Any = None
 
     def arguments(self, algorithm: Algorithm) -> dict[str, Any] | None:
-        """Return a value for each required parameter; None if the graph lacks a required vertex."""
+        """Return arguments for the algorithm; None if it needs a vertex and the graph has none."""
         arguments = algorithm.fixed | algorithm.bench
         for name, parameter in algorithm.parameters.items():
             if parameter.default is not Parameter.empty or name in arguments:

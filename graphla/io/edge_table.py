@@ -150,7 +150,8 @@ def read_labelled_edge_table(
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     codes = encoded.indices.to_numpy(zero_copy_only=False).reshape(2, -1)
-    _, first = np.unique(codes.T.ravel(), return_index=True)  # first[c]: where c occurs first
+    # first[c] is the first position at which the code c occurs.
+    _, first = np.unique(codes.T.ravel(), return_index=True)
     order = np.argsort(first)
     number = np.empty(order.size, np.int32)
     number[order] = np.arange(order.size)

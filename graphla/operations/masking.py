@@ -15,7 +15,10 @@ from semirings.dtypes import DataType
 def masked_pattern(
     mask: VectorMask | MatrixMask | None, beside: VectorStore | MatrixStore, dtype: DataType
 ) -> Any:
-    """Return an empty store C after C⟨mask⟩ = true. C has the shape and device of `beside`."""
+    """Return C after C⟨mask⟩ = true, where C is initially empty.
+
+    C has the shape and the device of the store `beside`.
+    """
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
     if isinstance(beside, VectorStore):

@@ -1,4 +1,4 @@
-"""Plans: the vertices without edges, and the neighbor of each vertex that a pull tries first."""
+"""Make plans: which vertices are without edges, and which neighbor a pull reads first."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return the estimated time of making a full plan, in seconds; infinity if NumPy is used."""
+    """Return the estimated time of making a full plan, in seconds.
+
+    It is infinite if the loop is not compiled, because then only light plans are made.
+    """
     return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
 
 

@@ -5,7 +5,8 @@ paths that pass through the vertex. The blocks of the grid form teams. One launc
 sources: each team processes one source at a time. If edges have lengths, there is one launch per
 source, and all blocks form one team.
 
-Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. Waits: for each launch.
+Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. The host
+waits for each launch.
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ from semirings.semiring import min_plus
 
 @dataclass(frozen=True, slots=True)
 class BetweennessTuning:
-    """Tuning parameters, measured on an H200. `block`, `part` and `team_words` are compiled in."""
+    """Tuning parameters, measured on an H200.
+
+    The parameters `block`, `part` and `team_words` are compiled into the kernel.
+    """
 
     block: int = 512  # number of threads per block
     part: int = 256  # a row is divided into parts of at most this many edges
     team_words: int = 16  # number of control words per team
-    edges: int = 1 << 13  # number of edges in the graph per block of a team
+    edges: int = 1 << 13  # a team has one block for every `edges` edges of the graph
     # If the rows of a level have at most `few_parts` parts, the first block of a team processes the
     # level alone. This block continues alone as long as each level has at most `alone_parts` parts
     # and at most `alone_edges` edges.

@@ -33,8 +33,9 @@ struct Progress {
   u32 records;    // number of levels recorded
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
   u32 must_push;  // whether block 0 left a level unfinished; the queue has the rest of its frontier
-  u32 first, last;              // the frontier is entries first..last - 1 of the queue
-  u32 units_first, units_last;  // the frontier's edges are units_first..units_last - 1 of the queue
+  u32 first, last;  // the frontier is entries first..last - 1 of the queue
+  // The edges out of the frontier occupy the units from units_first to units_last - 1 of the queue.
+  u32 units_first, units_last;
   u64 count, edges;     // number of vertices in the frontier, and number of edges out of them
   u64 reached;          // number of vertices reached
   u64 left, into_left;  // number of vertices not yet reached, and number of edges into them

@@ -24,7 +24,8 @@ enum BfsShape {
   BFS_THREADS = 1024,  // threads per block
   // When block 0 works alone, a row with at most this many entries is read by one thread.
   ALONE_SHORT = 8,
-  // A level with more rows longer than ALONE_SHORT than this is not processed by block 0 alone.
+  // Block 0 alone processes only levels in which at most this many rows are longer than
+  // ALONE_SHORT.
   ALONE_LONG = 512,
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
@@ -59,7 +60,7 @@ enum BfsControl {
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
   ALONE_LONG_ROWS = 14,   // number of long rows of an unfinished level
-  ALONE_LONG_UNITS = 15,  // end of these rows' edges in the queue, in units
+  ALONE_LONG_UNITS = 15,  // end of the edges of these long rows in the queue, in units
   ALONE_FRONTIER = 16,    // number of vertices in the frontier of the unfinished level
   ALONE_EDGES = 17,       // number of edges out of the frontier of the unfinished level
   BFS_CONTROL = 18
@@ -156,7 +157,8 @@ template <class Offset, class Level> struct Answer {
   // the caller accepts any parent.
   const Offset *least_ptr;
   const i32 *least_of;
-  bool by_columns;  // whether each of these rows contains the edges into a vertex, not out of it
+  bool
+      by_columns;  // whether the rows of `least_ptr` contain the edges into a vertex, not out of it
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
@@ -176,7 +178,7 @@ template <class Offset> struct State {
 
 /// Limits of a search. Most of them apply to small levels.
 struct Limits {
-  i64 alone_edges;   // one block or cluster processes levels with at most this many edges
+  i64 alone_edges;   // maximum number of edges in a level that one block or cluster processes
   i64 grid_edges;    // after a level with more edges than this, all blocks work again
   i32 alone_room;    // capacity of one block's queue, in vertices
   i32 pool;          // number of words of dynamic shared memory for lists and queues

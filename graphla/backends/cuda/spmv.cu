@@ -2,10 +2,10 @@
 //
 // A row is settled when further entries cannot change its result. Each thread reads the first few
 // entries of one row. If these do not settle the row, a group of lanes or the whole warp reads the
-// rest. A long row is cut into chunks: warps of the whole grid
-// fold the chunks (`pull_chunks`), and `join_chunks` then combines the folds of each row's chunks
-// in order. If a warp has many rows of medium length, it queues each of them as one chunk, which
-// any warp of the grid may process. If flags select the rows, a warp first lists the selected rows.
+// rest. A long row is cut into chunks: warps of the whole grid fold the chunks (`pull_chunks`), and
+// `join_chunks` then combines the folds of each row's chunks in order. If a warp has many rows of
+// medium length, it queues each of them as one chunk, which any warp of the grid may process. If
+// flags select the rows, a warp first lists the selected rows.
 //
 // How a row is cut depends only on its length. A row that is queued as one chunk is folded in the
 // same order as by the warp that queued it. If the first term settles a row, this is always the
@@ -302,7 +302,7 @@ template <class Op, int ENDS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk,
                 Result<typename Op::Z> result) {
-  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // number of loads per lane in flight
+  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // number of loads that each lane has in flight
   const Long *__restrict__ longs = queue.longs;
   const bool *__restrict__ has = folds.has;
   const typename Op::Z *__restrict__ sums = folds.sums;
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
       }
       if (ENDS != AT_LAST && fold.has) break;
     }
-    __syncwarp();  // wait until all lanes have read the old value
+    __syncwarp();  // wait until all lanes have read the previous result
     if (lane() == 0 && fold.has) {
       present[each.place] = true;
       if constexpr (ENDS != AT_PRESENCE) w[each.place] = fold.sum;

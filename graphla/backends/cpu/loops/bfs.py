@@ -47,7 +47,7 @@ def ones(word):
 
 
 class Graph(NamedTuple):
-    """A matrix in CSR and CSC. Without CSC, the CSR arrays are passed twice."""
+    """The CSR and CSC arrays of a graph. If there is no CSC, the CSR arrays take its place."""
 
     indptr: Any
     indices: Any
@@ -83,7 +83,7 @@ class Rule(NamedTuple):
 
 
 def take(work: Work, rule: Rule, edges, end, level):
-    """Append the targets of the listed edges that are not yet reached to the queue.
+    """Append to the queue those targets of the listed edges that are not yet reached.
 
     `edges` is the number of listed edges. The targets are written from position `end` of the queue,
     and the new end is returned. The loop over the edges has no branch that depends on whether a
