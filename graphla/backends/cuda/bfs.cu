@@ -32,7 +32,9 @@ struct Progress {
   u32 has_idle;   // whether some starts have no edges
   u32 records;    // number of levels recorded
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
-  u32 must_push;  // whether block 0 left a level unfinished; the queue has the rest of its frontier
+  // Whether block 0 or the cluster left a level unfinished. The rest of the level's frontier is in
+  // the queue.
+  u32 must_push;
   u32 first, last;  // the frontier is entries first..last - 1 of the queue
   // The edges out of the frontier occupy the units from units_first to units_last - 1 of the queue.
   u32 units_first, units_last;

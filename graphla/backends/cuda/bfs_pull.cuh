@@ -76,7 +76,7 @@ template <class S> struct Pull {
 
   /// Reads up to NEAR entries of the row of each of the `count` listed vertices. `done` is the
   /// number of entries of each row that were read before. Afterwards the list contains the vertices
-  /// whose rows are not finished. Returns their number.
+  /// whose rows this warp has not finished. Returns their number.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
