@@ -56,7 +56,8 @@ class Plans:
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.ways: list[Plan | None] = [None, None]  # plan of the matrix, plan of the transpose
+        # The plan of the matrix and the plan of its transpose. Each is None until it is made.
+        self.ways: list[Plan | None] = [None, None]
         self.seconds = [0.0, 0.0]  # total seconds of traversals with a light and with a full plan
         self.counts = [0, 0]
         self.has_run = [False, False]
