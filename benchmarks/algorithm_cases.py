@@ -1,4 +1,4 @@
-"""List the algorithms to compare with NetworkX: both calls, and how to compare their results."""
+"""List the algorithms that are compared with NetworkX, and how their results are compared."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import graphla as gl
 from graphla import algorithms as algo
 
 SOURCE, FAR = 0, 9000
-SAMPLE = 32  # number of sources of the sampled betweenness
+SAMPLE = 32  # number of sources from which betweenness is estimated
 PAIRS = 50_000  # number of vertex pairs whose similarity is computed
 
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm on one graph: the call in graphla on a Matrix, and the call in NetworkX.
+    """A comparison of one algorithm on one graph: the calls in graphla and in NetworkX.
 
     `kind` selects how both results are converted to numbers. The numbers must agree unless `kind`
     is "quality".
@@ -89,7 +89,7 @@ def _entries(matrix: gl.Matrix, n: int) -> np.ndarray:
 
 
 def _arcs_of_graph(G: Any, n: int) -> np.ndarray:
-    """Return an array of ones, one for each arc, to compare with the entries of a Matrix."""
+    """Return the value 1 for each edge of a NetworkX graph, to compare with a Matrix of ones."""
     return np.ones(G.number_of_edges())
 
 
@@ -141,7 +141,10 @@ READERS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] 
 
 
 def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
-    """Return "equal" or "**differ**"; for the kind "quality", return both numbers."""
+    """Return "equal" or "**differ**": whether the results of graphla and NetworkX agree.
+
+    Results of the kind "quality" may differ, so for these both numbers are returned as text.
+    """
     mine = READERS[row.kind][0](ours, n)
     if row.kind == "quality":
         return f"{mine[0]:.4g} / {theirs[0]:.4g}"
@@ -160,7 +163,7 @@ def _draw_sources(n: int) -> list[int]:
 
 
 def _first_edges(A: gl.Matrix) -> gl.Matrix:
-    """Return the first PAIRS edges above the diagonal, as the vertex pairs to compare."""
+    """Return the first PAIRS edges (u, v) with u < v: the pairs whose similarity is computed."""
     rows, columns, _ = A.to_coo(values=False)
     above = np.flatnonzero(rows < columns)[:PAIRS]
     return gl.Matrix.from_coo(rows[above], columns[above], True, nrows=A.nrows, ncols=A.nrows)

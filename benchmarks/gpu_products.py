@@ -1,4 +1,6 @@
-"""Compare SpMV, SpMSpV, BFS, small calls and building on the GPU with alternatives.
+"""Measure SpMV, SpMSpV, BFS, small products and the building of a matrix on the GPU.
+
+SpMV is compared with cuSPARSE, and BFS with a published time of cuGraph.
 
     python benchmarks/gpu_products.py [small first spmv spmspv bfs build]
 
@@ -49,7 +51,7 @@ def spmv() -> None:
 
 
 def spmv_of(name: str, A: Matrix) -> None:
-    """Measure one graph, and print the times as a table."""
+    """Measure products of the adjacency matrix A and a vector, and print the times as a table."""
     rng = cupy.random.RandomState(2)
     indptr, indices = csr_arrays(A)
     values = rng.random_sample(indices.size, dtype=cupy.float32)
@@ -83,7 +85,7 @@ def spmv_of(name: str, A: Matrix) -> None:
 
 
 def spmspv() -> None:
-    """Measure push, pull and the rule's choice for frontiers of growing size."""
+    """Measure push, pull and the direction that graphla chooses, for frontiers of growing size."""
     A = graphs.kron(22)
     rng = cupy.random.RandomState(3)
     F = with_values(A, rng.random_sample(A.nvals, dtype=cupy.float32))
@@ -92,7 +94,10 @@ def spmspv() -> None:
 
 
 def spmspv_of(A: Matrix, F: Matrix, share: float, rng: Any) -> None:
-    """Measure one frontier size, and print the times as a table."""
+    """Measure products with a frontier, and print the times as a table.
+
+    The frontier contains the fraction `share` of all vertices.
+    """
     chosen = cupy.sort(rng.permutation(A.nrows)[: int(share * A.nrows)]).astype(cupy.int32)
     u = Vector.from_coo(chosen, rng.random_sample(chosen.size, dtype=cupy.float32), size=A.nrows)
     seen = Vector.from_coo(chosen, True, size=A.nrows)
@@ -132,7 +137,7 @@ def bfs_levels() -> None:
 
 
 def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
-    """Measure one graph, and print the times as a table."""
+    """Measure a BFS from `count` sources in the graph A, and print the times as a table."""
     sources = giant_sources(A, 16)
     for source in sources[:3]:
         verify(A, source, *parents_and_levels(A, source))
@@ -156,7 +161,7 @@ def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
 
 
 def parents(A: Matrix, source: int) -> Vector:
-    """Compute the parents with a loop of two statements."""
+    """Compute the parents of a BFS in a loop with two GraphBLAS statements per level."""
     n = A.nrows
     parent, frontier = Vector(int, n), Vector(int, n)
     parent[source] = source
@@ -168,7 +173,7 @@ def parents(A: Matrix, source: int) -> Vector:
 
 
 def parents_and_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
-    """Compute (levels, parents) with the same loop and a third statement."""
+    """Compute the levels and parents of a BFS in a loop with three statements per level."""
     n = A.nrows
     levels, parent, frontier = Vector(int, n), Vector(int, n), Vector(int, n)
     frontier[source] = source
@@ -227,7 +232,10 @@ def small() -> None:
 
 
 def build() -> None:
-    """Measure time and memory of Matrix.from_coo for kron 24, symmetric and with duplicates."""
+    """Measure the time and memory that Matrix.from_coo takes for the edges of kron 24.
+
+    The input contains both directions of every edge, and it contains duplicate edges.
+    """
     rows, columns = graphs.kron_pairs(24)
     rows, columns = cupy.concatenate((rows, columns)), cupy.concatenate((columns, rows))
     pool = cupy.get_default_memory_pool()

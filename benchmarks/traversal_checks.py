@@ -22,7 +22,7 @@ NOT_REACHED = -1
 
 @dataclass(frozen=True)
 class Edges:
-    """The entries of a matrix as arrays of rows, columns and weights, on its device."""
+    """The rows, columns and weights of a matrix's entries, as arrays on the matrix's device."""
 
     xp: ModuleType
     n: int

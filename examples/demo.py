@@ -19,7 +19,7 @@ from graphla.algorithms import bfs
 
 ROUNDS = 5  # the time shown is the median of this many runs
 LANDMARKS = 8
-MANY_LEVELS = 40  # graphs with fewer levels are drawn as rings, others as maps
+MANY_LEVELS = 40  # graphs with fewer levels are drawn as concentric rings, others as maps
 MOST_LINES = 1_000_000
 NIGHT, GREY = "#0b0f1a", "#8a93a6"
 COLORS = ("#fff7d6", "#ffd166", "#ff9b54", "#ef476f", "#9b3fb5", "#4f5bd5", "#2ec4e6", "#b8fff2")
@@ -191,9 +191,10 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
 
 def _edges_to_draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector) -> tuple[Any, Any, Any]:
-    """Return the first end and the second end of each line, as indices of points, and the points.
+    """Return the first end point of each line, the second end point, and the coordinates.
 
-    A map shows the edges of the graph; a picture with rings shows the edges of the search tree.
+    An end point is an index into the coordinates of the points. A map shows the edges of the graph.
+    A picture with rings shows the edges of the search tree.
     """
     vertices, level = levels.to_coo()
     place = np.full(A.nrows, -1)

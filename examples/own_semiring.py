@@ -3,7 +3,7 @@
 How far can you believe a rumor? Each edge states how much one person trusts another, from 0 to 1.
 Along a chain of people doubts add up (trusts of 0.9 and 0.8 leave 0.7), and among several chains
 the most trusted one counts. So the addition is max, and the multiplication is the conjunction of
-Łukasiewicz logic: x and y = max(0, x + y - 1).
+Łukasiewicz logic: (x and y) = max(0, x + y - 1).
 
 python examples/own_semiring.py
 """
@@ -27,14 +27,16 @@ belief = Vector(float, len(people))
 belief[0] = 1  # Ada has seen it herself
 told = belief.dup()
 while told.nvals:
-    # t = t max.doubts A, restricted to t > b: only people who now believe it more pass it on
+    # t = t max.doubts A, where t is `told`. Only values of t that exceed `belief` remain, because
+    # only people who now believe the rumor more than before pass it on.
     told << max_doubts(told @ A)
     no_news = binary.le(told & belief).new()
     told(~no_news.V, replace) << told
     # b⟨t⟩ = t
     belief(told.S) << told
 
-# One call does the same: the least b with b = b max (b max.doubts A) and b = 1 for Ada.
+# One call does the same: it computes the least b for which b = b max (b max.doubts A) and b = 1 for
+# Ada.
 start = Vector.from_coo([0], [1.0], size=len(people))
 belief_at_once, from_whom = closure(start, A, max_doubts, parents=True)
 assert belief_at_once.isequal(belief)

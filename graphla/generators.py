@@ -138,7 +138,8 @@ def uniform(
     possible = pairs + n if self_loops else pairs
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
-    # If m is at least half of the possible edges, permute all of them (at most about 4 m).
+    # If m is at least half the number of possible edges, choose from a permutation of all of them.
+    # The arrays then have n², at most about 4 m, elements.
     if m >= possible // 2:
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)
@@ -500,14 +501,14 @@ def _rng(seed: Any) -> np.random.Generator:
 def _draw_bits(
     rng: np.random.Generator, scale: int, odds: tuple[float, float, float], u: Any, v: Any
 ) -> None:
-    """Draw the bits of u and v, from the highest to the lowest, and write them to both arrays."""
+    """Fill the arrays u and v with random vertices, drawn bit by bit from the highest bit on."""
     A, B, C = (np.float32(odd) for odd in np.cumsum(odds))
     u[:] = v[:] = 0
     draw = np.empty(u.size, np.float32)
     for _ in range(scale):
         rng.random(dtype=np.float32, out=draw)
-        in_lower = draw >= B  # where the bit of the source is 1
-        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # where the bit of the target is 1
+        in_lower = draw >= B  # whether the next bit of u is 1
+        in_right = (draw >= A) ^ in_lower ^ (draw >= C)  # whether the next bit of v is 1
         u += u
         u += in_lower
         v += v
@@ -515,13 +516,18 @@ def _draw_bits(
 
 
 def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_loops: bool) -> Any:
-    """Draw at least m distinct edges, drop the excess at random, and return the sorted keys."""
+    """Return the sorted keys of m random distinct edges.
+
+    At least m edges are drawn, and the excess is dropped at random.
+    """
     keys = np.empty(0, np.int64)
     while keys.size < m:
         u, v = rng.integers(0, n, (2, max(m + m // 8 - keys.size, 64)), np.int32)
         if not self_loops:
             u, v = _without_loops(u, v)
-        if symmetric and self_loops:  # pairs and loops must be drawn with equal probability
+        # An edge between two vertices is drawn as (u, v) or as (v, u), but a loop only as (u, u).
+        # All must be equally probable, so only draws with u >= v are used.
+        if symmetric and self_loops:
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))
     return np.delete(keys, rng.choice(keys.size, keys.size - m, replace=False))

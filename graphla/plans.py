@@ -47,16 +47,18 @@ class PlanReport:
 class Plans:
     """The plans of a matrix and of its transpose, and the total time of traversals of both.
 
-    The two plans share everything except the first neighbors. The time of traversals with a light
-    plan and the time of those with a full plan are summed separately.
+    A plan lists, for each vertex, the neighbor that a pull reads first. This list differs between
+    the two plans; they share everything else. The time of traversals with a light plan and the time
+    of traversals with a full plan are added up separately.
     """
 
     __slots__ = ("__weakref__", "counts", "device", "has_run", "is_settled", "seconds", "ways")
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.ways: list[Plan | None] = [None, None]  # plan of the matrix, plan of the transpose
-        self.seconds = [0.0, 0.0]  # total seconds of traversals without and with a full plan
+        # The plan of the matrix and the plan of its transpose. Each is None until it is made.
+        self.ways: list[Plan | None] = [None, None]
+        self.seconds = [0.0, 0.0]  # total seconds of traversals with a light and with a full plan
         self.counts = [0, 0]
         self.has_run = [False, False]
         self.is_settled = False  # whether a full plan has been made or has turned out impossible
@@ -67,7 +69,7 @@ class Plans:
         return any(plan is not None and plan.is_full for plan in self.ways)
 
     def record_traversal(self, seconds: float) -> None:
-        """Add the duration of a traversal to the total of its tier.
+        """Add the duration of a traversal to the total of its tier (light or full plan).
 
         The first traversal of each tier does not count: it may include the compilation of kernels.
         """
@@ -93,7 +95,7 @@ class Plans:
         self.seconds, self.counts, self.is_settled = [0.0, 0.0], [0, 0], False
 
     def report(self, plan: Plan, price: float) -> PlanReport:
-        """Return the report on `plan`; `price` is the cost of a full plan in seconds."""
+        """Return a PlanReport on `plan`. `price` is the time that a full plan takes, in seconds."""
         pays = self._break_even(plan.seconds if plan.is_full else price)
         return PlanReport("full" if plan.is_full else "light", plan.nbytes, plan.seconds, pays)
 

@@ -35,7 +35,10 @@ def _look_up(names: Mapping[str, Any], name: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def split(text: str) -> tuple[str, Any]:
-    """Split a text such as `plus` or `first[INT64, FP64]` into the name and the dtypes."""
+    """Split an operator name such as `first[INT64, FP64]` into the base name and the dtypes.
+
+    The dtypes are a tuple of strings, a single string, or None if the name has no dtypes.
+    """
     match = re.fullmatch(r"(.+?)\s*(?:\[(.*)\])?", text.strip())
     if match is None:
         raise InvalidValue(f"{text!r} should be a name, as 'plus', or typed, as 'plus[INT64]'")

@@ -15,9 +15,10 @@ from semirings.trace import Symbol, as_symbol, where
 def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
     """f(x, y) = whether an intermediate integer of op(x, y) does not fit its dtype.
 
-    The predicate checks sums, differences, products, negations and casts between integers; of a
-    `where`, it checks only the branch that is taken. It ignores operations that wrap on purpose
-    (shifts, powers, raw C++). `overflowing` returns None if nothing can overflow.
+    The predicate checks sums, differences, products, negations and casts between integers. If the
+    operator chooses between two branches with `where`, only the branch that is taken is checked.
+    Operations that wrap on purpose (shifts, powers, raw C++) are ignored. `overflowing` returns
+    None if nothing can overflow.
 
     >>> from semirings import binary
     >>> fits_not = overflowing(binary.plus["INT8"])
@@ -32,7 +33,11 @@ def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
 
 
 def _overflows(node: Node) -> Symbol | None:
-    """Return whether the expression or a part that it uses overflows; None if nothing can."""
+    """Return the condition under which the expression `node` or a part of it overflows.
+
+    The condition is an expression, or None if overflow is impossible. A branch of a `where` that is
+    not taken does not count.
+    """
     operation, parts = _name(node), node.arguments
     if not parts:
         return None
@@ -67,7 +72,11 @@ def _known(found: Symbol | None) -> Any:
 
 
 def _does_not_fit(operation: str, node: Node) -> Symbol | None:
-    """Return whether one primitive overflows on these integers; None if it cannot."""
+    """Return the condition under which the last step of the integer expression `node` overflows.
+
+    The last step is the operation that is named `operation`. The condition is an expression, or
+    None if this operation cannot overflow.
+    """
     result, operands = Symbol(node), [Symbol(part) for part in node.arguments]
     x, y = operands[0], operands[-1]
     is_signed = node.dtype.kind == "i"

@@ -76,7 +76,7 @@ def draw_output(draw: Callable[..., Any], shape, kind: str, inputs: tuple[Operan
 def draw_write(
     draw: Callable[..., Any], shape, kind: str, nouns: tuple[Operand, ...]
 ) -> tuple[Mask | None, Any, str | None, bool]:
-    """Draw a mask, which may be a view of an operand, an accumulator and `replace`."""
+    """Draw a mask, an accumulator and `replace`. The mask may be a view of an operand."""
     mask = draw(masks(shape), label="mask")
     accum = draw(st.none() | st.sampled_from(ACCUMS), label="accum")
     if mask is None:
@@ -91,7 +91,7 @@ def draw_write(
 
 
 def updater(C: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """Return C(mask, accum, replace), without the arguments that are None."""
+    """Return C(mask, accum, replace). Arguments that are None or False are omitted."""
     given = {"mask": view, "accum": getattr(gl.binary, accum) if accum else None}
     given = {name: value for name, value in given.items() if value is not None}
     return C(**given, replace=True) if replace else C(**given)
@@ -246,7 +246,7 @@ def test_kronecker_multiplies_each_pair_of_entries(data):
 def test_power_multiplies_a_matrix_by_itself(data):
     semiring = data.draw(st.sampled_from(["plus_times", "min_plus", "lor_land", "max_first"]))
     dtype = data.draw(dtypes) if semiring != "lor_land" else oracle.BOOL
-    # Draw small values: with overflow or rounding, a semiring is not distributive.
+    # Draw small values, because a semiring is not distributive if values overflow or are rounded.
     values = st.integers(-3 if dtype.kind in "if" else 0, 3).map(dtype.type)
     n = data.draw(st.integers(0, 4))
     A = data.draw(tables(st.just((n, n)), dtype, values=values))
@@ -415,7 +415,9 @@ def test_select_keeps_the_entries_where_the_mask_is_true(kind, data):
 # --- reductions -------------------------------------------------------------------------------
 @st.composite
 def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:
-    """Draw a table, and a monoid that reduces it to the same value in any order."""
+    """Draw a matrix as a Table, and the name of a monoid that reduces it to the same value in any
+    order of its entries.
+    """
     monoid, dtype = draw(st.sampled_from(MONOIDS)), draw(dtypes)
     return draw(tables(shape, dtype, values=suited(monoid, dtype))), monoid
 

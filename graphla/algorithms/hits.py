@@ -5,8 +5,8 @@ power method needs many rounds if the second singular value is close to the larg
 takes the best combination of the last vector, its residual, and the last step (A. Knyazev, 2001).
 This needs about the square root of that number of rounds.
 
-Invariants, at the head of each round: S holds h and, after the first round, also the last step,
-both scaled to length 1. MS holds xAAᵀ for each x in S.
+Invariants at the start of each round: the list S contains the vector h and, after the first round,
+also the last step. Both are scaled to length 1. The list MS contains xAAᵀ for each vector x in S.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def hits(
         nothing = power_iteration.full(0.0, n)
         return Hits(nothing, nothing.dup())
     h = _find_singular_vector(A, power_iteration.normalize(h), max_iter, tol)
-    # a = |h|A, h = aAᵀ: all values of h have the same sign, and taking |h| ensures that no hub or
-    # authority is negative
+    # a = |h|A, h = aAᵀ. All values of the singular vector h have the same sign, which may be
+    # negative. With |h|, no hub or authority is negative.
     authorities = power_iteration.normalize(_authorities_of(A, unary.abs(h).new()))
     hubs = _hubs_of(A, authorities)
     if normalized:
@@ -135,7 +135,8 @@ def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Ve
         c = _best_combination(
             *(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS))
         )
-        # The step is h' - c₀h. Scale h' and the step to length 1.
+        # The step is the part of the new vector h' = cS that does not come from h: h' - c₀h. Scale
+        # h' and the step to length 1.
         step = _combine(c[1:], S[1:])
         h = _combine((c[0], 1.0), (S[0], step))
         lengths = [math.sqrt(_dot(x, x)) or 1.0 for x in (h, step)]
@@ -163,7 +164,11 @@ def _combine(factors: Sequence[float] | np.ndarray, vectors: Sequence[Vector]) -
 
 
 def _best_combination(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
-    """Solve a small eigenvalue problem for the factors c; omit linearly dependent directions."""
+    """Return the factors c of the linear combination cS that maximizes cMSᵀcᵀ / cSSᵀcᵀ.
+
+    `lengths` is the matrix SSᵀ, and `products` is MSᵀ, where M = AAᵀ. The factors solve a small
+    eigenvalue problem, in which linearly dependent directions of S are omitted.
+    """
     sizes, vectors = np.linalg.eigh(lengths)
     kept = sizes > DEPENDENT * sizes[-1]
     W = vectors[:, kept] / np.sqrt(sizes[kept])
@@ -173,14 +178,14 @@ def _best_combination(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
 
 
 def _authorities_of(A: Matrix, h: Vector) -> Vector:
-    """``a = hA``: return the unscaled authorities for the given hubs."""
+    """``a = hA``: return the authority scores for the hub scores h, without scaling them."""
     a = power_iteration.full(0.0, A.nrows)
     a(binary.plus) << plus_times["FP64"](h @ A)
     return a
 
 
 def _hubs_of(A: Matrix, a: Vector) -> Vector:
-    """``h = aAᵀ``: return the unscaled hubs for the given authorities."""
+    """``h = aAᵀ``: return the hub scores for the authority scores a, without scaling them."""
     h = power_iteration.full(0.0, A.nrows)
     h(binary.plus) << plus_times["FP64"](A @ a)
     return h

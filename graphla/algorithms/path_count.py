@@ -4,11 +4,12 @@ These are the counts of the first phase of Brandes' algorithm (2001). Counts can
 so they are first computed in FP64, where sums up to 2^53 are exact. If a count is larger, all paths
 are counted again in INT64, provided that the counts fit.
 
-Invariants, at the head of round d, without weights:
-- paths has an entry at each vertex fewer than d edges away, which is final;
-- frontier has an entry at each vertex d edges away: its count.
-With weights, an edge u -> v of weight w is tight if d(u) + w = d(v). In round d, frontier holds the
-number of paths with d tight edges that end at each vertex, if there are any.
+Invariants at the start of round d, without weights:
+- `paths` contains the final count of each vertex that is fewer than d edges away from the source;
+- `frontier` contains the count of each vertex that is exactly d edges away.
+With weights, d(v) is the distance of v, and an edge u -> v of weight w is called tight if
+d(u) + w = d(v). In round k, `frontier` contains, for each vertex, the number of paths with k
+tight edges that end there; it has no entry where there are none.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def own_version() -> str:
 
 
 def installation() -> list[tuple[str, str]]:
-    """Return facts about versions, cards, settings, folders of compiled code, and datasets."""
+    """Return facts about versions, GPUs, settings, folders of compiled code, and datasets."""
     facts = [
         ("graphla", own_version()),
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
@@ -117,7 +117,10 @@ def _count() -> int:
 
 
 def _gpu() -> list[tuple[str, str]]:
-    """Return facts about the cards, the driver, CUDA and the kernel cache, or what is missing."""
+    """Return facts about the GPUs, the driver, CUDA and the kernel cache.
+
+    If no GPU can be used, return the reason instead.
+    """
     why = cards.find_problem()
     if why:
         return [("gpu", f"none: {why}")]
@@ -145,7 +148,10 @@ def _card(runtime: Any, k: int) -> str:
 
 
 def _driver() -> str:
-    """Return the version of the driver, or an empty text if the system does not report it."""
+    """Return the version of the driver, followed by a comma and a space.
+
+    If the system does not report the version, return an empty string.
+    """
     with suppress(OSError, IndexError, StopIteration):
         first = Path("/proc/driver/nvidia/version").read_text().splitlines()[0]
         return f"{next(word for word in first.split() if word[:1].isdigit() and '.' in word)}, "

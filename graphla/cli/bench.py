@@ -111,7 +111,10 @@ class _Worker:
         return said
 
     def timed(self, name: str) -> tuple[float | None, str]:
-        """Time an algorithm; return the seconds and the result, or None and the reason."""
+        """Time an algorithm. Return its time in seconds and its result as text.
+
+        If it could not be timed, return None and the reason.
+        """
         if self._process is None:
             self.start()
         self._pipe.send(name)
@@ -125,7 +128,10 @@ class _Worker:
         return None, f"its process was ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:
-        """Kill the process; return the exit code if it had already ended (`is_over`)."""
+        """Kill the process. Return its exit code, or None if it was still running.
+
+        If `is_over` is True, the process is about to end; wait for this first.
+        """
         process, self._process = self._process, None
         if process is None:
             return None
@@ -217,7 +223,11 @@ def _run(algorithm: Algorithm, graph: Graph, arguments: dict[str, Any]) -> tuple
 
 
 def _needs(algorithm: Algorithm, graph: Graph) -> float:
-    """Return the bytes of a result with an entry per pair of vertices or of neighbors, else 0."""
+    """Return the size of a large result in bytes; 0 if the result is not large.
+
+    A result is large if it has an entry for each pair of vertices, or for each pair of neighbors of
+    a vertex.
+    """
     if algorithm.fills == "pairs":
         return float(graph.nvertices) ** 2 * _BYTES_PER_PAIR
     if algorithm.fills == "neighbors":
@@ -235,7 +245,7 @@ def _memory() -> float:
 
 
 class _Given:
-    """A graph, and the arguments that algorithms require for it."""
+    """A graph, and the arguments with which algorithms are called on this graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -244,7 +254,7 @@ class _Given:
         self._parts: Any = None
 
     def arguments(self, algorithm: Algorithm) -> dict[str, Any] | None:
-        """Return a value for each required parameter; None if the graph lacks a required vertex."""
+        """Return arguments for the algorithm; None if it needs a vertex and the graph has none."""
         arguments = algorithm.fixed | algorithm.bench
         for name, parameter in algorithm.parameters.items():
             if parameter.default is not Parameter.empty or name in arguments:

@@ -34,10 +34,10 @@ class Format:
     """
 
     extensions: tuple[str, ...]
-    read: Callable[..., Any] | None = None  # reader; None if the files always have labels
+    read: Callable[..., Any] | None = None
     read_labelled: Callable[..., tuple[Matrix, Sequence[Any]]] | None = None
     write: Callable[..., None] | None = None
-    is_text: bool = True  # files of text formats may be compressed
+    is_text: bool = True
 
 
 def _networkx(format: str) -> Format:

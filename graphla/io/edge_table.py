@@ -150,7 +150,8 @@ def read_labelled_edge_table(
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     codes = encoded.indices.to_numpy(zero_copy_only=False).reshape(2, -1)
-    _, first = np.unique(codes.T.ravel(), return_index=True)  # sorted by code
+    # first[c] is the first position at which the code c occurs.
+    _, first = np.unique(codes.T.ravel(), return_index=True)
     order = np.argsort(first)
     number = np.empty(order.size, np.int32)
     number[order] = np.arange(order.size)
@@ -194,7 +195,9 @@ def _read_columns(
                 table = feather.read_table(held)
                 names = _choose(table.column_names, columns, file)
             found = [table.column(name) for name in names]
-            for column in found:  # reading offsets out of range would crash the process
+            # A damaged file may contain offsets that are out of range. Reading them would crash the
+            # process.
+            for column in found:
                 column.validate(full=True)
         except (pa.ArrowException, OSError, KeyError, UnicodeError) as error:
             if is_of_system(error):

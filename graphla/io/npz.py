@@ -35,7 +35,7 @@ _DAMAGE = (
     zlib.error,
     EOFError,
     KeyError,
-    ValueError,  # this library raises it, too, if the arrays do not form a matrix
+    ValueError,  # graphla also raises it if the arrays do not form a matrix
     TypeError,
     IndexError,
     AttributeError,
@@ -49,8 +49,9 @@ _DAMAGE = (
 def read_npz(source: Any, *, dup_op: Any = None, name: Any = None) -> Any:
     """Return the Matrix or Vector in a `.npz` file.
 
-    The file may be written by `write_npz` or `scipy.sparse.save_npz`, or hold a graph as the arrays
-    `src`, `dst`, `n`, `directed` and, optionally, `weight`. Nothing in the file is executed.
+    The file may have been written by `write_npz` or `scipy.sparse.save_npz`. It may also contain a
+    graph as the arrays `src`, `dst`, `n`, `directed` and, optionally, `weight`. Nothing in the file
+    is executed.
 
     Args:
         source: a path or a file object.

@@ -11,17 +11,20 @@ from graphla.ladder.rung import Search
 from graphla.stores import MatrixStore
 
 ALPHA, BETA = 4, 24
-"""Parameters of the rule. Its authors chose 14 and 24, for CPUs. Here a pull takes as long as the
-longest row of an unreached vertex, so it should start later. With ALPHA = 14, 4 and 2, a search of
-cnr-2000 (rows of up to 18,235 entries) takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes
-3.5, 3.6 and 7.6 ms.
+"""Parameters of the rule that chooses between push and pull. Pulls begin when the frontier grows
+and the edges out of it, times ALPHA, outnumber the edges out of unreached vertices. They end when
+the frontier shrinks and has less than 1 / BETA of all vertices. The authors of the rule chose 14
+and 24, for CPUs. On a GPU a pull takes as long as the longest row of an unreached vertex, so pulls
+should begin later. With ALPHA = 14, 4 and 2, a search of cnr-2000 (rows of up to 18,235 entries)
+takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes 3.5, 3.6 and 7.6 ms.
 """
 
 
 class DirectionOptimised(CardRung):
-    """f⟨¬p⟩ = f A by rows or by columns, with a dense frontier.
+    """f⟨¬p⟩ = f A, where each level is either a push or a pull.
 
-    An undirected graph needs only one matrix, because its rows are also its columns.
+    A push reads the rows of A, and a pull reads its columns. The frontier f is dense. An undirected
+    graph needs only one matrix, because its rows are also its columns.
     """
 
     def __init__(self, a: MatrixStore) -> None:
@@ -36,7 +39,7 @@ class DirectionOptimised(CardRung):
 
     @property
     def held(self) -> int:
-        """Size of the rows, the columns and the levels, in bytes."""
+        """Total size of the CSR and CSC arrays of A and of the levels, in bytes."""
         columns = 0 if self.columns is self.rows else nbytes(self.columns)
         return nbytes(self.rows, self.levels) + columns
 

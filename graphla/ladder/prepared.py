@@ -55,14 +55,15 @@ class Prepared:
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
         """Return the minimum number of bytes that a search moves, or None if it is unknown.
 
-        The search reached `vertices` vertices with `edges` entries in their rows in `depth` levels.
+        The search reached `vertices` vertices in `depth` levels. The rows of these vertices have
+        `edges` entries in all.
         """
         return self._rung.moves(vertices, edges, depth)
 
     def search(self, source: int, within: float = inf) -> Search:
         """Run one search and return its result. Its levels are valid until the next search.
 
-        A rung that checks the clock, as some CPU rungs do, raises OutOfTime after `within` seconds.
+        Some strategies for the CPU check the time, and raise OutOfTime after `within` seconds.
         """
         start = validation.vertex(source, self._store.nrows)
         self._rung.deadline = time.perf_counter() + within
@@ -97,7 +98,7 @@ class Prepared:
             search, do = self._rung.search(start), backend(self._device)
             present, levels = do.asarray(search.reached()), do.asarray(search.levels)
             if search.present is None or levels.dtype != np.int32:
-                levels = levels.astype(np.int32)  # a copy that the next search does not overwrite
+                levels = levels.astype(np.int32)  # a copy: the next search overwrites the original
             count = int(present.sum())  # this waits until both arrays are complete
             storage = BitmapVector(present.size, present, levels, count)
             return VectorStore(self._store.device, INT32, storage)
@@ -129,7 +130,7 @@ def prepare(A: GraphLike, strategy: str = "closure") -> Prepared:
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If `strategy` is another name.
+        InvalidValue: If `strategy` is not the name of a strategy.
         DeviceUnavailable: If the strategy needs a GPU and A is on the CPU.
 
     Examples:
@@ -147,15 +148,15 @@ def prepare(A: GraphLike, strategy: str = "closure") -> Prepared:
 def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
     """``l⟨f⟩ = depth``, ``f⟨¬l, r⟩ = f any.pair A``, until f is empty.
 
-    Search breadth first from one vertex with one rung of the ladder.
+    Search breadth first from one vertex with one strategy of the ladder.
 
     f is the frontier, l holds the levels, and r stands for replace. All strategies return the same
     levels. For many searches of one graph use `prepare`, which lays out the data only once.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,
-            j) for each edge i -> j. If it is a Graph, vertices are its labels. The values of A do
-            not matter.
+            j) for each edge i -> j. If it is a Graph, vertices are given by their labels. The
+            values of A do not matter.
         source: a vertex.
         strategy: the name of a strategy, a key of `ladder.STRATEGIES`.
 
@@ -167,7 +168,7 @@ def bfs(A: Matrix, source: Any, *, strategy: str = "closure") -> Vector:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has a wrong type.
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If the source is not a vertex of the graph.
-        InvalidValue: If `strategy` is another name.
+        InvalidValue: If `strategy` is not the name of a strategy.
         DeviceUnavailable: If the strategy needs a GPU and A is on the CPU.
 
     Examples:

@@ -10,8 +10,9 @@ from graphla.sparse import Matrix
 
 
 def drawn(A: Matrix, degrees: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Draw `count` random vertices that have an out-edge, as int64. They are distinct if there are
-    enough.
+    """Return `count` random vertices that have an out-edge, as an int64 array.
+
+    The vertices are distinct if there are at least `count` vertices with an out-edge.
 
     Vertices that reach the vertex with the most out-edges come first, because a search from them
     covers everything that this vertex reaches. In a web or citation graph, other searches soon end,

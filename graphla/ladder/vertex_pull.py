@@ -11,7 +11,10 @@ from graphla.stores import MatrixStore
 
 
 class VertexPull(CardRung):
-    """f⟨¬p⟩ = f A by columns; a thread stops at the first neighbor that is in the frontier."""
+    """f⟨¬p⟩ = f A, where each thread reads one column of A.
+
+    A thread stops at the first neighbor that is in the frontier.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -20,7 +23,7 @@ class VertexPull(CardRung):
 
     @property
     def held(self) -> int:
-        """Size of the columns and the levels, in bytes."""
+        """Total size of the CSC arrays of A and of the levels, in bytes."""
         return nbytes(self.columns, self.levels)
 
     def search(self, source: int) -> Search:

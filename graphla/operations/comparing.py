@@ -36,7 +36,10 @@ def same_entries(a: Any, b: Any, tolerance: tuple[float, float] | None) -> bool:
 
 
 def _exact(device: str, a: Any) -> Any:
-    """Return the values, cast to FP64 if CuPy would treat subnormal numbers as zero."""
+    """Return the values of `a`, cast to FP64 if they are FP32 values on a GPU.
+
+    In FP32, CuPy treats subnormal numbers as zero.
+    """
     is_flushed = device != "cpu" and a.values.dtype == np.float32
     return backend(device).cast(a, np.float64).values if is_flushed else a.values
 

@@ -15,7 +15,10 @@ from semirings.dtypes import DataType
 def masked_pattern(
     mask: VectorMask | MatrixMask | None, beside: VectorStore | MatrixStore, dtype: DataType
 ) -> Any:
-    """Compute C⟨mask⟩ = true, where C has the shape and device of `beside`."""
+    """Return C after C⟨mask⟩ = true, where C is initially empty.
+
+    C has the shape and the device of the store `beside`.
+    """
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
     if isinstance(beside, VectorStore):
@@ -28,9 +31,9 @@ def masked_pattern(
 
 
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
-    """Return the entries that the mask allows; if the mask is None, return all entries.
+    """Return the entries of the store `forms` that the mask allows.
 
-    `forms` is a view of `parent`.
+    If the mask is None, return `forms`. Otherwise the mask uses arrays of the store `parent`.
     """
     if mask is None:
         return forms

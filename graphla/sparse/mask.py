@@ -104,7 +104,9 @@ class Mask:
         return joined._as_true(BOOL if dtype is None else lookup_dtype(dtype)).new(name=name)
 
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
-        """Return the storage of the mask for an output of the given shape; None if it selects all.
+        """Return the storage of the mask, or None if the mask selects all elements.
+
+        The output must have the given shape and be on the given device.
 
         The caller must have entered `DeviceScope`.
         """
@@ -139,7 +141,7 @@ class Mask:
                 f"the masks have {describe(self.shape)} and {describe(other.shape)}, "
                 "which should be the same"
             )
-        if how == "or":  # apply De Morgan's law
+        if how == "or":  # De Morgan's law: x or y = not (not x and not y)
             return ~((~self)._join(~other, "and"))
         if self.complement and other.complement:
             either = (~self)._as_true() + (~other)._as_true()

@@ -100,7 +100,7 @@ class Report:
 
     Attributes:
         thing: the name of the operator, monoid or semiring.
-        findings: the findings, for broken and valid laws.
+        findings: the findings, both of broken and of valid laws.
     """
 
     thing: str
@@ -386,7 +386,10 @@ def _random_values(
 def _simpler(
     value: Any, simple: np.ndarray, domain: Domain, dtype: DataType
 ) -> Iterator[np.generic]:
-    """Yield simpler values in the domain: simple ones, then fractions and roundings of `value`."""
+    """Yield the values of the domain that are simpler than `value`.
+
+    The values in `simple` come first, then fractions and roundings of `value`.
+    """
     t = dtype.np_type.type
     attempts = list(simple)
     number = value.item()

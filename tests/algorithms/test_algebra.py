@@ -57,7 +57,7 @@ def test_each_accelerated_algorithm_has_a_definition(file):
 
 
 class Missing:
-    """A request for a loop that is not implemented on any device."""
+    """A request that no device implements, so its `run` returns None."""
 
     def run(self) -> Any:
         return None

@@ -22,7 +22,10 @@ from toolkit import nvrtc as installed
 from graphla.compilers import nvrtc
 
 TOGETHER = 24
-"""Number of instances per program; reading the headers takes longer than compiling a kernel."""
+"""Number of kernel instances that are compiled in one program.
+
+A program reads the headers once, which takes longer than compiling a kernel.
+"""
 TABLE = Path(__file__).with_name("resources.json")
 
 
@@ -50,7 +53,10 @@ class Resources:
 
 
 def table() -> dict[str, dict[str, Resources]]:
-    """Return the committed limits: the maxima over each kernel's instances, by architecture."""
+    """Read the limits of each kernel and architecture from resources.json.
+
+    A limit is the maximum over all instances of the kernel.
+    """
     kept = json.loads(TABLE.read_text())
     return {
         kernel: {arch: Resources(**most) for arch, most in by_architecture.items()}

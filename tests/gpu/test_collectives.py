@@ -90,7 +90,7 @@ def test_reductions_and_scans_match_numpy(dtype: str, data: st.DataObject):
 
 
 def same(out: Any) -> list[int]:
-    """Return the results of the searches; each result must be equal in all lanes."""
+    """Return the result of each search, after checking that all 32 lanes have the same result."""
     rows = out.get().reshape(-1, 32)
     assert (rows == rows[:, :1]).all()
     return rows[:, 0].tolist()

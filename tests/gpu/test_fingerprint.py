@@ -113,7 +113,7 @@ def test_arrays_used_by_another_stream_outlive_the_search_for_symmetry(pattern_a
             expected = form.indices.get().tolist()
         with second:
             form = A._store.csc
-            found = form.indices + 1  # work that the first stream has not waited for
+            found = form.indices + 1  # the first stream does not wait for this work
             del form
         with first:
             assert A._store.find_symmetry()

@@ -1,4 +1,4 @@
-"""Components, cores and spanning forests on the GPU match the host."""
+"""Test that components, cores and spanning forests are the same on the GPU and on the host."""
 
 from __future__ import annotations
 

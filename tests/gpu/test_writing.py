@@ -46,7 +46,11 @@ def vectors(draw: Any, size: int) -> Any:
 
 @st.composite
 def masks(draw: Any, size: int, t: Any) -> VectorMask | None:
-    """Draw no mask, or a mask stored as flags, as a list or as both; it may share arrays with t."""
+    """Draw None, or a mask for a vector of the given size.
+
+    The mask is stored as flags, as a list of indices or as both, or it consists of arrays of the
+    vector t.
+    """
     kind, complement = draw(st.sampled_from(("none", "flags", "list", "both", "same"))), draw(FLAGS)
     if kind == "none" or (kind == "same" and isinstance(t, FullVector)):
         return None

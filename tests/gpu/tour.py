@@ -25,7 +25,7 @@ from graphla.backends.tuning import using
 
 SIZE, FEW, MANY = 300, 40, 3000
 FEW_BLOCKS = 4
-"""Number of blocks in a grid with many barriers, which are very slow under a sanitizer."""
+"""Number of blocks for kernels with many barriers. Barriers are very slow under a sanitizer."""
 RAN = "ran: "
 """Prefix of the line that lists the kernels that ran."""
 
@@ -92,7 +92,9 @@ def masks(noun: Any) -> Iterator[Any]:
 
 # --- the stages ---------------------------------------------------------------------------------
 
-SEMIRINGS = (  # these combine terms by atomic instructions, compare and swap, or plain stores
+# Depending on the semiring, kernels combine terms with atomic instructions, with compare-and-swap,
+# or with plain stores. These semirings cover all three cases.
+SEMIRINGS = (
     *(("plus_times", "FP32"), ("lor_land", "BOOL"), ("any_secondi", "INT32")),
     *(("times_second", "INT16"), ("any_pair", "BOOL")),
 )
@@ -269,12 +271,12 @@ def indices() -> None:
         del u[4]
         u.diag()
     owned = vectors()[1]._store
-    # The backend writes in place without a check for other users.
+    # Call the backend directly: it writes in place, and does not check if the arrays are shared.
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
 def writes() -> None:
-    """Run C⟨mask, replace⟩ = accum(C, T) with several masks and accumulators."""
+    """Run C⟨mask, replace⟩ = accum(C, T), with all kinds of masks and several accumulators."""
     targets = vectors()
     turns = itertools.cycle(((None, False), (gl.binary.plus, True), (gl.binary.second, False)))
     for k, T in enumerate((*vectors("INT16"), vectors()[0].apply(gl.unary.one).new())):
@@ -296,7 +298,7 @@ def writes() -> None:
 
 
 def building() -> None:
-    """Build matrices and vectors from lists, sorted or with duplicates, and from arrays."""
+    """Build matrices and vectors from lists of entries with duplicates, and from dense arrays."""
     rng = np.random.default_rng(6)
     rows, columns = rng.integers(0, 50, (2, 900))
     values = rng.integers(0, 9, 900).astype(np.float32)
@@ -321,7 +323,7 @@ def plans() -> None:
 
 
 def closures() -> None:
-    """Run closures with one and several blocks, in near-far mode and in rounds."""
+    """Run closures with one block and with several blocks, with and without a cutoff."""
     x, A = gl.Vector.from_coo([0, 5], [0, 3], "INT32", size=SIZE), matrix("INT32", entries=900)
     with settings("persistent", most_blocks=FEW_BLOCKS):
         for parents, limit in itertools.product((False, True), (None, 3)):
@@ -528,7 +530,10 @@ LOW_RUNGS = {
 
 
 def rungs() -> None:
-    """Run each strategy that the device supports twice, then some with queues that overflow."""
+    """Run all strategies of the ladder that the device supports, two searches with each.
+
+    Then run some strategies again, with constants so low that their queues overflow.
+    """
     from graphla import ladder
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

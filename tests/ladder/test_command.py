@@ -44,9 +44,8 @@ def test_the_command_writes_the_table_to_a_csv_file(tmp_path):
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["strategy"] for row in rows] == TWO
-    assert (
-        rows[0]["watts"] == rows[0]["teps_per_watt"] == ""
-    )  # not measured for a search on the host
+    # The power is not measured if a search runs on the host.
+    assert rows[0]["watts"] == rows[0]["teps_per_watt"] == ""
     for row in rows:
         assert row["searches"] == "2"
         low, mean, high = (float(row[f"{of}_teps"]) for of in ("min", "harmonic_mean", "max"))

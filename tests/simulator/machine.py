@@ -69,7 +69,7 @@ class Machine:
     timeout: float = field(
         default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
     )
-    faults: list[str] = field(default_factory=list)  # faults found where no exception can be raised
+    faults: list[str] = field(default_factory=list)  # faults for which no exception could be raised
     failure: Exception | None = None  # what a permanently failed GPU raises
     fails_in: int = 0  # launches until the GPU fails; 0 stands for never
     strict_streams: bool = True  # only events or the host may order the work of two streams

@@ -14,14 +14,17 @@ from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
 
 EXACT = 52
-"""Number of bits in the sum of all scaled weights."""
+"""Number of bits in the sum of all scaled weights. FP64 is exact for integers of 53 bits."""
 
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
-    """Return A with its values, or ones, in FP64, and whether the result is symmetric."""
-    has_symmetric_pattern = is_symmetric(A)  # W inherits this property
+    """Return the matrix of edge weights in FP64, and whether this matrix is symmetric.
+
+    The weights are the values of A if `weight` is True; otherwise each weight is 1.
+    """
+    has_symmetric_pattern = is_symmetric(A)  # also true of W, which has the same pattern
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
-    if has_symmetric_values(A):  # pattern and values are symmetric
+    if has_symmetric_values(A):
         return W, True
     return W, has_symmetric_pattern and (not weight or A.isequal(A.T.new()))
 
@@ -32,16 +35,17 @@ def symmetrize(W: Matrix) -> Matrix:
 
 
 def double_loops(W: Matrix) -> Matrix:
-    """Return W + diag(W), because a self-loop of an undirected graph counts at both of its ends."""
+    """Return W + diag(W): each self-loop of an undirected graph counts twice, once per end."""
     loops = W.diag()
     return binary.plus(W | loops.diag()).new() if loops.nvals else W
 
 
 def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
-    """Return W times a power of 2, truncated to integers, and their sum.
+    """Multiply W by a power of 2 and truncate it to integers. Return these and their sum.
 
-    The sum has 52 bits, so the rounding error of each weight is relative to the sum of all weights.
-    If the sum is not finite, an error is raised.
+    The power of 2 is chosen so that the sum needs at most 52 bits. The rounding error of a weight
+    is thus relative to the sum of all weights, not to the weight itself. If the sum of the weights
+    is not finite, an error is raised.
     """
     total = float(W.reduce_scalar(monoid.plus).get(0))
     if not total < math.inf:

@@ -13,8 +13,9 @@ from semirings import indexunary
 def selection(labels: Vector, ncols: int | None = None) -> Matrix:
     """Return S with S(i, labels(i)) = true.
 
-    The product uS adds up the values of u with equal labels, and Sv looks up v(labels(i)) for each
-    i. `labels` is full and holds integers below `ncols`, which is its size by default.
+    For a vector u, the product uS adds up the values u(i) that have equal labels. For a vector v,
+    the product Sv looks up v(labels(i)) for each i. `labels` is a full Vector of integers from 0 to
+    `ncols` - 1. By default `ncols` is the size of `labels`.
     """
     ncols = labels.size if ncols is None else ncols
     return Matrix._of(perform("selection", indexing.selection, labels._read(), ncols))
@@ -33,7 +34,7 @@ def lookup(labels: Vector, values: Vector) -> Vector:
 def rank_entries(x: Any) -> Any:
     """Return the position of each entry in ascending order of value; equal values keep their order.
 
-    x is a full Vector or a Matrix; the result has the same pattern, and INT64 values.
+    `x` is a full Vector or a Matrix. The result has the same pattern as `x` and the dtype INT64.
     """
     return x._of(perform("rank", ordering.rank_entries, x._read()))
 
@@ -44,18 +45,19 @@ def random_order(A: Matrix, seed: int) -> Vector:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the rank of each value among the sorted distinct values, and their number.
+    """Replace each value by its rank among the distinct values. Also return their number.
 
-    x is a full Vector or a Matrix; the result has the same pattern, and INT64 values.
+    The smallest value has rank 0. `x` is a full Vector or a Matrix. The result has the same pattern
+    as `x` and the dtype INT64.
     """
     numbers, count = perform("number", ordering.number_values, x._read())
     return x._of(numbers), count
 
 
 def renumber(labels: Vector) -> tuple[Vector, int]:
-    """Map the distinct labels to 0, 1, ... in ascending order, and also return their number.
+    """Replace the distinct labels by 0, 1, ... in ascending order. Also return their number.
 
-    `labels` is full and holds integers below its size.
+    `labels` is a full Vector. Its values are integers from 0 to its size - 1.
     """
     numbers, count = perform("number", indexing.renumber, labels._read())
     return Vector._of(numbers), count

@@ -48,14 +48,19 @@ class MultiSearchTuning:
     # Minimum number of searches per word. Two threads with 32 searches each take 75 % of the time
     # of one thread with 64 searches, although they do 150 % of its work.
     least: int = 16
-    deep: int = 64  # number of levels of the first search above which each search runs alone
+    # If the first search has more levels than this, each search runs alone.
+    deep: int = 64
 
 
 TUNING = MultiSearchTuning()
 
 
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
-    """Return the levels of a search from each start, or only the totals of each search."""
+    """Search from each start, and return the levels of each search.
+
+    If `request.levels` is None, return instead three numbers for each search: the number of reached
+    vertices, the sum of their levels, and the largest level.
+    """
     out = request.out
     columns = out if request.into is None else request.into
     key = ("many", out.indptr.dtype, columns.indptr.dtype, request.levels)
@@ -83,7 +88,7 @@ def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
 
 
 def _search(request: MultiSearch, start: Array, levels: np.dtype[Any] | None) -> Search:
-    """Return the search from one start."""
+    """Return the request for a search from one start."""
     return Search(
         request.out,
         request.into,
@@ -101,7 +106,10 @@ def _reach_of(tree: BfsResult) -> tuple[int, int, int]:
 
 
 def _fill_unreached(rows: int, columns: int, levels: np.dtype[Any]) -> Array:
-    """Return a table of unreached levels, filled in parts so that Ctrl-C can interrupt it."""
+    """Return a table in which all vertices are unreached.
+
+    The table is filled a few rows at a time, so that Ctrl-C can interrupt the filling.
+    """
     table = np.empty((rows, columns), levels)
     step = max(1, current(operands.TUNING).grain // max(columns, 1))
     for first in range(0, rows, step):
@@ -118,7 +126,10 @@ class _Searches:
         self.is_deep = request.starts.size > 0 and self._depth() > current(TUNING).deep
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
-        """Return the (k, n) array of levels, possibly as a transposed view."""
+        """Return the levels: one row per start, and one column per vertex.
+
+        The array may be a transposed view.
+        """
         n, k = self.request.out.nrows, self.request.starts.size
         if not self.is_deep:
             table = _fill_unreached(n, k, dtype)
@@ -134,7 +145,7 @@ class _Searches:
         return table
 
     def reach(self) -> Reach:
-        """Return the totals of each search."""
+        """Return the number of reached vertices, and the sum and maximum of levels, per search."""
         found = np.zeros((3, self.request.starts.size), np.int64)
         if not self.is_deep:
             found[0] = 1
@@ -157,13 +168,17 @@ class _Searches:
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
     def _run_alone(self, row: Callable[[int], None]) -> None:
-        """Call row(k) for each start k, using all threads."""
+        """Call the function `row` with the index of each start, using all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
         apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)
 
     def _run_together(self, levels: Array | None, reach: Array | None) -> None:
-        """Compute the table of levels or the totals, with loops that run up to 64 searches each."""
+        """Run up to 64 searches per loop, and write their results to the array that is not None.
+
+        The array `levels` receives the level of each vertex. The array `reach` receives the number
+        of reached vertices, and the sum and the maximum of their levels.
+        """
         request, tuning, threads = self.request, current(TUNING), config.threads
         out = request.out
         into = out if request.into is None else request.into

@@ -1,4 +1,4 @@
-"""Plans: the vertices without edges, and the neighbor of each vertex that a pull tries first."""
+"""Make plans: which vertices are without edges, and which neighbor a pull reads first."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from graphla.settings import config
 class PlanTuning:
     """Parameters of plans, measured on two cores."""
 
-    # Seconds per entry for building a full plan (16 ms on R-MAT 18), which halves the time of a
-    # search.
+    # Time to build a full plan, in seconds per entry of the matrix (16 ms on R-MAT 18). A full plan
+    # halves the time of a search.
     hub_price: float = 2e-9
 
 
@@ -33,8 +33,10 @@ TUNING = PlanTuning()
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     """Return a light or a full plan of a matrix in CSR and CSC.
 
-    A full plan holds the neighbor with the most edges of each vertex. Most searches reach such a
-    neighbor early, so a pull seldom reads another one. With NumPy only light plans are made.
+    A plan lists, for each vertex, the neighbor that a pull reads first. In a light plan, this is
+    the first neighbor in the vertex's row. In a full plan, it is the neighbor that has the most
+    edges: most searches reach it early, so a pull seldom reads another one. If the loops are not
+    compiled, only light plans are made.
     """
     if not compiles(out.nvals, size=out.nrows):
         return _plan_numpy(out, into) if before is None else before
@@ -42,12 +44,15 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return the estimated seconds for a full plan, or infinity without a compiled loop."""
+    """Return the estimated time of making a full plan, in seconds.
+
+    It is infinite if the loop is not compiled, because then only light plans are made.
+    """
     return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
 
 
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the plan of the transpose; `out` and `into` are its CSR and CSC."""
+    """Return the plan of the transposed matrix, whose CSR is `out` and whose CSC is `into`."""
     if out is into:
         return plan
     if compiles(out.nvals, size=out.nrows):
@@ -76,7 +81,10 @@ def _plan_numba(out: Csr, into: Csr, full: bool) -> Plan:
 
 
 def _plan_of(out: Csr, into: Csr, first: np.ndarray, begin: float) -> Plan:
-    """Return the plan with these first neighbors, whose computation started at time `begin`."""
+    """Return a plan in which first[v] is the neighbor of vertex v that a pull reads first.
+
+    `begin` is the time at which the making of the plan started.
+    """
     idle = first < 0
     if into is not out:
         idle &= out.indptr[1:] == out.indptr[:-1]

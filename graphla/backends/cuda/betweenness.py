@@ -1,8 +1,12 @@
-"""Dependencies on shortest paths. One launch processes all sources, one per team at a time.
+"""Compute the dependencies of sources on vertices and edges, as in Brandes' algorithm.
 
-If edges have lengths, there is one launch per source, with all blocks in one team.
+The dependency of a source on a vertex is the sum, over all targets, of the fraction of shortest
+paths that pass through the vertex. The blocks of the grid form teams. One launch processes all
+sources: each team processes one source at a time. If edges have lengths, there is one launch per
+source, and all blocks form one team.
 
-Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. Waits: for each launch.
+Kernel: betweenness.cu; if edges have lengths, closure.cu runs first. The host
+waits for each launch.
 """
 
 from __future__ import annotations
@@ -26,14 +30,18 @@ from semirings.semiring import min_plus
 
 @dataclass(frozen=True, slots=True)
 class BetweennessTuning:
-    """Tuning parameters, measured on an H200. The first three are compiled into the kernel."""
+    """Tuning parameters, measured on an H200.
 
-    block: int = 512  # threads
-    part: int = 256  # a longer row is divided into parts of at most this many edges
+    The parameters `block`, `part` and `team_words` are compiled into the kernel.
+    """
+
+    block: int = 512  # number of threads per block
+    part: int = 256  # a row is divided into parts of at most this many edges
     team_words: int = 16  # number of control words per team
-    edges: int = 1 << 13  # a team has one block for every this many edges in the graph
-    # The first block of a team starts to work alone at a level with at most few_parts parts. It
-    # continues through levels with at most alone_parts parts and alone_edges edges.
+    edges: int = 1 << 13  # a team has one block for every `edges` edges of the graph
+    # If the rows of a level have at most `few_parts` parts, the first block of a team processes the
+    # level alone. This block continues alone as long as each level has at most `alone_parts` parts
+    # and at most `alone_edges` edges.
     few_parts: int = 16
     alone_parts: int = 400
     alone_edges: int = 4096
@@ -45,13 +53,17 @@ NETWORK, SOURCES, MEMORY, LIMITS, SUMS = (
     Struct("betweenness.cu", name) for name in ("Network", "Sources", "Memory", "Limits", "Sums")
 )
 Summed, Told = (enumeration("betweenness.cu", name) for name in ("Summed", "Told"))
-Structs = tuple[Packed, Packed, Packed]  # instances of Network, Sources and Sums
+Structs = tuple[Packed, Packed, Packed]  # the structs Network, Sources and Sums
 ENDLESS = 1 << 62
 """A limit on the number of rounds that is too large for any closure to reach."""
 
 
 def dependencies(request: Dependencies) -> DependenciesResult:
-    """Return the dependencies of the sources on the vertices, and optionally on the edges."""
+    """Return the sum of all sources' dependencies on each vertex and, if requested, on each edge.
+
+    The dependency of a source on a vertex or edge is the sum, over all targets, of the fraction of
+    shortest paths that pass through it.
+    """
     out, sources, plan = request.out, request.sources, request.plan
     is_weighted, of_edges, reach = request.is_weighted, request.of_edges, request.reach
     n = out.nrows
@@ -95,7 +107,7 @@ def dependencies(request: Dependencies) -> DependenciesResult:
 
 
 def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Structs) -> None:
-    """Launch the kernel, which adds the dependencies of `count` sources to the sums."""
+    """Launch the kernel, which adds the dependencies of `count` sources to the arrays in Sums."""
     tuning, (network, sources, sums) = current(TUNING), structs
     room = vertices + graph.nvals // tuning.part + 1
     each = 28 * vertices + 8 * room
@@ -140,7 +152,7 @@ def _distances(a: Csr, source: Array) -> Array:
 
 
 def _memory(teams: int, blocks: int, vertices: int, room: int) -> Packed:
-    """Allocate the working memory of all teams."""
+    """Allocate the working memory of all teams. A team is a group of `blocks` blocks."""
     sigmas, shares = xp.zeros((2, teams * vertices), np.float64)
     return MEMORY(
         team_size=blocks,

@@ -32,15 +32,20 @@ struct Progress {
   u32 has_idle;   // whether some starts have no edges
   u32 records;    // number of levels recorded
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
-  u32 must_push;  // whether a level is unfinished, with the rest of its frontier in the queue
-  u32 first, last;              // the frontier is entries first..last - 1 of the queue
-  u32 units_first, units_last;  // the range of the frontier's edges in the queue, in units
-  u64 count, edges;             // number of vertices in the frontier, and of edges out of them
-  u64 reached;                  // number of vertices reached
-  u64 left, into_left;          // number of vertices not yet reached, and of edges into them
-  u64 all;                      // number of edges in the graph
-  u64 open, hits;  // size of a sample of unreached vertices, and its hits: see Search::sample
-  u64 base;        // numbers of all vertices and units queued so far, packed like QUEUED
+  // Whether block 0 or the cluster left a level unfinished. The rest of the level's frontier is in
+  // the queue.
+  u32 must_push;
+  u32 first, last;  // the frontier is entries first..last - 1 of the queue
+  // The edges out of the frontier occupy the units from units_first to units_last - 1 of the queue.
+  u32 units_first, units_last;
+  u64 count, edges;     // number of vertices in the frontier, and number of edges out of them
+  u64 reached;          // number of vertices reached
+  u64 left, into_left;  // number of vertices not yet reached, and number of edges into them
+  u64 all;              // number of edges in the graph
+  // Number of unreached vertices that were sampled, and number of those whose first neighbor was
+  // reached: see Search::sample.
+  u64 open, hits;
+  u64 base;  // number of vertices and units queued so far, packed as in control[QUEUED]
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
 };
@@ -53,13 +58,14 @@ template <class Slot> struct BlockMemory {
   u32 *sent;          // used by each block of a cluster
   u32 *scratch;       // WARP + 1 words for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
-  u64 *seen;          // the sums over all blocks, BFS_CONTROL words
+  u64 *seen;          // copy of the last level's sums over all blocks, BFS_CONTROL words
   u64 *place;         // position of the block's vertices in the queue
   i32 *far;           // in a pull: vertices whose rows the whole block reads
   u32 *far_count, *buffered;
 };
 
-/// The course of a search. Every block has the same copy of this state.
+/// Runs one search from its first to its last level. Every block has an instance, and between two
+/// levels all instances are in the same state.
 template <class S, class Level, int CLUSTER> struct Course {
   typedef typename S::Offset Offset;
   typedef typename S::Slot Slot;
@@ -162,8 +168,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// Marks a single start as reached. This is done by the thread that cleared the word with the
-  /// start's bit, so no barrier is needed.
+  /// Marks the start vertex as reached if there is only one. The thread that does this has also
+  /// cleared the word of the map that contains the vertex, so no barrier is needed.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -195,9 +201,9 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
     search.settle(v, 0);
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
-    // The edges into v must be subtracted from `into_left` exactly once. The mask subtracts them if
-    // v is hidden, and the frontier subtracts them if the graph is undirected. If both do, one
-    // subtraction is undone here; if neither does, they are subtracted here.
+    // The number of edges into v must be subtracted from `into_left` exactly once. `hide_masked`
+    // subtracts it if the mask forbids v, and `count_pushed` subtracts it if the graph is
+    // undirected. If both do, one subtraction is undone here. If neither does, it is done here.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
@@ -207,7 +213,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- the sums over a level --------------------------------------------------------------------
+  // --- adding up the sums of a level ------------------------------------------------------------
 
   /// Adds the sums of each thread to the sums of the level. All threads of the block must call
   /// this, before a barrier of the grid.
@@ -237,9 +243,9 @@ template <class S, class Level, int CLUSTER> struct Course {
     read_sums();
   }
 
-  /// Copies the sums to `seen` in each block, after a barrier of the grid. Other blocks may already
-  /// be adding to the next set. The set after that one is no longer read by any block, so block 0
-  /// clears it.
+  /// Copies the sums of the finished level to `memory.seen`. Each block calls this after a barrier
+  /// of the grid. Other blocks may already be adding to the next of the three sets of sums. No
+  /// block reads the set after that one any longer, so block 0 clears it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -252,7 +258,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- bookkeeping by thread 0 of each block, after a barrier -----------------------------------
+  // --- updates of `Progress` by thread 0 of each block, after a barrier -------------------------
 
   /// Sets the frontier to the entries that were queued since the last call.
   DEVICE void take_queue() {
@@ -300,7 +306,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- levels that all blocks process together --------------------------------------------------
+  // --- functions for levels that all blocks process together ------------------------------------
 
   DEVICE void pull_level() {
     const Progress &p = progress();
@@ -378,14 +384,14 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Returns what one block or one cluster must know to process small levels.
+  /// Returns the part of the state that one block or one cluster needs to process small levels.
   DEVICE Span small_levels() const {
     const Progress &p = progress();
     return {p.first,     p.last,    p.level,      u32(limits.grid_edges),
             query.limit, p.records, is_one_byte()};
   }
 
-  // --- small levels that one cluster processes --------------------------------------------------
+  // --- functions for small levels that one cluster processes ------------------------------------
 
   DEVICE void walk_in_cluster() {
     if (blockIdx.x < CLUSTER) {
@@ -432,7 +438,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.records += u32(seen(ALONE_RECORDS));
   }
 
-  // --- small levels that block 0 processes ------------------------------------------------------
+  // --- functions for small levels that block 0 processes ----------------------------------------
 
   DEVICE void walk_alone() {
     if (blockIdx.x == 0) {
@@ -490,8 +496,9 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.reached += found, p.left -= least(p.left, found);
     p.lose(seen(ALONE_INTO));
     p.must_push = long_rows;
-    if (long_rows) {  // the long rows are now the frontier, and the vertices that they lead to join
-                      // the vertices already found
+    if (long_rows) {
+      // Block 0 has queued the long rows of the unfinished level, followed by the vertices that it
+      // found for the next level. The long rows become the frontier.
       p.base += seen(QUEUED);
       p.first = p.last, p.units_first = p.units_last;
       p.last += long_rows, p.units_last = u32(seen(ALONE_LONG_UNITS));
@@ -528,7 +535,7 @@ template <class S, class Level, int CLUSTER> struct Course {
       }
     }
   }
-  /// Reports the results to the host. Only the last block to arrive does so.
+  /// Reports the results to the host. Only the block that finishes last does so.
   DEVICE void tell(const Launch &launch) {
     if (!is_last_block(grid) || threadIdx.x != 0) return;
     const Progress &p = progress();
@@ -543,7 +550,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 };
 
-/// CLUSTER is the number of blocks that process small levels together; 1 means block 0 alone.
+/// Runs a search. CLUSTER is the number of blocks that process small levels together. If it is 1,
+/// block 0 processes them alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
 __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
     search_breadth_first(Launch launch, Graph<Offset> graph, Query query,

@@ -22,9 +22,11 @@ namespace graphla {
 /// Constants that the host also reads.
 enum BfsShape {
   BFS_THREADS = 1024,  // threads per block
-  ALONE_SHORT =
-      8,  // when block 0 works alone, one thread follows a row with at most this many entries
-  ALONE_LONG = 512,       // maximum number of longer rows in a level that block 0 processes alone
+  // When block 0 works alone, a row with at most this many entries is read by one thread.
+  ALONE_SHORT = 8,
+  // Block 0 alone processes only levels in which at most this many rows are longer than
+  // ALONE_SHORT.
+  ALONE_LONG = 512,
   SMALL_SUMS_BYTES = 20,  // sizeof(SmallSums)
 };
 constexpr int BFS_WARPS = BFS_THREADS / WARP;
@@ -33,14 +35,17 @@ constexpr u32 UNREACHED = 255;
 
 enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller requests
 enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level is processed
-enum BfsStatus { TOO_DEEP = FAULT };                       // a level does not fit in its type
+enum BfsStatus { TOO_DEEP = FAULT };  // the number of a level does not fit in its type
 
-/// Index in `control` of the sums of a level. Three sets of sums are used round-robin: blocks add
-/// to the current set, may still read the previous set, and clear the next set.
+/// Index in `control` of the first set of a level's sums. Three sets of sums are used round-robin:
+/// blocks add to the current set, may still read the previous set, and clear the next set.
 constexpr int BFS_SUMS = 1;
 enum BfsControl {
-  QUEUED = 1,        // high half: queued vertices; low half: their out-edges, in units
-  FOUND = 2,         // vertices found by pulls; FOUND to INTO_LEFT are the five sums in `totals`
+  // The high half is the number of vertices queued in this level. The low half is the number of
+  // units that their out-edges take up in the queue.
+  QUEUED = 1,
+  // FOUND to INTO_LEFT are the five sums that a block first adds up in `totals`.
+  FOUND = 2,         // number of vertices found by pulls
   OUT_OF_FOUND = 3,  // edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
   LEFT = 5,          // vertices that pulls have not found
@@ -48,14 +53,16 @@ enum BfsControl {
   IDLE_STARTS = 7,   // number of starts without edges
   SAMPLED = 8,       // unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
-  ALONE_LEVEL = 10,  // from here on: the state that block 0 passes to the grid after working alone
+  // After block 0 has worked alone, it passes its state to all blocks in ALONE_LEVEL to
+  // ALONE_EDGES.
+  ALONE_LEVEL = 10,
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
   ALONE_LONG_ROWS = 14,   // number of long rows of an unfinished level
-  ALONE_LONG_UNITS = 15,  // number of units in the queue up to the end of the long rows
-  ALONE_FRONTIER = 16,    // number of vertices in the unfinished level
-  ALONE_EDGES = 17,       // number of edges out of these vertices
+  ALONE_LONG_UNITS = 15,  // end of the edges of these long rows in the queue, in units
+  ALONE_FRONTIER = 16,    // number of vertices in the frontier of the unfinished level
+  ALONE_EDGES = 17,       // number of edges out of the frontier of the unfinished level
   BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
@@ -90,7 +97,7 @@ DEVICE u32 load_stale(const u32 *p) {
 #endif
 }
 
-/// Loads p[0] to p[3]; the address p is a multiple of 16 bytes.
+/// Loads p[0] to p[3]. The pointer p must be aligned to 16 bytes.
 DEVICE void load_four(const i32 *p, i32 &a, i32 &b, i32 &c, i32 &d) {
 #ifdef GRAPHLA_SIMULATOR
   a = p[0], b = p[1], c = p[2], d = p[3];
@@ -130,7 +137,7 @@ template <class Offset> struct Graph {
   const i32 *old;  // maps the graph's vertex numbers to the user's; null if both are the same
 };
 
-/// The caller's request, in the user's numbering.
+/// What the caller requests. Vertices have the numbers that the user gave them.
 struct Query {
   const i32 *starts;  // null if there is one start
   i64 starts_count;
@@ -143,13 +150,15 @@ struct Query {
 
 /// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;            // null if they are not requested
-  i32 *parents;             // null if they are not requested
-  bool *present;            // n
-  const Offset *least_ptr;  // rows from which the smallest parents are chosen; null if the caller
-                            // accepts any parent
+  Level *levels;  // null if they are not requested
+  i32 *parents;   // null if they are not requested
+  bool *present;  // n
+  // The CSR form of the graph from which the smallest parents are chosen. The pointer is null if
+  // the caller accepts any parent.
+  const Offset *least_ptr;
   const i32 *least_of;
-  bool by_columns;  // whether the rows of `least_ptr` contain the edges into each vertex
+  bool
+      by_columns;  // whether the rows of `least_ptr` contain the edges into a vertex, not out of it
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
@@ -169,12 +178,11 @@ template <class Offset> struct State {
 
 /// Limits of a search. Most of them apply to small levels.
 struct Limits {
-  i64 alone_edges;   // maximum number of edges in a level that one block or cluster takes over
-  i64 grid_edges;    // the block or cluster returns to the grid after a level with more edges than
-                     // this
+  i64 alone_edges;   // maximum number of edges in a level that one block or cluster processes
+  i64 grid_edges;    // after a level with more edges than this, all blocks work again
   i32 alone_room;    // capacity of one block's queue, in vertices
   i32 pool;          // number of words of dynamic shared memory for lists and queues
-  i32 shared_words;  // number of words after the pool, which hold the map of one block
+  i32 shared_words;  // size of the bit map that follows the pool in shared memory, in words
   i32 unit;          // if offsets have 64 bits, the queue counts edges in units of 2^unit
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
@@ -192,12 +200,12 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
   const u32 *fixed;  // bits of vertices that must never be reached, or null
-  bool is_masked;    // whether edges may lead to vertices in `fixed`
+  bool is_masked;    // whether `fixed` contains vertices that a mask forbids
   bool is_directed;
   i32 unit;
 
   // the queue
-  Slot *queue_begin;  // per entry: added to the slot of an edge, this gives its index in the graph
+  Slot *queue_begin;  // per entry: add this to the slot of an edge to get its index in the graph
   u32 *queue_slot;    // per entry: the slot of its first edge, in units
   i32 *queue_vertex;
   u32 *queue_degree;  // degree of each entry; only if PADDED
@@ -210,7 +218,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   Level *levels;
   i32 *parents;
   u64 *control;  // the sums of this level
-  u64 base;      // total of QUEUED over all levels before this one
+  u64 base;      // sum of control[QUEUED] over all levels before this one
 
   // in shared memory: vertices that the block has found but not yet queued
   i32 *buffer;
@@ -286,8 +294,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Appends each v[k] for which bit k of `won` is set to the block's buffer or, if that is full,
-  /// to the queue. The whole warp must call this.
+  /// For each k whose bit in `won` is set, appends v[k] to the block's buffer. When the buffer is
+  /// full, appends v[k] to the queue instead. The whole warp must call this.
   template <int K> DEVICE void keep(u32 won, const i32 (&v)[K]) const {
     u32 wins[K], total = 0;
 #pragma unroll
@@ -309,8 +317,9 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Queues the vertices in the block's buffer, with one atomic per round. All threads of the block
-  /// must call this. `scratch` has WARP + 1 words.
+  /// Moves the vertices in the block's buffer to the queue. Each round of the loop moves up to
+  /// R * BFS_THREADS vertices with one atomic. All threads of the block must call this. `scratch`
+  /// has WARP + 1 words.
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
@@ -351,7 +360,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (threadIdx.x == 0) *buffered = 0;
   }
 
-  // --- a push by all blocks ---------------------------------------------------------------------
+  // --- functions for a push by all blocks -------------------------------------------------------
 
   /// Follows this lane's edges from from[k] to v[k], for each k whose bit in `valid` is set. Marks
   /// the unreached vertices as reached, and buffers them for the queue. The whole warp must call

@@ -2,8 +2,8 @@
 //
 // The pull tests the map of all reached vertices instead of the frontier. Both give the same
 // result: a vertex with a neighbor that was reached before the last level would already be reached.
-// This requires that all earlier levels are complete, and that all starts have level 0. The new
-// level is written into the other map.
+// This requires that all earlier levels are complete, and that all starts have level 0. The pull
+// reads one map and writes a second one, which then also contains the new level.
 //
 // A warp sweeps over words of the map. It first tests one neighbor of each vertex; these first
 // neighbors are adjacent in memory. It lists the vertices whose first neighbor is not reached, and
@@ -31,7 +31,7 @@ template <class S> struct Pull {
   i32 chunk;    // number of words of the map that a warp takes at a time: 4, or 32 if few vertices
                 // are unreached
   u32 several;  // vertices with this number or a higher one have at most one neighbor
-  i32 *list;    // in shared memory: the list of this warp
+  i32 *list;    // in shared memory: vertices whose rows this warp must read
   int room;     // capacity of the list, at least PULL_GROUP
   i32 *far;     // shared: PULL_FAR
   u32 *far_count;  // shared
@@ -74,8 +74,9 @@ template <class S> struct Pull {
     if (count) read_run(count, done, sums);
   }
 
-  /// Reads up to NEAR entries of each listed row, starting with entry `done`. Returns the number of
-  /// unfinished rows; their vertices become the new list.
+  /// Reads up to NEAR entries of the row of each of the `count` listed vertices. `done` is the
+  /// number of entries of each row that were read before. Afterwards the list contains the vertices
+  /// whose rows this warp has not finished. Returns their number.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
@@ -136,8 +137,9 @@ template <class S> struct Pull {
     return some;
   }
 
-  /// Reads the rows of up to 32 listed vertices, starting with entry `done` of each row, and
-  /// empties the list.
+  /// Reads the rows of up to 32 listed vertices to their ends, or until a reached neighbor is
+  /// found. `done` is the number of entries of each row that were read before. Afterwards the list
+  /// is empty.
   DEVICE void read_run(int count, u32 done, Sums &sums) const {
     constexpr int K = 4;
     const i32 v[1] = {lane() < count ? list[lane()] : 0};
@@ -188,9 +190,10 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// Reads the rest of the longest rows as one run of entries. All threads of the block must call
-  /// this. The lists of the warps are no longer needed, so their memory is reused for the bounds of
-  /// the rows and the vertices found.
+  /// Reads the remaining entries of the longest rows, which are divided evenly among the warps of
+  /// the block. All threads of the block must call this. The lists of the warps are no longer
+  /// needed. Their memory is reused for the bounds of the rows, and for the reached neighbor that
+  /// was found in each row.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();
@@ -241,9 +244,11 @@ template <class S> struct Pull {
     if (threadIdx.x == 0) *far_count = 0;
   }
 
-  /// Tests the first neighbors of the vertices in words sub..sub + 3 of a chunk. Word k of the
-  /// chunk is word base + k * apart of the map. Lane sub + k provides `closed` and receives `found`
-  /// for word sub + k. Lists the vertices whose first neighbor is not reached.
+  /// Tests the first neighbors of the vertices in four words of a chunk, and lists the vertices
+  /// whose first neighbor is not reached. The four words are sub..sub + 3. Word k of the chunk is
+  /// word base + k * apart of the map. For word k of the chunk, lane k passes in `closed` the bits
+  /// of the vertices to skip, and receives in `found` the bits of the vertices with a reached first
+  /// neighbor.
   DEVICE void peek(u32 base, u32 apart, int sub, u32 closed, u32 &found, int &listed,
                    Sums &sums) const {
     i32 u[PULL_WORDS];
@@ -284,8 +289,8 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // If each warp has at most one chunk, the words of a chunk are far apart. Hubs have adjacent
-    // numbers, so otherwise a single warp would get many of them.
+    // If each warp has at most one chunk, the words of a chunk come from distant parts of the map.
+    // Vertices with many edges have adjacent numbers, so otherwise one warp would get many of them.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
     u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;
@@ -318,7 +323,8 @@ template <class S> struct Pull {
         found = 0;
         peek(base, apart, sub, closed, found, listed, sums);
         if (marks) mark(base, apart, sub, reached | found);
-        if (owns && found) {  // store these bits before the rows of this chunk are read
+        // Store the bits now, because reading the listed rows will set further bits of these words.
+        if (owns && found) {
           after[base + u32(lane()) * apart] = reached | found;
           sums.found += __popc(found), sums.left -= __popc(found);
         }

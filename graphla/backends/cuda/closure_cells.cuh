@@ -100,8 +100,9 @@ template <class Op, int WHICH> struct Packed {
     return key < u32(seen >> 32) || seen == NOTHING;
   }
   /// `strike` and `settle` together improve a value. They are separate so that a thread can have
-  /// several improvements in flight. `strike` returns the old word. `settle` returns the old code
-  /// if the key was an improvement, otherwise LOST.
+  /// several improvements in flight. `strike` returns the previous word of vertex v, which is then
+  /// passed to `settle`. If the key was an improvement, `settle` returns the previous code of v,
+  /// otherwise LOST.
   DEVICE Seen strike(i32 v, Key key, u32 code) const {
     return atomicMin(&cells[v], cell(key, code));
   }
@@ -118,9 +119,9 @@ template <class Op, int WHICH> struct Packed {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&cells[v]) != NOTHING; }
 };
 
-/// Gives v a value if it has none. This is used for the worst possible value, which can improve
-/// only a vertex without a value. Returns ABSENT if v had no value. Otherwise returns LOST and does
-/// not change v's code.
+/// Sets codes[v] to `code` if vertex v does not have a value yet, and then returns ABSENT.
+/// Otherwise changes nothing and returns LOST. This is used for the worst possible value: it can
+/// only become the value of a vertex that does not have one.
 DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
   return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
 }
@@ -172,8 +173,8 @@ template <class Op, int WHICH> struct Wide {
   DEVICE bool is_present(i64 v) const { return load_relaxed(&codes[v]) != ABSENT; }
 };
 
-/// Stores the values themselves, which are combined with the monoid's operator. They have no order,
-/// so there is no far list.
+/// Stores the values themselves, which are combined with the monoid's operator. Such values have no
+/// order, so no vertex is deferred to the list of far vertices.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;

@@ -12,7 +12,7 @@
 
 namespace graphla {
 
-// --- shuffles of values of any size -------------------------------------------------------------
+// --- warp shuffles, which also accept values smaller than 4 bytes -------------------------------
 
 template <class T> DEVICE T shuffle_down(T x, int delta, u32 lanes = ALL_LANES) {
   if constexpr (sizeof(T) < 4) return T(__shfl_down_sync(lanes, int(x), delta));
@@ -203,9 +203,9 @@ DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k)
   return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
 
-/// Returns the lane whose row contains edge `edge`, where the edges in the rows of all lanes are
-/// numbered consecutively. `end` is the end of this lane's row in this numbering. Each lane may
-/// pass a different `edge`.
+/// Returns the lane whose row contains the edge with the number `edge`. Each lane has one row, and
+/// the edges in the rows of all lanes are numbered consecutively. `end` is the end of this lane's
+/// row in this numbering. Each lane may pass a different `edge`.
 DEVICE int row_of_edge(u32 end, u32 edge) {
   int row = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -223,7 +223,8 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
-/// Returns how many of the first `diagonal` entries of the merge come from a; the rest come from b.
+/// Returns how many of the first `diagonal` entries of the merged run come from run a. The others
+/// come from run b.
 /// `b_first(i, j)` returns whether b's entry j comes before a's entry i. Even if b_first is
 /// inconsistent, the result stays within both runs: it is at most min(a_count, diagonal), and at
 /// least max(0, diagonal - b_count).

@@ -14,9 +14,9 @@ constexpr i32 NOBODY = -1;           // stands for no neighbor
 constexpr i32 COLORS = WARP * WARP;  // number of colors in a set: a 32-bit word per lane
 constexpr int HELD = ColoringTuning::held;
 
-/// Sets places_of[k] = places[j], where j is the column of entry k, and places[j] is the position
-/// of j in the order. Also sets the flag of entry k if its column comes before its row in the
-/// order.
+/// The array `places` contains the position of each vertex in the order. For each entry k, in row i
+/// and column j, sets places_of[k] to the position of vertex j, and sets the flag of entry k if
+/// vertex j comes before vertex i in the order.
 template <class Op, class Offset>
 __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
                              const i32 *__restrict__ indices, const i32 *__restrict__ places,
@@ -40,7 +40,8 @@ struct Waiting {
     for (int k = 0; k < HELD; ++k) held[k] = NOBODY;
   }
 
-  /// Fills free slots with the entries p, p + 32, ... of the row, and advances p.
+  /// Stores the neighbors indices[p], indices[p + 32], ... in the empty elements of `held`, as long
+  /// as p < end. Advances p beyond them.
   DEVICE void fill(const i32 *indices, i64 &p, i64 end) {
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
@@ -50,9 +51,10 @@ struct Waiting {
     }
   }
 
-  /// Frees the slots of neighbors that now have a color, and adds their colors to `set`, the set of
-  /// colors from `base` on. Sets `some` to a neighbor that is still held, and `latest` to the one
-  /// that comes last in the order. Returns whether a slot is free.
+  /// Removes the neighbors that now have a color from `held`, and adds their colors to `set`. The
+  /// set represents COLORS colors from `base` on. Sets `some` to any neighbor that is still in
+  /// `held`, and `latest` to the one of these that comes last in the order. Returns whether an
+  /// element of `held` is empty.
   DEVICE bool collect(const i32 *colors, i32 base, u32 *set, i32 &some, i32 &latest) {
     i32 color[HELD];
     bool may_read = false;
@@ -128,7 +130,7 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
 ///
 /// When a warp has finished its vertices, it takes the next ones in the order. So every vertex that
 /// a warp waits for is finished or in progress, and no deadlock is possible. Race: a warp may read
-/// a color before it is set; it then polls.
+/// the color of a neighbor before it is set. It then reads the color repeatedly until it is set.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(ColoringTuning::block)
     color_in_order(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,

@@ -38,7 +38,7 @@ def to_host(array: Array) -> np.ndarray:
 def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array of `size` elements that are all equal to `value`."""
     array = xp.ndarray(size, dtype)
-    array.fill(value)  # faster than xp.full, which takes twice as long
+    array.fill(value)  # xp.full takes twice as long
     return array
 
 
@@ -52,16 +52,19 @@ MOST_CONSTANTS = 1024
 def repeat(value: Any, size: int) -> Array:
     """Return `size` copies of a NumPy scalar, as an iso array, which must not be written.
 
-    A value that was used before needs no launch.
+    An iso array stores one element for all its positions. This element is cached, so if the same
+    value was requested before, no kernel is launched.
     """
-    if size == 1:  # one element is not an iso array, so its owner may write it
+    # The owner of an array of length 1 may write it, so such an array must not use the cached one.
+    if size == 1:
         return full(1, value, value.dtype)
     key = (xp.cuda.runtime.getDevice(), value.dtype.char, value.tobytes())
     one = _constants.get(key)
     if one is None:
         one = full(1, value, value.dtype)
         if len(_constants) < MOST_CONSTANTS:
-            xp.cuda.get_current_stream().synchronize()  # from here on, any stream may read it
+            # Once the element is in the cache, any stream may read it, so it must be complete.
+            xp.cuda.get_current_stream().synchronize()
             _constants[key] = one
     return repeat_value(one, size)
 
@@ -72,7 +75,9 @@ def arange(size: int, dtype: Any) -> Array:
 
 
 def owns(array: Array) -> bool:
-    """Return whether this array is the only user of its memory; a view or an imported array is not.
+    """Return whether no other array uses the memory of this array.
+
+    The result is False for a view and for an array that was imported from another library.
 
     Several arrays may use the same allocation without referring to each other. So the references to
     the allocation are counted as well.
@@ -144,24 +149,25 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
     return BitmapVector(v.size, present, values, v.nvals)
 
 
-# --- helpers for other modules ------------------------------------------------------------------
+# --- functions for other modules ----------------------------------------------------------------
 
 
 def chunks(items: int) -> int:
-    """Return the number of blocks needed to process each chunk of items with one warp."""
+    """Return the number of blocks in a grid that has one warp for every CHUNK items."""
     return blocks(-(-items // CHUNK) * WARP)
 
 
 def room_for_counts(items: int) -> Array:
-    """Return an uninitialized array with one int64 per chunk of items."""
+    """Return an uninitialized int64 array with one element for every CHUNK items."""
     return xp.empty(-(-items // CHUNK), xp.int64)
 
 
 def room_for_values(a: Any, count: int) -> tuple[Array, Any, bool]:
-    """Return an array for `count` of a's values, for a kernel to fill.
+    """Return an array for `count` values that a kernel copies from the matrix or vector `a`.
 
-    The result is a tuple: the array, the argument for the kernel (the same array, or NULL), and
-    whether the kernel must write values. If `a` is iso-valued, it need not.
+    The result is a tuple: the array, the argument for the kernel, and whether the kernel must write
+    values. If `a` is iso-valued, the array already contains the value, and the argument is NULL.
+    Otherwise the argument is the array.
     """
     if is_iso(a.values):
         return repeat_iso(a.values, count), NULL, False
@@ -182,5 +188,5 @@ def add_up_sizes(sizes: Array) -> None:
 
 
 def move(values: Array, places: Array) -> Array:
-    """Return values[places]. An iso-valued array remains iso-valued."""
+    """Return the values at the positions `places`. If `values` is iso-valued, so is the result."""
     return repeat_iso(values, places.size) if is_iso(values) else values[places]

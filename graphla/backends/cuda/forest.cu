@@ -38,7 +38,7 @@ DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   else return key << 32 | u64(place);
 }
 
-/// Sets best[r] to the smallest key of the edges that leave r's tree.
+/// Sets best[r] to the smallest key of the edges that leave the tree of root r.
 template <class Op, class Offset, class T, bool WIDE>
 __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -53,7 +53,8 @@ __global__ void find_least(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Sets first[r] to the first position of an edge that leaves r's tree with the key best[r].
+/// Sets first[r] to the smallest position of an edge that leaves the tree of root r and has the key
+/// best[r].
 template <class Op, class Offset, class T>
 __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restrict__ places,
                            i64 edges, const i32 *__restrict__ indices, const T *__restrict__ values,
@@ -69,9 +70,9 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
   }
 }
 
-/// Each root hooks onto the tree at the other end of its smallest edge, and flags the edge. If two
-/// roots have the same edge, the smaller root does not hook. `first[r] & bits` is the position of
-/// r's edge.
+/// Each root r hooks onto the tree at the other end of its smallest edge, and flags the edge. If
+/// two roots have the same smallest edge, the smaller root does not hook. The position of r's edge
+/// is `first[r] & bits`: either first[r] is the position itself, or its lower half is.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,

@@ -1,12 +1,13 @@
-// Computes the rows of C = A B with many terms, in tiles of 2^BITS columns. Shared memory holds one
-// sum for every column of a tile.
+// Computes those rows of C = A B that have many terms. Each row is divided into tiles of 2^BITS
+// columns. Shared memory has one sum for every column of a tile.
 //
-// A warp computes one tile of one listed row. Its lanes find the parts of 32 rows of B that belong
-// to the tile, then read these parts one after the other, in the order of k. The columns of a part
-// differ, so only one lane adds to the sum of a column, without atomics and always in the same
-// order. A bitmap records which columns have a sum, and yields them in order. A first launch counts
-// the columns of each tile, SPAN tiles per step. With OUTSIDE, the kernels clear the bits of the
-// columns that the mask lists.
+// A warp computes one tile of one listed row. For 32 rows of B at a time, its lanes find the
+// entries that belong to the tile. Then the warp reads these entries row by row. The column indices
+// within a row of B are distinct, so at most one lane at a time adds to a given sum. Thus no
+// atomics are needed, and terms are always added in the same order. A bitmap records which columns
+// have a sum, and is then used to write these columns in order. A first launch counts the columns
+// of each tile; in each step a warp counts SPAN tiles. If the template parameter MASK is OUTSIDE,
+// the kernels clear the bits of the columns that the mask lists in the row.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -36,8 +37,9 @@ DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bi
   }
 }
 
-/// Adds the number of columns of row i to sizes[i], which must initially be zero. Sets of_tiles[row
-/// * tiles + tile] to the number of columns in each tile.
+/// Counts the columns of each listed row i of C, and of each of its `tiles` tiles. The number of
+/// columns of row i is added to sizes[i], which must initially be zero. If i is listed at position
+/// `row`, of_tiles[row * tiles + tile] is set to the number of columns in the tile.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
     count_tiles(const i32 *__restrict__ listed, i64 count, i64 tiles, Csr<OffsetA> a,
@@ -76,8 +78,8 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
   }
 }
 
-/// Writes row i of C at position indptr[i]. ends[row * tiles + tile] is the running sum of
-/// `of_tiles` up to and including that tile.
+/// Writes each listed row i of C from position indptr[i] on. The array `ends` contains the running
+/// sums of the array `of_tiles` that count_tiles has computed; each sum includes its own tile.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)

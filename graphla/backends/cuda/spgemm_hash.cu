@@ -1,20 +1,27 @@
-// Computes the rows of C = A B with few terms, each in its own hash table in shared memory.
+// Computes those rows of C = A B that have few terms. Each row uses its own hash table in shared
+// memory.
 //
 // A group of GROUP lanes computes one of the listed rows. For each entry (i, k) of A, in the order
-// of k, the lanes read the entries of row k of B. The columns of one row of B differ, so only one
-// lane adds to the sum of a column, without atomics. Terms are always added in the order of k. If
-// the largest possible result (`room` columns per row) fits in scratch memory, each row is computed
-// once in scratch memory, and moved to C when all sizes are known. Otherwise the columns of each
-// row are counted first, and then computed in their final positions in C. With OUTSIDE, the columns
-// that the mask lists in a row are dropped. A table has 2^BITS slots, of which the terms of a
-// listed row fill at most three quarters. Each table has GROUP words of padding, so that groups in
-// lockstep access different banks.
+// of k, the lanes read the entries of row k of B. The column indices within a row of B are
+// distinct, so at most one lane at a time adds to a given sum, and no atomics are needed. Terms are
+// always added in the order of k. If the template parameter MASK is OUTSIDE, the columns that the
+// mask lists in a row are dropped.
+//
+// Let `room` be the largest number of columns that a listed row can have. If scratch memory has
+// space for `room` entries per row, the rows are computed there, and moved to C when their sizes
+// are known. Otherwise one launch counts the columns of each row, and a second launch computes the
+// rows at their final positions in C.
+//
+// A table has 2^BITS slots, and the terms of a listed row fill at most three quarters of them. Each
+// table has GROUP words of padding, so that groups that run in lockstep access different memory
+// banks.
 #include "spgemm.cuh"
 
 namespace graphla {
 
 constexpr int FEW_PLACES = SpgemmTuning::places;  // total number of slots in the tables of a block
-// With up to 2^RANKED_BITS slots, a column's position is found by counting the smaller columns.
+// If a table has at most 2^RANKED_BITS slots, the position of a column in its row of C is found by
+// counting the smaller columns. Larger tables are sorted.
 constexpr int RANKED_BITS = 7;
 
 template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
@@ -23,7 +30,7 @@ template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) +
 
 /// Frees all slots of a table.
 template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
-  u64 *pairs = (u64 *)table;  // as 8-byte words, to clear two slots per store
+  u64 *pairs = (u64 *)table;  // each element covers two slots, to clear both with one store
   for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
   __syncwarp();
 }
@@ -37,7 +44,8 @@ struct Whole {
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
 __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
                           Csr<OffsetM> outside, i64 *__restrict__ sizes) {
-  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // ROWS: rows per warp
+  // ROWS is the number of rows that a warp computes at the same time.
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;
   SHARED(u64, tables, WORDS / 2);
   const Group<GROUP> group;
   i32 *table = (i32 *)tables + (threadIdx.x / GROUP) * apart<BITS, GROUP>;
@@ -110,7 +118,8 @@ template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, i
   }
 }
 
-/// Writes the listed columns with their sums, in order, beginning at position `first`.
+/// Writes the `taken` columns of one row of C in ascending order to indices[first] and the elements
+/// after it, and their sums to the same positions of z.
 template <int BITS, int GROUP, bool HAS_VALUES, class Z>
 DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums,
                          const i32 *columns, int taken, i64 first, i32 *__restrict__ indices,
@@ -125,9 +134,9 @@ DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *s
   }
 }
 
-/// Computes the columns of row i of C in order, and their sums. If C is allocated, writes them at
-/// position indptr[i]. Otherwise writes them to scratch memory, with space for `room` entries per
-/// listed row, and their number to sizes[i].
+/// Computes the columns of each listed row i of C in order, and their sums. If `room` is 0, writes
+/// them to C from position indptr[i] on. Otherwise writes them to scratch memory, which has space
+/// for `room` entries per listed row, and sets sizes[i] to the number of columns.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
 __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a,
@@ -136,7 +145,8 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   typedef typename Op::Z Z;
   constexpr bool IS_RANKED = BITS <= RANKED_BITS;
   static_assert(IS_RANKED || GROUP == WARP, "columns are sorted by whole warps");
-  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;  // ROWS: rows per warp
+  // ROWS is the number of rows that a warp computes at the same time.
+  constexpr int WORDS = few_words<BITS, GROUP>, ROWS = WARP / GROUP;
   SHARED(u64, tables, WORDS / 2);
   SHARED(Z, all_sums, HAS_VALUES ? WORDS : 1);
   constexpr int COLUMNS = apart_columns<BITS, GROUP>;
@@ -208,9 +218,10 @@ struct FewRows {
 
 enum MoveShape { MOVE_LANES = 8 };  // number of lanes that move a row
 
-/// Moves the rows of all four lists from scratch memory to C. Scratch memory holds the lists one
-/// after the other. There, a row of the list MOST_24 has space for 24 entries, a row of MOST_96 for
-/// 96, and so on.
+/// Moves the rows with few terms from scratch memory to C. There are four lists of such rows, one
+/// for each maximum number of terms: 24, 96, 384 and 1536. Scratch memory contains the rows of the
+/// first list, then those of the second, and so on. Each row there has space for the maximum number
+/// of entries of its list.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
 __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
                          const Word *__restrict__ made_z, Made<OffsetC, Word> c) {
@@ -224,7 +235,7 @@ __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
   for (i64 each = thread_in_grid() / GROUP; each < count; each += threads_in_grid() / GROUP) {
     i64 nth = each, begin = 0, places = MOST_24;
     const i32 *listed = rows.lists;
-    auto pass = [&](i64 passed) {  // skips one list
+    auto pass = [&](i64 passed) {  // skips the current list, which has `passed` rows
       nth -= passed;
       begin += passed * places;
       places *= 4;

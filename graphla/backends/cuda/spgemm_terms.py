@@ -32,9 +32,11 @@ class Terms(NamedTuple):
         return self.constant is None
 
     def room(self, count: int, *, is_filled: bool = True) -> Array:
-        """Return an array for `count` sums, or an array of length 0 if all sums are equal.
+        """Return an array for `count` sums that a kernel computes.
 
-        The array is set to zero, unless `is_filled` says that kernels write every element.
+        If all sums are known to be equal, none is computed, and the array has length 0. If
+        `is_filled` is True, the kernel writes every element, so the array is uninitialized.
+        Otherwise it is set to zero.
         """
         make = xp.empty if is_filled else xp.zeros
         return make(count if self.has_values else 0, self.dtype)

@@ -1,10 +1,11 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask allows.
 //
-// Each thread reads the first few entries of one row. If these do not settle the row, a group of
-// lanes or the whole warp reads the rest. A long row is cut into chunks: warps of the whole grid
-// fold the chunks (`pull_chunks`), and `join_chunks` then combines the folds of each row's chunks
-// in order. If a warp has many rows of medium length, it queues each of them as one chunk, which
-// any warp of the grid may process. If flags select the rows, a warp first lists the selected rows.
+// A row is settled when further entries cannot change its result. Each thread reads the first few
+// entries of one row. If these do not settle the row, a group of lanes or the whole warp reads the
+// rest. A long row is cut into chunks: warps of the whole grid fold the chunks (`pull_chunks`), and
+// `join_chunks` then combines the folds of each row's chunks in order. If a warp has many rows of
+// medium length, it queues each of them as one chunk, which any warp of the grid may process. If
+// flags select the rows, a warp first lists the selected rows.
 //
 // How a row is cut depends only on its length. A row that is queued as one chunk is folded in the
 // same order as by the warp that queued it. If the first term settles a row, this is always the
@@ -16,12 +17,13 @@ namespace graphla {
 
 constexpr int FEW = 8;    // number of entries that one thread reads
 constexpr int SOME = 32;  // maximum number of entries of a row that a group of lanes reads
-// If more than CROWD rows of a warp are longer than SpmvTuning::middle, all of these are queued.
+// If a warp has more than CROWD rows that are longer than SpmvTuning::middle, it queues these rows.
 constexpr int CROWD = 4;
 
-/// Number of entries in a chunk. If folds may end early, a row with more than strip + wide_chunk
-/// entries is long, and only the entries after its strip are cut into chunks. Otherwise a row with
-/// more than `chunk` entries is long, and the whole row is cut.
+/// Number of entries in a chunk of a long row. If folds may end early, a row is long if it has more
+/// than strip + wide_chunk entries. A warp first folds its first `strip` entries, and only the rest
+/// is cut into chunks. If folds do not end early, a row is long if it has more than `chunk`
+/// entries, and the whole row is cut into chunks.
 template <bool MAY_SETTLE>
 constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
 
@@ -30,10 +32,10 @@ struct Long {
   i64 place;  // position of the row's result
   i64 row;
   i64 begin, end;
-  i64 chunks;  // number of the row's first chunk; its other chunks follow
+  i64 chunks;  // index of the row's first chunk; its other chunks have the next indices
 };
 
-/// The numbers of queued rows and chunks.
+/// The number of long rows that are queued, and the number of their chunks.
 struct Tickets {
   u32 rows, chunks;
 };
@@ -53,11 +55,12 @@ template <class Z> struct Chunks {
   Z *sums;
 };
 
-/// The wanted outputs. MaskKind says how they are stored.
+/// The rows of A whose results are requested. The template parameter MASK, a MaskKind, says which
+/// of the fields describe them.
 struct Wanted {
-  i64 outputs;        // number of rows of A, or length of the list
+  i64 outputs;        // length of `list` if there is one, otherwise number of rows of A
   const bool *flags;  // one flag per row
-  const i32 *list;    // the listed rows
+  const i32 *list;    // row numbers
   bool complement;    // whether the flags are complemented
   bool by_place;      // whether results are stored in the order of the list instead of by row
 };
@@ -69,8 +72,8 @@ template <class Z> struct Result {
   u64 *count;  // receives the number of entries
 };
 
-/// Queues the row of each lane with `is_long`. The row's entries from `begin` to `end` - 1 are cut
-/// into chunks of CHUNK entries. Every lane of the warp must call this.
+/// Queues the row of each lane whose `is_long` is true. The entries from `begin` to `end` - 1 of
+/// the row are cut into chunks of CHUNK entries. Every lane of the warp must call this.
 template <int CHUNK>
 DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, const Queue &queue) {
   u32 owners = __ballot_sync(ALL_LANES, is_long);
@@ -97,9 +100,9 @@ DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, c
   }
 }
 
-/// Determines which items a warp processes. If TAKEN, it repeatedly takes the next item that no
-/// warp has taken yet; otherwise its items have a fixed stride. Every lane of the warp must call
-/// this.
+/// Determines which items a warp processes; `now` is the current item. If TAKEN, the warp
+/// repeatedly takes the next item that no warp has taken yet. Otherwise its items have a fixed
+/// stride. Every lane of the warp must call the constructor and `step`.
 template <bool TAKEN> struct Turns {
   u64 *next;
   u32 now;
@@ -124,9 +127,9 @@ DEVICE void add_count(u64 *count, u32 found) {
   block_add(count, found, scratch);
 }
 
-/// Looks at the WARP * SPAN rows that begin at `at`. Stores those that the flags allow in `wanted`,
-/// in order and relative to `at`, and returns their number. Marks the results of the other rows as
-/// missing. Every lane of the warp must call this.
+/// Lists those of the WARP * SPAN rows from row `at` on that the flags of the mask allow, and
+/// returns their number. The list `wanted` contains the row numbers minus `at`, in ascending order.
+/// The results of the other rows are marked as missing. Every lane of the warp must call this.
 template <int SPAN>
 DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
                        u8 *wanted, bool *__restrict__ present) {
@@ -136,7 +139,7 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
     const u32 row = at + u32(part * WARP + lane());
     let[part] = row < outputs && flags[row] != complement;
   }
-  __syncwarp();  // all lanes have read the old list
+  __syncwarp();  // wait until all lanes have read the old list
   int count = 0;
 #pragma unroll
   for (int part = 0; part < SPAN; ++part) {
@@ -150,8 +153,8 @@ DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool
   return count;
 }
 
-/// Number of threads per block, and minimum number of blocks per multiprocessor: as many as the
-/// registers allow without spilling.
+/// THREADS is the number of threads per block. BLOCKS is the number of blocks that a multiprocessor
+/// must be able to hold: as many as the registers allow without spilling.
 template <int HELD> constexpr int THREADS = int(HELD == WITH_HUBS ? WIDEST_BLOCK : BLOCK_THREADS);
 template <class Offset, class A, class Z, int HELD, int MASK>
 constexpr bool IS_SLIM =
@@ -163,9 +166,9 @@ constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
                                                                  : 4;
 
-/// Processes the rows of the lanes in the mask `left`, for folds that do not end early: groups of
-/// lanes fold the short rows, and the long rows are queued. Returns the mask of the lanes whose
-/// rows the warp must still fold.
+/// Processes one row per lane, for the lanes in the bit mask `left`. This is used if folds do not
+/// end early. Groups of lanes fold the short rows, and the long rows are queued. Returns the bit
+/// mask of the lanes whose rows are neither short nor long; the warp must still fold these rows.
 template <class Rows, class Op, class Offset>
 DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                                  Offset begin, Offset end, const Queue &queue) {
@@ -183,8 +186,9 @@ DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32
   return left & ~__ballot_sync(ALL_LANES, is_long);
 }
 
-/// Folds the rows of the lanes in the mask `left` with the whole warp, one after another. If a fold
-/// may end early, the warp folds only the strip of a long row and queues the rest.
+/// Folds one row per lane, for the lanes in the bit mask `left`. The whole warp folds one row after
+/// another. If a fold may end early, the warp folds only the first SpmvTuning::strip entries of a
+/// long row, and queues the rest of the row if these entries do not settle it.
 template <class Rows, class Op, class Offset>
 DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                           Offset begin, Offset end, const Queue &queue) {
@@ -239,7 +243,8 @@ __global__ void __launch_bounds__(THREADS<HELD>,
       }
       Fold<Op> fold;
       int few = int(least(end - begin, Offset(FEW)));
-      // If no fold can end early, a group or the warp reads a longer row from its start.
+      // If no fold can end early, a row with more than FEW entries is read from its start by a
+      // group of lanes or by the warp, so this thread reads none of its entries.
       if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
       rows.fold_few(fold, begin, few, row);
       begin += Offset(few);
@@ -260,7 +265,8 @@ __global__ void __launch_bounds__(THREADS<HELD>,
   add_count(result.count, found);
 }
 
-/// Folds each chunk with one warp, unless an earlier chunk has already settled the row.
+/// Folds each chunk with one warp. A chunk is skipped if an earlier chunk of the same row is known
+/// to determine the result of the row.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
 __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
     pull_chunks(Operands<A, U> of, u64 *next, Queue queue, Chunks<typename Op::Z> folds) {
@@ -290,13 +296,13 @@ __global__ void __launch_bounds__(THREADS<HELD>, HELD == WITH_HUBS ? 1 : 5)
   }
 }
 
-/// Computes w(o) of each long row: combines the fold of its first entries with the folds of its
-/// chunks, in order. One warp processes each row.
+/// Computes the result of each long row, with one warp per row. The result combines the fold of the
+/// entries before the first chunk, if there is one, with the folds of the row's chunks, in order.
 template <class Op, int ENDS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     join_chunks(Queue queue, Chunks<typename Op::Z> folds, i64 chunk,
                 Result<typename Op::Z> result) {
-  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // number of loads in flight
+  constexpr int AT_ONCE = ENDS == AT_LAST ? 4 : 1;  // number of loads that each lane has in flight
   const Long *__restrict__ longs = queue.longs;
   const bool *__restrict__ has = folds.has;
   const typename Op::Z *__restrict__ sums = folds.sums;
@@ -329,7 +335,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
       }
       if (ENDS != AT_LAST && fold.has) break;
     }
-    __syncwarp();  // all lanes have read the old value
+    __syncwarp();  // wait until all lanes have read the previous result
     if (lane() == 0 && fold.has) {
       present[each.place] = true;
       if constexpr (ENDS != AT_PRESENCE) w[each.place] = fold.sum;

@@ -1,20 +1,22 @@
-"""Set the current card for an operation, and order the streams that share storage.
+"""Set the current GPU for an operation, and order the streams that share storage.
 
 Storage is allocated on the stream that is current at that time. It keeps a *stamp*: the stream and
 the point that the stream had reached. Before an operation on another stream reads the storage,
 `wait_for` makes that stream wait for the stamp. After the operation, `make_owners_wait` makes the
-stream of the stamp wait for the reader, because the memory pool reuses freed memory in the order of
-the stream it was allocated on. With a single stream, all of this costs one comparison.
+stream of the stamp wait for the reader: once the storage is freed, the memory pool may reuse its
+memory for later work on the stream that it was allocated on. With a single stream, all of this
+costs one comparison.
 
 Invariants:
 - A stamp without an event gets one when another stream first needs it. The event is recorded on the
   stamp's stream, so it may be later than the stamp, but never earlier.
 - Only the thread itself can name its per-thread default stream. So a stamp of that stream has its
   event from the start. `make_owners_wait` cannot make that stream wait; the host waits instead.
-- The card of the operands is current while an operation runs.
+- The GPU of the operands is current while an operation runs.
 
-The host waits in two cases: at the end of an operation that read storage of another thread's
-per-thread default stream; and for both streams when entries are copied from one card to another.
+The host waits in two cases. If an operation has read storage of another thread's per-thread default
+stream, the host waits until the operation is complete. If entries are copied from one GPU to
+another, the host waits for the current streams of both GPUs.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ __all__ = ["explain"]
 
 
 class Stamp:
-    """A point in the order of a stream: by default, the end of its work issued so far."""
+    """A point in the order of a stream: by default, the end of the work issued to it so far."""
 
     __slots__ = ("event", "ptr", "stream", "thread")
 
@@ -67,7 +69,7 @@ class Stamp:
         return self
 
     def is_foreign_to(self, stream: Any) -> bool:
-        """Return whether work on `stream` comes after this stamp only if it explicitly waits."""
+        """Return whether `stream` must wait explicitly so that its work runs after this stamp."""
         if self.ptr != stream.ptr:
             return True
         return self.ptr == PER_THREAD and self.thread != get_ident()
@@ -85,15 +87,17 @@ def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
     """Add a stamp for a format that the current stream has just stored; return all stamps."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
-        return stamps  # the event will be recorded later, so it covers this format
+        # The event of that stamp is not recorded yet, so it will cover the new format as well.
+        return stamps
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())
 
 
 def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, ...]:
-    """Return `stamps` plus the stamps in `others` from further streams.
+    """Return `stamps`, and those of the stamps `others` whose streams do not occur in `stamps`.
 
-    The storage that they belong to may share memory.
+    This is used if storage with the stamps `others` may share memory with storage that has the
+    stamps `stamps`.
     """
     known = {(each.ptr, each.thread) for each in stamps}
     for each in others:
@@ -134,7 +138,7 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 
 
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
-    """Return the operands' stamps that belong to streams other than the current one."""
+    """Return the stamps of the operands for which the current stream must wait explicitly."""
     now, away = get_current_stream(), []
     for x in operands:  # a loop is faster than a comprehension
         for each in getattr(x, "stamps", ()):
@@ -186,9 +190,9 @@ def _span(array: Any) -> tuple[int, int]:
 
 
 def copy_to_current(array: Any) -> Any:
-    """Return a copy on the current card, from another card or the host.
+    """Return a copy on the current GPU, from another GPU or the host.
 
-    A copy from another card waits for the current streams of both cards.
+    A copy from another GPU waits for the current streams of both GPUs.
     """
     if not isinstance(array, xp.ndarray):
         return truths(xp.asarray(array))
@@ -199,18 +203,18 @@ def copy_to_current(array: Any) -> Any:
     return copied
 
 
-# --- cards --------------------------------------------------------------------------------------
+# --- GPUs ---------------------------------------------------------------------------------------
 
 
 def resolve_device(device: str) -> str:
-    """Return the device with its number: "cuda" becomes "cuda:1" while card 1 is current."""
+    """Return the device with its number: "cuda" becomes "cuda:1" while GPU 1 is current."""
     number = device.partition(":")[2]
     return _name(int(number) if number else runtime.getDevice())
 
 
 @cache
 def _name(number: int) -> str:
-    """Return the name of a card after checking that the card exists and can be used."""
+    """Return the name of a GPU, such as "cuda:0", after checking that it can be used."""
     count = runtime.getDeviceCount()
     if number >= count:
         there = "cuda:0" if count == 1 else f"cuda:0 to cuda:{count - 1}"
@@ -231,7 +235,7 @@ def number_of(device: str) -> int:
 
 
 def enter_device(device: str) -> int | None:
-    """Make a card current. Return the number of the previous card, or None if it is the same."""
+    """Make a GPU current. Return the number of the previous one, or None if it is the same."""
     if seen.fault:
         refuse_after_fault()
     number, before = number_of(device), runtime.getDevice()
@@ -242,6 +246,6 @@ def enter_device(device: str) -> int | None:
 
 
 def leave_device(before: int | None) -> None:
-    """Make the card with this number current again, unless it is None."""
+    """Make the GPU with the number `before` current again, unless `before` is None."""
     if before is not None:
         runtime.setDevice(before)

@@ -410,7 +410,7 @@ class ndarray:
         unwrap(self).sort(axis, kind=kind)
         streams.writes(self._memory)
 
-    # --- arithmetic and NumPy's protocols, which `install_methods` adds
+    # --- NumPy's protocols; `install_methods` adds the arithmetic operators
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from . import functions

@@ -19,7 +19,7 @@ ONE = np.uint64(1)
 SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
-ROOM = np.uint64(2048)  # maximum number of edges that are listed before their targets are examined
+ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
 WORDS = 16  # number of words of a bit map in one batch of a pull
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
@@ -47,7 +47,7 @@ def ones(word):
 
 
 class Graph(NamedTuple):
-    """A matrix in CSR and CSC. Without CSC, the CSR arrays are passed twice."""
+    """The CSR and CSC arrays of a graph. If there is no CSC, the CSR arrays take its place."""
 
     indptr: Any
     indices: Any
@@ -65,7 +65,7 @@ class Work(NamedTuple):
     seen: Any
     next: Any
     queue: Any
-    edges: Any  # the targets of up to ROOM listed edges, then their sources
+    edges: Any  # the targets of up to ROOM edges, followed by the sources of the same edges
     state: Any
     stop: Any
 
@@ -83,10 +83,11 @@ class Rule(NamedTuple):
 
 
 def take(work: Work, rule: Rule, edges, end, level):
-    """Append the new targets among the first `edges` listed edges to the queue at position `end`.
+    """Append to the queue those targets of the listed edges that are not yet reached.
 
-    Returns the new end of the queue. The loop over the edges has no branch that depends on whether
-    a target is new.
+    `edges` is the number of listed edges. The targets are written from position `end` of the queue,
+    and the new end is returned. The loop over the edges has no branch that depends on whether a
+    target is already reached.
     """
     listed, done, seen, queue = work.edges, work.done, work.seen, work.queue
     levels, parents = work.levels, work.parents
@@ -110,10 +111,10 @@ def take(work: Work, rule: Rule, edges, end, level):
 
 
 def push_level(graph: Graph, work: Work, rule: Rule, head, tail, depth):
-    """Append the vertices one step from queue[head:tail] to the queue; return its new end.
+    """Append the unreached out-neighbors of the vertices in queue[head:tail] to the queue.
 
-    The function lists a batch of edges before it looks at their targets. A short row is copied
-    without a branch that depends on its length.
+    Return the new end of the queue. The function lists a batch of edges before it looks at their
+    targets. A short row is copied without a branch that depends on its length.
     """
     indptr, indices, queue, listed = graph.indptr, graph.indices, work.queue, work.edges
     stopped = work.stop
@@ -183,12 +184,13 @@ def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 
 
 def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
-    """Set the bits of vertices one step from `seen`, in words start..stop; return their number.
+    """Set the bit of each vertex that has an in-neighbor in `seen`; return the number of bits.
 
-    The loop first tries one neighbor of many vertices, then a second one, and then the rest of the
+    Only the vertices in words start..stop - 1 that are still targets are examined. The loop first
+    tests one neighbor of each of many vertices, then a second neighbor, and then the rest of the
     row. For most vertices the first neighbor is enough. The first two steps do not branch on the
-    result, so that many memory accesses overlap. If the smallest parent is wanted, the row is read
-    from its start.
+    result, so that many memory accesses overlap. If the caller wants the smallest parent, each row
+    is read from its start.
     """
     indptr, indices, firsts = graph.into_indptr, graph.into_indices, graph.firsts
     levels, parents, done, seen, following, stopped = (
@@ -284,13 +286,14 @@ def accept(work: Work, to_queue, tail):
 
 
 def search(graph: Graph, kept_work: Work, rule: Rule, steps):
-    """Run up to `steps` levels, starting from `state`; return why the loop ended.
+    """Run up to `steps` levels of a search, and return why the loop ended.
 
-    The loop ends with TO_PULL before a pull. The caller then runs `pull_words`, stores the number
-    of vertices found in FOUND, and calls the loop again; in all other calls FOUND is -1. If the
-    direction is 0, each level uses the cheaper direction. UNSEEN counts the edges into unreached
-    vertices. It is exact until the first pull; after that it is estimated from the number of
-    unreached vertices.
+    The array `state` contains the state of the search, both before and after the call. If the next
+    level is a pull, the loop ends with TO_PULL. The caller then runs `pull_words`, stores the
+    number of vertices found in state[FOUND], and calls this function again. In all other calls
+    state[FOUND] is -1. If the direction is 0, each level uses the cheaper direction. state[UNSEEN]
+    is the number of edges into unreached vertices. It is exact until the first pull; after that it
+    is estimated from the number of unreached vertices.
     """
     indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
     state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size

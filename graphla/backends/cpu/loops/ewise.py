@@ -64,8 +64,9 @@ def unite(
 ):
     """Write rows start..stop of the union; row i begins at indptr[i].
 
-    left[0] and right[0] replace entries that are missing in the left or the right operand. Return
-    the position after the last entry written.
+    Where only the right operand has an entry, left[0] serves as the value of the left operand.
+    Where only the left operand has an entry, right[0] serves as the value of the right operand.
+    Return the position after the last entry written.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
