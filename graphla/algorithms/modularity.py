@@ -1,7 +1,7 @@
 """Modularity: the fraction of edges within communities, minus the fraction expected at random.
 
-The measure is due to M. Newman (2004), for directed graphs to E. Leicht and M. Newman (2008), and
-the resolution to J. Reichardt and S. Bornholdt (2006).
+M. Newman (2004) defined the measure, J. Reichardt and S. Bornholdt (2006) added the resolution, and
+E. Leicht and M. Newman (2008) extended the measure to directed graphs.
 """
 
 from __future__ import annotations
