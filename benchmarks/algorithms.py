@@ -1,4 +1,4 @@
-"""Time every algorithm. Compare the times with NetworkX on the CPU, and with a limit on a GPU.
+"""Time every algorithm. On the CPU, compare it with NetworkX; on a GPU, with a time limit.
 
 python benchmarks/algorithms.py [--only NAME ...] [--limit SECONDS] [--json FILE]
 python benchmarks/algorithms.py --device cuda [--only NAME ...]
@@ -121,7 +121,7 @@ def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
 def in_its_process(row: Row, G: Any, n: int, limit: float) -> tuple[float, Any]:
     """Return NetworkX's time and result.
 
-    If NetworkX has no result within the time limit, return the limit and the reason as text.
+    If NetworkX has no result within the time limit, return the limit, and the reason as text.
     """
     here, there = FORK.Pipe(duplex=False)
     process = FORK.Process(target=_theirs, args=(row, G, n, there))

@@ -190,8 +190,8 @@ def unify(
 def _yields(scalar: DataType, other: DataType) -> bool:
     """Return whether an operation on a Python scalar uses the dtype of its other operand.
 
-    `scalar` is the dtype of the Python type. A float uses the other dtype if that is a
-    floating-point dtype, an int unless it is BOOL, and a bool always.
+    `scalar` is the dtype of the Python type. A float uses the other dtype only if that is a
+    floating-point dtype. An int uses it unless it is BOOL, and a bool always uses it.
     """
     if scalar.kind == "f":
         return other.kind == "f"

@@ -234,7 +234,7 @@ def write(
 ) -> Table:
     """C⟨mask, replace⟩ = C ⊙ T, where ⊙ is the operator `accum`; without it, T replaces C.
 
-    If `region` is given, T has entries only at these positions. At all other positions nothing
+    If a set of positions is given as `region`, T has entries only there. Outside the region nothing
     changes, except that `replace` deletes the entries that the mask forbids.
     """
     reached = set(product(*map(range, C.shape)) if region is None else region)

@@ -234,8 +234,8 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # The remaining vertices could also be searched from one by one. As soon as the searches so
-        # far have cost as much as that would cost, do it and finish. This at most doubles the cost,
+        # Another way to finish is one search from each remaining vertex. Take it as soon as the
+        # searches so far have cost as much as it would cost. This at most doubles the total cost,
         # as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:

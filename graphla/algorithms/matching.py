@@ -77,8 +77,8 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
 def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
     """Compute the mate of each vertex by matrix operations.
 
-    The values of the matrices are positions of edges in an order, in which edges that are taken
-    first come last.
+    The values of the matrices are positions of edges in the edge order. Of two edges with a common
+    vertex, the later one in this order is taken first.
     """
     upper = hashed_random.edge_order(A, is_weighted, seed)
     mates, R = Vector(int, A.nrows), binary.any(upper | upper.T).new()

@@ -89,7 +89,8 @@ def modularity(
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = selection(labels, max(n, 1))
-    # inside = Σ (W plus.first S)⟨S⟩: the total weight of the edges within communities
+    # inside = Σ (W plus.first S)⟨S⟩, where S(v, c) exists if v is in community c: the total weight
+    # of the edges within communities
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()

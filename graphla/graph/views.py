@@ -95,7 +95,7 @@ class EdgeView(_View):
         self._data = data
 
     def __call__(self, data: bool | str = False) -> EdgeView:
-        """Return the same edges with their weights.
+        """Return a view of the same edges, with or without their weights.
 
         Args:
             data: True yields (u, v, {"weight": w}); the key is the graph's `weight_name` if it is

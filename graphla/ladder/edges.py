@@ -71,12 +71,13 @@ class Edges:
 def lay_out(
     a: MatrixStore, side: int, least: float, weights: Any = None, loops: bool = False
 ) -> Edges:
-    """Store the edges of a matrix in the layout of the tuned kernels, undirected edges only once.
+    """Return the edges of a matrix in the layout of the tuned kernels.
 
-    The matrix is divided into squares of 2^side rows and columns, where side <= 16. The edges are
-    sorted by square, and a chunk consists of edges of one square. If the chunks would have fewer
-    than `least` edges on average, the edges are sorted by row instead. `weights` is the dtype of
-    the weights, or None to store no weights. Self-loops are stored only if `loops` is True.
+    Each undirected edge is stored only once. The matrix is divided into squares of 2^side rows and
+    columns, where side <= 16. The edges are sorted by square, and a chunk consists of edges of one
+    square. If the chunks would have fewer than `least` edges on average, the edges are sorted by
+    row instead. `weights` is the dtype of the weights, or None to store no weights. Self-loops are
+    stored only if `loops` is True.
     """
     sources, targets = rows_of(a.csr), a.csr.indices
     keep = sources < targets if a.is_symmetric else sources != targets
@@ -126,8 +127,9 @@ def _in_squares(
 def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
     """Divide the edges into chunks of at most `each` edges of the same square.
 
-    `squares` contains the square of each edge, in ascending order. Return an array with the first
-    edge of each chunk and the number of edges, and an array with the square of each chunk.
+    `squares` contains the square of each edge, in ascending order. Return two arrays. The first
+    contains the position of the first edge of each chunk, followed by the number of edges. The
+    second contains the square of each chunk.
     """
     m = squares.size
     if not m:

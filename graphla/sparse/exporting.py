@@ -209,7 +209,7 @@ def lend(array: Any) -> Any:
 
     For a NumPy array, this is a read-only view. A CuPy array cannot be made read-only, so it is
     returned itself. The exception is a CuPy array whose elements are all one stored element (an
-    iso-valued array): other vectors may share this element, so the result has a copy of it.
+    iso-valued array): other vectors may share this element, so the result repeats a copy of it.
     """
     if not isinstance(array, np.ndarray):
         return own(array) if is_iso(array) else array

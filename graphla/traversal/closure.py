@@ -103,7 +103,7 @@ def closure(
             u -> v is the entry A(u, v).
         semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
         mask: a mask of size n. Vertices that it forbids are neither reached nor expanded. Entries
-            of x are an exception: they are kept, and paths start at them, even at such vertices.
+            of x are an exception: even at forbidden vertices they are kept, and paths start there.
         cutoff: the maximum number of products, so that only paths of at most `cutoff` edges count.
             None sets no bound.
         parents: whether to find parents as well.
@@ -156,8 +156,8 @@ def solve(
 ) -> Fixpoint[Any, Any]:
     """Compute `closure`, with additional options for internal callers.
 
-    If the method is to multiply near values first, these are the values within `delta` of the best
-    value that has not been multiplied yet. By default the backend chooses `delta`.
+    One method multiplies near values before far ones. A value is near if it is within `delta` of
+    the best value that is still to be multiplied. By default the backend chooses `delta`.
 
     The evaluation may end early if the caller does not need all values. If `target` is given, it
     needs only the value of this vertex. If `most` is given, it needs only the values that are no

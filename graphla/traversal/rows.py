@@ -101,8 +101,8 @@ def _is_search(task: Task, starts: Csr) -> bool:
 def _search_rows(task: Task, starts: Csr) -> Matrix:
     """Search from the entries of all rows, and map the level of each vertex to its value.
 
-    The value v(0) at level 0 is the value of the entries, and v(d + 1) = v(d) ⊗ a, where a is the
-    value of the edges.
+    The value v(0) at level 0 is the value of the entries, which are all equal. The next values are
+    v(d + 1) = v(d) ⊗ a, where a is the value of the edges.
     """
     op, do, a = task.op, task.do, task.a
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]

@@ -65,7 +65,7 @@ def graph(name: str) -> gl.Matrix:
 def cases(names: tuple[str, ...]) -> list[Any]:
     """Return the test cases for the named graphs.
 
-    There is one for each pair of a graph and a check if the expected result of the check is known.
+    There is one for each graph and each check whose expected result for this graph is known.
     """
     return [
         pytest.param(

@@ -126,7 +126,7 @@ def runtime() -> Path:
 def _flags(text: str) -> tuple[str, ...]:
     """Return the flags with which a program is compiled: those of the current mode.
 
-    In the mode `plain`, a program whose kernel has operators gets UNOPTIMIZED instead.
+    In the mode `plain`, a program whose kernel has operators is compiled with UNOPTIMIZED instead.
     """
     has_operators = re.search(r"struct Op \{\n\S", text) is not None
     return (UNOPTIMIZED,) if mode() == "plain" and has_operators else MODES[mode()]

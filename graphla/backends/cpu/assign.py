@@ -254,8 +254,8 @@ def _accumulate(
 
     If w has an entry at the same index, the new value is accum(old value, value of t). Otherwise it
     is the value in `new`, which is the value of t cast to the dtype of w. `both` selects the
-    entries of t of the first kind (by flags, positions or a slice), and `places` holds their
-    indices.
+    entries of t at whose index w has an entry (by flags, positions or a slice), and `places` holds
+    these indices.
     """
     x = cast_values(old[places], accum.type.np_type)
     y = cast_values(t_values[both], accum.type2.np_type)

@@ -36,7 +36,7 @@ from semirings.semiring import any_secondi, min_secondi
 BYTE_LEVELS = 255
 """The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
 EDGES = 2 * int(loops.ROOM)
-"""Length of the array that lists edges in a push: first ROOM targets, then their ROOM sources."""
+"""Length of the array that lists edges in a push: ROOM targets, followed by ROOM sources."""
 FEW = 64
 """Maximum number of vertices whose bits are set one by one in a bit map.
 
@@ -136,8 +136,8 @@ def choose_direction(
     """Return the direction of the next level: "push" or "pull".
 
     If the matrix is not available in CSC (`into` is None), the result is "push". Otherwise it is
-    `wanted`, or the cheaper direction if `wanted` is "auto". A push reads `edges` edges, and a pull
-    searches for a neighbor of each of the `left` vertices that are not reached yet.
+    `wanted`, or the cheaper direction if `wanted` is "auto". A push reads `edges` edges. A pull
+    looks for a neighbor in the frontier for each of the `left` vertices that are not reached yet.
     """
     if into is None or wanted == "push":
         return "push"

@@ -128,8 +128,8 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # The targets of a run must be in ascending order. If op is an order, the counts never
-        # decrease along a run, so they are. For any other op, the running maximum ensures it.
+        # The targets of a run must be in ascending order. If op is an order, they are, because the
+        # counts never decrease along a run. For any other op, the running maximum ensures it.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True

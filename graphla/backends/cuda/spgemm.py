@@ -274,7 +274,7 @@ def _count_few(operands: _Operands, few: int, rows: Array, sizes: Any) -> None:
 def _make_few(
     operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Any
 ) -> None:
-    """Compute the rows of C in the list `rows`, and write them to `c` = (indptr, indices, values).
+    """Compute the rows of C that `rows` lists, and write them to `c` = (indptr, indices, values).
 
     If the indptr is NULL, the k-th row of the list begins at position k * room, and the kernel
     stores the number of entries of each row in `sizes`. Otherwise the indptr gives the position at
@@ -362,7 +362,7 @@ def _make_tiles(
 
 
 class _Runs(NamedTuple):
-    """The entries of the rows of C in the list `rows`, in ascending order of their keys.
+    """The entries of those rows of C that `rows` lists, in ascending order of their keys.
 
     The key of an entry is k * 2^column_bits + column, where k is the position of the entry's row in
     the list. `sums` holds the values of the entries.

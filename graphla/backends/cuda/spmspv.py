@@ -85,10 +85,10 @@ class SpmspvTuning:
     modest: int = 1 << 17
     """Limits up to which a few threads push along each column, instead of cutting edges into tiles.
 
-    No column of the matrix may have more than `short` entries, and the columns that u lists may
-    have at most `modest` entries in total. Cutting edges into tiles would then need more launches.
-    With more than `modest` edges, tiles are faster: they update the counter of outputs once per
-    tile, not once per output.
+    No column of the matrix may have more than `short` entries, and the columns at which u has an
+    entry may have at most `modest` entries (edges) in total. Cutting edges into tiles would then
+    need more launches. With more edges, tiles are faster: they update the counter of outputs once
+    per tile, not once per output.
     """
     dense: int = 8
     """If at least size / dense terms are expected, they are combined directly in a dense array.
@@ -103,9 +103,8 @@ class SpmspvTuning:
     The kernels of spmspv.cu read this constant.
     """
     large: int = 1 << 20
-    """Minimum size of an array of which a small part is copied, so that the rest can be freed.
-
-    A smaller array is kept as a whole.
+    """If only a small part of an array of at least this size is needed, the part is copied, so that
+    the memory of the array can be freed.
     """
 
 
@@ -214,7 +213,7 @@ class _Edges:
     """The edges of a push: all entries of the columns at which u has an entry.
 
     The methods run the kernels that push along these edges. The attribute `most` is an upper bound
-    on the number of edges, and `room` is one on the number of outputs.
+    on the number of edges, and the attribute `room` an upper bound on the number of outputs.
     """
 
     def __init__(
@@ -258,7 +257,7 @@ class _Edges:
     def list_outputs(self, way: int, values: Array) -> SparseVector:
         """Return a sparse vector with an entry for each output that the edges reach, in any order.
 
-        `values` becomes its array of values. With the way CLAIM, the kernel writes one term of each
+        `values` becomes its array of values. If `way` is CLAIM, the kernel writes one term of each
         output to this array. Otherwise all outputs have the same value, and the array contains it
         already.
         """
@@ -271,9 +270,10 @@ class _Edges:
         return SparseVector(self.n, indices, _cut(values, found, self.tuning.large), False)
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """List the outputs that the edges reach, with many blocks; return the list and its length.
+        """Return a list of the outputs that the edges reach, and the number of these outputs.
 
-        Afterwards the attribute `bits` is a bit map of these outputs.
+        Many blocks build the list together. Afterwards the attribute `bits` is a bit map of these
+        outputs.
         """
         self.is_alone = False
         indices = xp.ndarray(self.room, np.int32)

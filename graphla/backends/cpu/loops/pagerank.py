@@ -19,15 +19,15 @@ ONE = np.uint64(1)
 class Walk(NamedTuple):
     """The parameters of the random walk.
 
-    A field whose name ends in `step` refers to the array in the field before it: it is 0 if all
-    elements of this array are equal, and only one of them is stored, otherwise 1.
+    A field whose name ends in `step` refers to the array in the field before it. It is 0 if all
+    elements of this array are equal and only one of them is stored; otherwise it is 1.
     """
 
-    indptr: Any  # the matrix in CSC
+    indptr: Any  # the matrix in CSC: indptr, indices and weights
     indices: Any
     weights: Any
     step: Any
-    share: Any  # per vertex: alpha divided by the total weight of its out-edges, 0 without any
+    share: Any  # per vertex: alpha divided by the total weight of its out-edges, 0 if it has none
     jump: Any
     jump_step: Any
     fall: Any

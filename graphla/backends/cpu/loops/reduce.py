@@ -17,8 +17,8 @@ ONE = np.uint64(1)
 def fold(values, begin, end, step):
     """Combine values[begin] to values[end - 1] with the monoid.
 
-    If the range is empty, return the identity. `step` is 0 if all values are one stored element,
-    which is read every time, otherwise 1.
+    If the range is empty, return the identity. `step` is 0 if the array stores only one element,
+    which stands for all values; otherwise it is 1.
     """
     if begin == end:
         return IDENTITY
