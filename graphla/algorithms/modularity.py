@@ -101,7 +101,11 @@ def modularity(
 
 
 def _read_labels(communities: Any, A: Matrix) -> Vector:
-    """Return a full Vector with a label from 0 to n - 1 for each vertex of A."""
+    """Convert `communities` to a full Vector with one label per vertex of A.
+
+    The labels are numbers from 0 to n - 1. Raise an error if a vertex is in no community, or in
+    more than one.
+    """
     n = A.nrows
     if isinstance(communities, Mapping):
         missing = next((v for v in range(n) if v not in communities), None)

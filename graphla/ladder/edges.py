@@ -36,8 +36,8 @@ class Edges:
     words: Array  # uint32 or uint64 per edge: the upper half is the source, the lower the target
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: the first column and row of a chunk's square
-    both: bool  # whether each edge also represents its reverse
-    weights: Array | None  # one weight per edge, in the order of `words`
+    both: bool  # whether a stored edge stands for both directions of the edge
+    weights: Array | None  # the weight of each edge, in the same order as `words`
 
     @property
     def count(self) -> int:

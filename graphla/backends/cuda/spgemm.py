@@ -93,7 +93,8 @@ def mxm(
 ) -> Csr | None:
     """C⟨mask⟩ = A ⊕.⊗ B.
 
-    Return None if the product reads the rows of B, but only the columns of B are stored.
+    B may be stored by rows (`b`), by columns (`bt`), or both. Return None if `b` is None, although
+    the product must be computed from the rows of B.
     """
     ncols = bt.nrows if b is None else b.ncols  # pyright: ignore[reportOptionalMemberAccess]
     dtype = semiring.monoid.type.np_type
