@@ -1,4 +1,4 @@
-"""Time every algorithm: on the CPU compared with NetworkX, on a GPU compared with a time limit.
+"""Time every algorithm. On the CPU, compare it with NetworkX; on a GPU, with a time limit.
 
 python benchmarks/algorithms.py [--only NAME ...] [--limit SECONDS] [--json FILE]
 python benchmarks/algorithms.py --device cuda [--only NAME ...]
@@ -28,7 +28,9 @@ from graphs import BESIDE_NETWORKX
 
 import graphla as gl
 
-CALLS, ENOUGH = 5, 2.0  # up to CALLS of our calls; no more after ENOUGH seconds
+# Each algorithm of graphla is called at most CALLS times. Once these calls have taken more than
+# ENOUGH seconds, there are no further calls.
+CALLS, ENOUGH = 5, 2.0
 FORK = mp.get_context("fork")  # forked, so that the NetworkX process inherits the graph
 
 
@@ -92,10 +94,14 @@ def on_graph(name: str, rows: list[Row], limit: float) -> list[dict[str, Any]]:
 
 
 def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
-    """Return the median time in seconds of calls on fresh matrices, and the last result."""
+    """Return the median time of graphla's calls in seconds, and the result of the last call.
+
+    Each call gets a new Matrix, so that it cannot use data that an earlier call has cached.
+    """
     rows, columns, values = A.to_coo()
     if A.dtype == "BOOL":
-        values = True  # one value for all entries, as in generated graphs
+        # Store one value for all entries, as the graph generators do.
+        values = True
     symmetric = A._store.is_symmetric
     took: list[float] = []
     found = None
@@ -113,7 +119,10 @@ def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
 
 
 def in_its_process(row: Row, G: Any, n: int, limit: float) -> tuple[float, Any]:
-    """Return NetworkX's time and result, or the time limit and why there is no result."""
+    """Return NetworkX's time and result.
+
+    If NetworkX has no result within the time limit, return the limit, and the reason as text.
+    """
     here, there = FORK.Pipe(duplex=False)
     process = FORK.Process(target=_theirs, args=(row, G, n, there))
     process.start()

@@ -24,7 +24,10 @@ def interrupted() -> int:
 
 
 def listen() -> None:
-    """Make interrupts raise KeyboardInterrupt from now on; `graphla.cli.main` handles it."""
+    """From now on, let Ctrl-C raise KeyboardInterrupt instead of ending the process at once.
+
+    `graphla.cli.main` handles the exception.
+    """
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -65,7 +65,7 @@ class DataType:
 
     @property
     def kind(self) -> str:
-        """The kind code of NumPy: "b", "i", "u" or "f"."""
+        """The code that NumPy uses for the kind of the values: "b", "i", "u" or "f"."""
         return self.np_type.kind
 
     @property
@@ -162,8 +162,8 @@ def unify(
     Args:
         a: a dtype, as in `lookup_dtype`.
         b: the other dtype.
-        is_left_scalar: whether `a` is the dtype of a Python scalar. A Python scalar takes the
-            other dtype if its kind allows that.
+        is_left_scalar: whether `a` is the dtype of a Python scalar. A Python scalar has no dtype
+            of its own, so the result is `b` if `b` is of a kind that can hold such scalars.
         is_right_scalar: whether `b` is the dtype of a Python scalar.
 
     Returns:
@@ -188,7 +188,11 @@ def unify(
 
 
 def _yields(scalar: DataType, other: DataType) -> bool:
-    """Return whether a Python scalar adopts the dtype of the other operand."""
+    """Return whether an operation on a Python scalar uses the dtype of its other operand.
+
+    `scalar` is the dtype of the Python type. A float uses the other dtype only if that is a
+    floating-point dtype. An int uses it unless it is BOOL, and a bool always uses it.
+    """
     if scalar.kind == "f":
         return other.kind == "f"
     return scalar.kind == "b" or other.kind != "b"

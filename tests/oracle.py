@@ -45,7 +45,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Mask:
-    """The elements that may be written: those where `table` has a (true) entry, or the others."""
+    """A mask, which selects the positions that an operation may write.
+
+    A structural mask selects the positions at which `table` has an entry. Any other mask selects
+    those at which `table` has an entry that is true. `complement` inverts the selection.
+    """
 
     table: Table
     structural: bool = True
@@ -125,12 +129,14 @@ BINARY = {
     "bor": _same(lambda x, y: x | y),
     "bxor": _same(lambda x, y: x ^ y),
 }
+# A positional operator on x at (ix, jx) and y at (iy, jy) returns one of these four indices. The
+# number is the position of this index in the tuple (ix, jx, iy, jy).
 POSITIONAL = {
     "firsti": 0,
     "firstj": 1,
     "secondi": 2,
     "secondj": 3,
-}  # the position of the operator's result in (ix, jx, iy, jy)
+}
 UNARY = {
     "identity": _same(lambda x: x),
     "ainv": _same(lambda x: x if isinstance(x, np.bool_) else -x),
@@ -179,9 +185,11 @@ class Op:
 
 
 def binary(name: str, left: Any, right: Any) -> Op:
-    """Return the operator for these dtypes, which are promoted as in NumPy 2.
+    """Return the binary operator `name` for operands of the dtypes `left` and `right`.
 
-    `first` and `second` return the dtype of their operand; `pair` returns INT64.
+    Most operators cast both operands to a common dtype, by the promotion rules of NumPy 2. `first`
+    and `second` return one operand in its own dtype. `pair` and the positional operators return
+    INT64.
     """
     left, right = np.dtype(left), np.dtype(right)
     if name in POSITIONAL:
@@ -224,7 +232,11 @@ def write(
     replace: bool = False,
     region: Iterable[Key] | None = None,
 ) -> Table:
-    """C⟨mask, replace⟩ = C ⊙ T. Outside an optional `region`, C changes only through `replace`."""
+    """C⟨mask, replace⟩ = C ⊙ T, where ⊙ is the operator `accum`; without it, T replaces C.
+
+    If a set of positions is given as `region`, T has entries only there. Outside the region nothing
+    changes, except that `replace` deletes the entries that the mask forbids.
+    """
     reached = set(product(*map(range, C.shape)) if region is None else region)
     Z = {key: value for key, value in C.entries.items() if accum or key not in reached}
     for key, value in T.entries.items():
@@ -262,7 +274,7 @@ def filled(shape: Key, value: Any, dtype: Any) -> Table:
     return Table(shape, np.dtype(dtype), entries)
 
 
-# --- results of operations -----------------------------------------------------------
+# --- operations, without the write rule ----------------------------------------------
 def mxm(A: Table, B: Table, semiring: str) -> Table:
     """T(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j)."""
     add, mult = semiring.split("_")
@@ -393,7 +405,11 @@ def reposition(A: Table, rows: int, columns: int, shape: Key) -> Table:
 
 
 def build(shape: Key, dtype: Any, tuples: Iterable[tuple[int, int, Any]], dup: str) -> Table:
-    """Build a matrix from (row, column, value) tuples; combine duplicates from the left."""
+    """Build a matrix from tuples (row, column, value).
+
+    The operator `dup` combines the values of tuples at the same position, in the order of the
+    tuples.
+    """
     places: dict[Key, list] = {}
     for i, j, x in tuples:
         places.setdefault((i, j), []).append(x)

@@ -8,7 +8,7 @@ Invariants, for an A without self-loops:
 - S = W + Wᵀ is symmetric, where W holds the cube root of each weight, or 1 without weights
 - total(v) is the number of edges into and out of v, and mutual(v) the number of pairs of opposite
   edges at v
-- t(v), twice the triangles around v, is at most total (total - 1) - 2 mutual
+- t(v), twice the number of triangles around v, is at most total (total - 1) - 2 mutual
 """
 
 from __future__ import annotations
@@ -191,8 +191,8 @@ def transitivity(A: Matrix) -> float:
 
     In an undirected graph this is three times the number of triangles divided by the number of
     paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of out-edges
-    of the same vertex whose targets are joined by an edge. N is A without self-loops, which do not
-    count. Takes at most O(m √m) time.
+    of the same vertex whose targets are joined by an edge. In the formula, N is
+    A without self-loops, because self-loops are ignored. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -216,7 +216,8 @@ def transitivity(A: Matrix) -> float:
     N = common_neighbors.pattern(common_neighbors.drop_loops(A))
     degree = common_neighbors.degrees(N)
     F = common_neighbors.orient_pairs(N, degree)
-    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F is the number of directions (1 or 2) of each edge
+    # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F(i, j) is 2 if the edge between i and j exists in both
+    # directions, and 1 if it exists in one
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)
     return closed / int((degree.astype(np.int64) * (degree - 1)).sum()) if closed else 0.0

@@ -127,7 +127,7 @@ def is_connected(A: Matrix) -> bool:
 
 
 def definition(A: Matrix) -> Vector:
-    """Compute the labels in rounds of matrix products."""
+    """Compute the labels by FastSV, in rounds of matrix-vector products."""
     n = A.nrows
     parent = Vector.from_dense(np.arange(n))
     grandparent, least = parent.dup(), Vector(int, n)
@@ -136,9 +136,11 @@ def definition(A: Matrix) -> Vector:
         # u = A min.second g ⊕ g min.first A: the smallest grandparent of the neighbors
         least << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
-        # f(f(i)) = f(f(i)) min u(i): hook the root of each shallow tree onto another tree
+        # f(f(i)) = f(f(i)) min u(i), where f is `parent` and u is `least`: hook the root of each
+        # shallow tree onto another tree
         parent(binary.min) << min_first(least @ selection(parent))
-        # f = f min u min g: hook single vertices onto other trees, and make trees shallower
+        # f = f min u min g, where g is `grandparent`: hook single vertices onto other trees, and
+        # make trees shallower
         parent(binary.min) << least
         parent(binary.min) << grandparent
         # g = f(f)

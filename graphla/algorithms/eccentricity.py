@@ -38,9 +38,12 @@ from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
 
 TOGETHER = 32
-"""Number of searches in a batch that takes about as long as two separate searches."""
+"""A batch of this many searches takes about as long as two searches that run separately."""
 DEEP = 64
-"""Eccentricity above which batched searches rarely share work, so that batching saves no time."""
+"""If an eccentricity is larger than this, batches of searches save no time.
+
+Searches of a batch save time by sharing work, and long searches rarely share any.
+"""
 
 _MOST = LONGEST // 4
 """The largest eccentricity to which distances can be added without overflow."""
@@ -146,8 +149,8 @@ def eccentricity(
     else:
         found = (
             None
-            # With rounding errors, the widened bounds agree only at vertices from which a search
-            # has run, so bounds would save no searches.
+            # If path lengths have rounding errors, the bounds are widened. The bounds of a vertex
+            # then agree only after a search from this vertex, so they would save no searches.
             if v is not None or (weighs and rounding_error(A))
             else search_bounds(A, weighs, Bounds.differ, ("lowest", "highest"))
         )
@@ -159,7 +162,10 @@ def eccentricity(
 
 
 def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
-    """``e(v) = max over u of d(v, u)``, computed by a search from each given vertex."""
+    """``e(v) = max over u of d(v, u)``.
+
+    Compute the eccentricities of the given vertices by one search from each of them.
+    """
     if weighs:
         A, dtype = lengths_of(A, True)
         batches = many.batches(A, vertices.size, "eccentricity", size=1)
@@ -181,12 +187,12 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
     reaches all others.
     """
     label = strong_components(A)
-    # entered(v) is true if some in-neighbor of v has a different label. It suffices to compare the
-    # smallest and the largest label of the in-neighbors.
+    # entered(v) is true if an edge enters v from another component. To find out, it suffices to
+    # compare the label of v with the smallest and the largest label of its in-neighbors.
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()
-    # first = the components without incoming edges
+    # first = the components that no edge enters, each represented by its smallest vertex
     roots = binary.eq(label & vertex_numbers(A)).new().select("==", True).new()
     first = roots.dup(mask=~any_first(entered @ selection(label)).new().S)
     if first.nvals != 1:
@@ -197,10 +203,14 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
 def search_bounds(
     A: Matrix, weighs: bool, is_open: Callable[[Bounds], Any], order: tuple[Next, Next]
 ) -> Bounds | None:
-    """Narrow the bounds on the eccentricities until `is_open` is false for every vertex.
+    """Search until the bounds on all eccentricities are narrow enough, and return the bounds.
 
-    Returns None if some distance is infinite. The two rules in `order` take turns choosing the
-    vertex of the next search.
+    Each search narrows the bounds. `is_open` returns for each vertex whether its bounds must still
+    be narrowed. The two rules in `order` alternately choose the vertex from which the next search
+    runs.
+
+    Return None if the graph has no vertices, if some distance is infinite, or if an eccentricity is
+    so large that sums of distances might overflow.
     """
     if A.nrows == 0:
         return None
@@ -224,8 +234,9 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # Once the searches so far have cost as much as searching from all open vertices would, do
-        # the latter. This at most doubles the cost, as in the ski rental problem.
+        # Another way to finish is one search from each remaining vertex. Take it as soon as the
+        # searches so far have cost as much as it would cost. This at most doubles the total cost,
+        # as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
             rest = bounds.vertices_of(flags)
@@ -250,7 +261,10 @@ def rounding_error(A: Matrix) -> float:
 
 
 def _unit(total: float) -> float:
-    """Return the smallest power of two p with `total` < 2^53 p, or 0 if FP64 cannot hold p."""
+    """Return the smallest power of two p such that FP64 holds every multiple of p below `total`.
+
+    This is the smallest p with `total` < 2^53 p. Return 0 if p is too small or too large for FP64.
+    """
     exponent = math.frexp(total)[1] - 53
     return math.ldexp(1.0, exponent) if math.isfinite(total) and abs(exponent) < 1000 else 0.0
 

@@ -5,8 +5,8 @@ unmatched vertices (R. Preis, 1999; in rounds: F. Manne and R. Bisseling, 2007).
 by weight, and edges of equal weight by a random order. So every method returns the same matching as
 the greedy loop over the sorted edges.
 
-Invariant of `definition`, at the head of each round: R holds the edges between vertices without a
-mate, without self-loops, and R(i, j) = R(j, i) is the position of edge {i, j} in the order.
+Invariant of `definition`, at the head of each round: R holds the edges between unmatched vertices,
+except self-loops. R(i, j) = R(j, i) is the position of edge {i, j} in the order.
 """
 
 from __future__ import annotations
@@ -75,13 +75,18 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
 
 
 def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
-    """Compute the mates by matrix products, using positions in the edge order as values."""
+    """Compute the mate of each vertex by matrix operations.
+
+    The values of the matrices are positions of edges in the edge order. Of two edges with a common
+    vertex, the later one in this order is taken first.
+    """
     upper = hashed_random.edge_order(A, is_weighted, seed)
     mates, R = Vector(int, A.nrows), binary.any(upper | upper.T).new()
     while R.nvals:
-        # best(i) = max over j of R(i, j): the edge of each vertex that is last in the order
+        # best(i) = max over j of R(i, j): for each vertex, the last of its edges in the edge order
         best = R.reduce_rowwise(monoid.max).new()
-        # D(i, j) = (R(i, j) = best(i)); M = D ∧ Dᵀ: the edges that are last at both of their ends
+        # D(i, j) = (R(i, j) = best(i)): whether edge {i, j} is the last edge of vertex i in the
+        # order. M = D ∧ Dᵀ: the edges that are the last edges of both of their ends.
         D = binary.eq(best & R).new().select("==", True).new()
         M = binary.land(D & D.T).new()
         # m(i) = the j with M(i, j)

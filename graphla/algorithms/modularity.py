@@ -1,7 +1,7 @@
 """Modularity: the fraction of edges within communities, minus the fraction expected at random.
 
-The measure is due to M. Newman (2004), for directed graphs to E. Leicht and M. Newman (2008), and
-the resolution to J. Reichardt and S. Bornholdt (2006).
+M. Newman (2004) defined the measure, J. Reichardt and S. Bornholdt (2006) added the resolution, and
+E. Leicht and M. Newman (2008) extended the measure to directed graphs.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def modularity(
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
     S = selection(labels, max(n, 1))
-    # inside = Σ (W plus.first S)⟨S⟩: the total weight of the edges within communities
+    # inside = Σ (W plus.first S)⟨S⟩, where S(v, c) exists if v is in community c: the total weight
+    # of the edges within communities
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()
@@ -100,7 +101,11 @@ def modularity(
 
 
 def _read_labels(communities: Any, A: Matrix) -> Vector:
-    """Return a full Vector with a label from 0 to n - 1 for each vertex of A."""
+    """Convert `communities` to a full Vector with one label per vertex of A.
+
+    The labels are numbers from 0 to n - 1. Raise an error if a vertex is in no community, or in
+    more than one.
+    """
     n = A.nrows
     if isinstance(communities, Mapping):
         missing = next((v for v in range(n) if v not in communities), None)

@@ -7,5 +7,5 @@ __all__ = ["command", "main"]
 
 
 def command() -> None:
-    """Run the command line of this process, then end the process."""
+    """Run `graphla` with the arguments of this process, and end the process with the exit code."""
     launch.leave(main())

@@ -20,7 +20,7 @@ from graphla.cli.progress import progress, shows_bars
 from graphla.settings import Recorder, config
 from semirings.exceptions import GraphblasException
 
-# The exceptions that the input can cause
+# Exceptions that invalid input can cause. The command prints their messages without a traceback.
 _PROBLEMS = (GraphblasException, OSError, OverflowError, MemoryError)
 
 
@@ -81,7 +81,10 @@ def _run(options: Namespace) -> None:
 
 
 def _source_fact(given: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the source vertex as a list with one fact, or an empty list if there is no source."""
+    """Return a list with the pair ("source", source vertex) to print.
+
+    The list is empty if the algorithm has no source.
+    """
     return [("source", str(given["source"]))] if "source" in given else []
 
 

@@ -22,7 +22,8 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
         return _join([answer(graph, part, (name,), rows) for name, part in parts])
     name = names[0]
     if getattr(found, "ndim", 0) == 2 and not isinstance(found, Matrix):
-        found = Matrix.from_dense(found, missing_value=-1)  # a NumPy or CuPy array of levels
+        # A two-dimensional NumPy or CuPy array contains levels; -1 marks an unreached vertex.
+        found = Matrix.from_dense(found, missing_value=-1)
     if isinstance(found, LabelledVector) and found.value_labels is not None:
         return partition(graph, found, name, rows)
     if isinstance(found, Vector):
@@ -42,7 +43,7 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
 
 
 def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
-    """Return the answer for a result with a number per vertex."""
+    """Return the answer for a Vector that holds a number for each vertex."""
     _, numbers = found.to_coo()
     facts = [] if numbers.size == graph.nvertices else [("vertices", number(numbers.size))]
     if numbers.size:
@@ -55,7 +56,10 @@ def values(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 
 
 def of_set(graph: Graph, found: Vector, name: str) -> Answer:
-    """Return the answer for a set of vertices: the vertices whose value is true."""
+    """Return the answer for a set of vertices.
+
+    The set is given by a Boolean vector, which is true at the vertices of the set.
+    """
     members = found.select("==", True).new()
     part = share(members.nvals, graph.nvertices)
     text = f"{number(members.nvals, 'vertex')} ({part} of all)"
@@ -83,7 +87,7 @@ def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
 
 
 def of_pairs(graph: Graph, found: Matrix, name: str, rows: int) -> Answer:
-    """Return the answer for a result with a number per edge or per pair of vertices."""
+    """Return the answer for a Matrix that holds a number for each edge or pair of vertices."""
     i, j, numbers = found.to_coo()
     rows_of, columns_of = graph.labels, graph.labels
     if isinstance(found, LabelledMatrix):
@@ -115,7 +119,11 @@ def _answer_list(graph: Graph, found: list[Any], name: str) -> Answer:
 
 
 def _join(answers: Sequence[Answer]) -> Answer:
-    """Combine answers into one, with all facts and columns; other fields come from the first."""
+    """Combine several answers into one.
+
+    The result has the facts and the columns of all answers. Each of its other fields comes from the
+    first answer in which the field is set.
+    """
     return Answer(
         facts=[fact for each in answers for fact in each.facts],
         columns={name: column for each in answers for name, column in each.columns.items()},
@@ -136,9 +144,13 @@ def spread(numbers: np.ndarray) -> str:
 
 
 def extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) -> Top:
-    """Return the vertices with the largest values; ties are sorted by vertex number."""
+    """Return a table of the `rows` vertices with the largest values, in descending order of value.
+
+    Vertices with equal values are sorted by their numbers.
+    """
     vertices, numbers = vector.to_coo()
-    # Reverse the order instead of negating the numbers, because some dtypes cannot be negated.
+    # Sort in ascending order and reverse the result. Negating the numbers instead is not possible,
+    # because not every dtype has negative values.
     order = np.lexsort((-vertices, numbers))[::-1][:rows]
     cells = [(str(graph.labels[int(vertices[k])]), number(numbers[k])) for k in order]
     return Top(title, ("vertex", name), cells)

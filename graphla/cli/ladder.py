@@ -32,7 +32,10 @@ _NEEDS = ("strategy", "prepared in", "held", "moved", "moved/s", "watts", "TEPS/
 
 
 def run(options: Namespace) -> None:
-    """Time the strategies and print the tables; save or draw them if the options request it."""
+    """Time all requested strategies, and print the two tables.
+
+    Depending on the options, also write the results to a CSV file and draw a chart of the speeds.
+    """
     _check(options)
     with progress(f"reading {options.graph}"):
         graph = graphs.read(options)
@@ -78,7 +81,10 @@ def _check(options: Namespace) -> None:
 
 
 def lines(name: str, found: Comparison, seed: int) -> list[str]:
-    """Return the lines to print: the graph, the definition of TEPS, both tables, and notes."""
+    """Return the lines to print.
+
+    They show the graph, the machine, the sources, the definition of TEPS, both tables, and notes.
+    """
     edges = "each edge leads both ways" if found.symmetric else "edges are directed"
     same = "; every search found the same levels" if len(found.rows) > 1 else ""
     size = f"{number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}"
@@ -149,9 +155,10 @@ def _few(count: float) -> str:
 
 
 def _table(header: _Cells, rows: list[_Cells], slow: Sequence[str]) -> list[str]:
-    """Return the lines of a table, sorted from the lowest rung up; slow strategies get dashes.
+    """Return the lines of a table that has one row per strategy, in the order of `STRATEGIES`.
 
-    The first column is left-aligned, the others are right-aligned.
+    `slow` lists the strategies that finished no search in time. Their rows contain dashes. The
+    first column is left-aligned, and the others are right-aligned.
     """
     steps = {name: k for k, name in enumerate(STRATEGIES)}
     rows = rows + [(name, *("-" * bool(title) for title in header[1:])) for name in slow]
@@ -176,7 +183,10 @@ def _write(path: str, found: Comparison) -> None:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    """Return the facts of a row. Floats become text with six digits; unknown values are None."""
+    """Return the measured results of one strategy, as a dictionary from names to values.
+
+    Floats become text with six significant digits, and unknown values are None.
+    """
     return {
         name: f"{value:.6g}" if isinstance(value, float) else value
         for name, value in row.facts().items()

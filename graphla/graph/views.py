@@ -95,7 +95,7 @@ class EdgeView(_View):
         self._data = data
 
     def __call__(self, data: bool | str = False) -> EdgeView:
-        """Return the same edges with their weights.
+        """Return a view of the same edges, with or without their weights.
 
         Args:
             data: True yields (u, v, {"weight": w}); the key is the graph's `weight_name` if it is
@@ -145,5 +145,8 @@ class EdgeView(_View):
         return {name: value} if self._data is True else value
 
     def _cells(self, each: Any) -> tuple[Any, ...]:
-        """Return the cells of one row of the HTML table: both ends, and the weight if present."""
+        """Return the cells of one row of the HTML table.
+
+        They are the two ends of an edge, and its weight if the view includes weights.
+        """
         return each

@@ -383,7 +383,10 @@ def _symmetry_to_write(symmetry: str | None, dtype: DataType, A: Rows) -> str:
 
 
 def _count_stored(A: Rows, symmetry: str) -> int:
-    """Return the number of entries to write: all, or only those on and below the diagonal."""
+    """Return the number of entries that the file lists.
+
+    If `symmetry` is "general", these are all entries, otherwise those on and below the diagonal.
+    """
     if symmetry == "general":
         return A.columns.size
     return int(np.count_nonzero(A.numbers(slice(0, A.columns.size)) >= A.columns))

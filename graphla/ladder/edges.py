@@ -21,18 +21,23 @@ LANE_BYTES, BLOCK = enumeration("edges.cuh", "EdgeShape")
 CHUNK = LANE_BYTES * WARP
 """Number of bytes of edges that a warp reads at once."""
 FEW_THREADS = 256
-"""Number of threads per block if larger blocks would leave half of the card idle."""
+"""Number of threads per block if larger blocks would leave half of the GPU idle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Edges, stored as 32-bit words sorted by square or as 64-bit words sorted by row."""
+    """The edges of a graph, in one of two layouts.
 
-    words: Array  # uint32 or uint64: source in the upper half, target in the lower half
+    In the first layout the matrix is divided into squares, the edges are sorted by square, and an
+    edge is a 32-bit word with its position in the square. In the second layout the edges are sorted
+    by row, and an edge is a 64-bit word with its row and column. The edges are divided into chunks.
+    """
+
+    words: Array  # uint32 or uint64 per edge: the upper half is the source, the lower the target
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: the first column and row of a chunk's square
-    both: bool  # whether each edge also represents its reverse
-    weights: Array | None  # one weight per edge, in the order of `words`
+    both: bool  # whether a stored edge stands for both directions of the edge
+    weights: Array | None  # the weight of each edge, in the same order as `words`
 
     @property
     def count(self) -> int:
@@ -41,7 +46,7 @@ class Edges:
 
     @property
     def chunks(self) -> np.int64:
-        """Number of chunks, as a kernel argument."""
+        """The number of chunks, with the type that a kernel expects."""
         return np.int64(self.corners.size)
 
     @property
@@ -51,9 +56,10 @@ class Edges:
         return self.words.nbytes + self.starts.nbytes + self.corners.nbytes + weights
 
     def shape(self, kernel: Kernel) -> tuple[int, int]:
-        """Return the number of blocks and of threads per block. All blocks can be resident at once.
+        """Return the number of blocks of a launch, and the number of threads per block.
 
-        Each block processes consecutive chunks, with at least one chunk per warp.
+        The GPU can hold all these blocks at the same time. Each block processes consecutive chunks.
+        There are only as many blocks as are needed for one chunk per warp.
         """
         processors = card().multiprocessors
         chunks = self.corners.size
@@ -65,10 +71,13 @@ class Edges:
 def lay_out(
     a: MatrixStore, side: int, least: float, weights: Any = None, loops: bool = False
 ) -> Edges:
-    """Store each edge once, sorted by squares of 2^side rows and columns, where side <= 16.
+    """Return the edges of a matrix in the layout of the tuned kernels.
 
-    If chunks would have fewer than `least` edges on average, edges are sorted by row instead.
-    `weights` is the dtype of the weights; `loops` keeps self-loops.
+    Each undirected edge is stored only once. The matrix is divided into squares of 2^side rows and
+    columns, where side <= 16. The edges are sorted by square, and a chunk consists of edges of one
+    square. If the chunks would have fewer than `least` edges on average, the edges are sorted by
+    row instead. `weights` is the dtype of the weights, or None to store no weights. Self-loops are
+    stored only if `loops` is True.
     """
     sources, targets = rows_of(a.csr), a.csr.indices
     keep = sources < targets if a.is_symmetric else sources != targets
@@ -116,10 +125,11 @@ def _in_squares(
 
 
 def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
-    """Return an array with the starts of the chunks and the end of the last one, and an array with
-    the square of each chunk.
+    """Divide the edges into chunks of at most `each` edges of the same square.
 
-    `squares` contains the square of each edge, and is sorted.
+    `squares` contains the square of each edge, in ascending order. Return two arrays. The first
+    contains the position of the first edge of each chunk, followed by the number of edges. The
+    second contains the square of each chunk.
     """
     m = squares.size
     if not m:

@@ -13,7 +13,7 @@
 //          (BLOCK_ROOM entries) goes to the global queue. That queue has n entries, and no vertex
 //          is claimed twice.
 // Wins     where atomics in shared memory are slow, or where many lanes of a warp find vertices at
-//          the same time. On a card that combines the atomics of a warp in hardware, it saves less
+//          the same time. On a GPU that combines the atomics of a warp in hardware, it saves less
 //          time, and the additional merge costs time.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010, section 4 (warp, block and grid level queues).
@@ -29,9 +29,9 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
                                    i32 *levels, i32 *next, u64 *next_count) {
   SHARED(i32, groups, GROUPS * ROOM);
   SHARED(i32, queue, BLOCK_ROOM);
-  SHARED(u32, asked,
-         GROUPS + 1);     // number of entries requested in each group's queue and in the block's
-                          // queue, including overflow
+  // asked[g] is the number of vertices that were to be appended to the queue of group g, including
+  // those that did not fit. asked[GROUPS] is the same number for the block's queue.
+  SHARED(u32, asked, GROUPS + 1);
   SHARED(u64, first, 1);  // start of the block's range in the global queue
   const u32 group = threadIdx.x % GROUPS;
   for (u32 k = threadIdx.x; k <= GROUPS; k += blockDim.x) asked[k] = 0;
@@ -54,7 +54,8 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
     }
   }
 
-  // Copy the queues of the groups to the end of the block's queue.
+  // Append the vertices in the queues of the groups to the block's queue. Vertices that do not fit
+  // there go to the global queue.
   __syncthreads();
   u32 held = least(asked[GROUPS], u32(BLOCK_ROOM)), begin = 0, length = 0;
   for (u32 g = 0; g < GROUPS; ++g) {

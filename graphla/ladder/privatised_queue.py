@@ -12,7 +12,10 @@ With capacities from 512 to 8,192 and blocks of 128 to 1,024 threads, search tim
 
 
 class PrivatisedQueue(FrontierQueue):
-    """f⟨¬p⟩ = f A by rows; each block collects the vertices that it finds."""
+    """f⟨¬p⟩ = f A by rows, where f is the frontier and p marks the reached vertices.
+
+    Each block first collects the vertices that it finds in a queue of its own.
+    """
 
     def compiled(self) -> Kernel:
         """Return the kernel that runs a level."""

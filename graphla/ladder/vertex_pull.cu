@@ -8,9 +8,9 @@
 //          levels. It reads edges up to the first neighbor in the last level, or all edges if none
 //          of the neighbors is in that level. The number of bytes depends on the position of this
 //          neighbor.
-// Races    are harmless: each vertex is labeled only by its own thread. A thread that reads a level
-//          while it is stored, or from a cache, sees "unreached" or `depth`, and neither is depth -
-//          1.
+// Races    are harmless: each vertex is labeled only by its own thread. While this thread stores a
+//          level, another thread may read it, possibly from a cache. The other thread then reads
+//          "unreached" or `depth`, and neither of them is the last level, depth - 1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices are unreached and
 //          one of their first in-neighbors is in the frontier. While the frontier is small, nearly
 //          all edges are read at every level, most of them without a hit.

@@ -38,17 +38,23 @@ def cast(forms: Forms, dtype: DataType) -> Forms:
 
 
 def _ewise_add(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
-    """Compute T = op(A, B) where both have an entry; where only one has an entry, copy it."""
+    """T(i, j) = op(A(i, j), B(i, j)) if both operands have an entry at (i, j).
+
+    If only one operand has an entry there, T(i, j) is this entry.
+    """
     return _join("union", a, b, op)
 
 
 def _ewise_union(a: Forms, b: Forms, op: TypedBinaryOp, left: Any, right: Any) -> Forms:
-    """T = op(A, B) where either has an entry; `left` or `right` replaces a missing one."""
+    """T(i, j) = op(A(i, j), B(i, j)) if at least one operand has an entry at (i, j).
+
+    `left` replaces a missing entry of A, and `right` a missing entry of B.
+    """
     return _join("union", a, b, op, left, right)
 
 
 def _ewise_mult(a: Forms, b: Forms, op: TypedBinaryOp) -> Forms:
-    """T = op(A, B) where both have an entry."""
+    """T(i, j) = op(A(i, j), B(i, j)) if both operands have an entry at (i, j)."""
     return _join("intersection", a, b, op)
 
 
@@ -81,9 +87,10 @@ def _join_vectors(
 
 
 def _near(v: VectorStore, w: VectorStore) -> SparseVector:
-    """Return the entries of v that are needed to intersect it with w.
+    """Return the entries of v in sparse form, for an intersection with w.
 
-    If v is dense and w has few entries, return only the entries at the indices of w.
+    If v is dense and w has few entries, return only the entries of v at the indices of w, because
+    the intersection has no others.
     """
     if v.has_sparse or not w.has_sparse or w.nvals * 8 > v.size:
         return v.sparse()
@@ -134,7 +141,7 @@ def _select(a: Forms, op: TypedSelectOp, thunk: Any) -> Forms:
 
 
 def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Apply `compute` to the values of whichever form (CSR, CSC, sparse or dense) exists."""
+    """Apply `compute` to all values, in a format in which the operand is already stored."""
     if isinstance(a, VectorStore):
         v = a.at_hand
         return VectorStore(a.device, dtype, compute(v, *args))
@@ -145,7 +152,7 @@ def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Apply a function that depends on the position of each value as well."""
+    """Apply `compute` to all entries; its results also depend on the positions of the entries."""
     if isinstance(a, VectorStore):
         return VectorStore(a.device, dtype, compute(a.sparse(), *args))
     return MatrixStore(a.device, dtype, compute(a.csr, *args))

@@ -1,4 +1,8 @@
-"""Copy entries to another device: each array once, and an iso-valued array as one element."""
+"""Copy matrices, vectors, scalars and arrays between devices.
+
+An array that two formats of a matrix share is copied only once. If all elements of an array are one
+stored element (an iso-valued array), only this element is copied.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,10 @@ from semirings.dtypes import DataType
 
 
 def move_store(forms: Any, device: str) -> Any:
-    """Return a store with the same entries on the given device, without a copy if it is there."""
+    """Return a store with the same entries on `device`.
+
+    If `forms` is already on this device, return `forms` itself.
+    """
     device = resolve_device(device)
     if forms.device == device:
         return forms
@@ -58,7 +65,11 @@ def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> Matrix
 
 
 def send(array: Array, device: str) -> Array:
-    """Copy an array from the host or the current GPU to `device`, without expanding iso values."""
+    """Copy an array from the host or the current GPU to `device`.
+
+    If all elements of the array are one stored element (an iso-valued array), only this element is
+    copied, and the result is iso-valued too.
+    """
     one = array[:1] if is_iso(array) else array
     if device == "cpu":
         on_host = backend("cuda").to_host(one) if _is_on_card(one) else one
@@ -73,7 +84,7 @@ def on_host(array: Any) -> Any:
 
 
 def on_device(array: Any, device: str) -> Any:
-    """Move a GPU array to `device`; return the array itself if it is there already."""
+    """Return a copy of a GPU array on `device`, or the array itself if it is already there."""
     if device == "cpu":
         return on_host(array)
     return array if f"cuda:{array.device.id}" == device else send(array, device)

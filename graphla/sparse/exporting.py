@@ -64,7 +64,11 @@ def matrix_coo(
 
 
 def require_sorted(name: str, sort: bool) -> None:
-    """Raise an error for sort=False if an export always sorts the indices in each row or column."""
+    """Raise an error unless `sort` is True.
+
+    It is called for exports in which the indices of each row or column are always sorted. `name` is
+    the name of the export.
+    """
     if sort is not True:
         raise InvalidValue(f"sort is {sort!r}, but {name} always sorts, so it must be True")
 
@@ -85,7 +89,11 @@ def to_compressed(
 def doubly_compressed(
     forms: MatrixStore, dtype: Any, by_columns: bool
 ) -> tuple[Any, Any, Any, Any]:
-    """Return (nonempty rows, indptr, indices, values), or the same by columns, as new arrays."""
+    """Return the entries in doubly compressed form, as new arrays.
+
+    The arrays are (rows, indptr, indices, values), where `rows` lists the nonempty rows. If
+    `by_columns`, the same arrays are returned with the roles of rows and columns exchanged.
+    """
     indptr, indices, values = to_compressed(forms, dtype, by_columns)
     lines = np.flatnonzero(np.diff(indptr))
     return lines, np.append(indptr[lines], indptr[-1]), indices, values
@@ -127,7 +135,10 @@ def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
 
 
 def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
-    """Return the data of a vector to be pickled."""
+    """Return the data with which a vector is pickled.
+
+    These are its dtype, its size, the indices of its entries (None if it is full), and its values.
+    """
     forms = move_store(forms, "cpu")
     v = forms.sparse()
     full = forms.nvals == forms.size
@@ -135,7 +146,11 @@ def vector_pieces(forms: VectorStore) -> tuple[Any, ...]:
 
 
 def matrix_pieces(forms: MatrixStore) -> tuple[Any, ...]:
-    """Return the data of a matrix to be pickled, in all formats that exist."""
+    """Return the data with which a matrix is pickled.
+
+    These are its dtype, the arrays of each format (CSR and CSC) that exists, and whether it is
+    symmetric.
+    """
     forms = move_store(forms, "cpu")
 
     def parts(a: Csr) -> tuple[Any, ...]:
@@ -166,7 +181,12 @@ def _resolve_fill(places: int, forms: Any, fill_value: Any, dtype: Any) -> tuple
 
 
 def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
-    """Return the storage, with its values cast to `dtype` if `copy` is False."""
+    """Return the store for an export with values of `dtype`.
+
+    If `copy` is False, the values are cast now, so that the arrays of the store can be returned. If
+    `copy` is True, the store is returned as it is, because the values are cast while they are
+    copied.
+    """
     return forms if copy or dtype is None else cast(forms, lookup_dtype(dtype))
 
 
@@ -185,10 +205,11 @@ def _values(device: str, values: Any, dtype: Any, copy: bool) -> Any:
 
 
 def lend(array: Any) -> Any:
-    """Return a read-only view of a NumPy array, or the CuPy array itself.
+    """Return an array that can be given to the caller, who must not modify it.
 
-    An iso array is copied as one element, because other vectors may share it and CuPy arrays cannot
-    be read-only.
+    For a NumPy array, this is a read-only view. A CuPy array cannot be made read-only, so it is
+    returned itself. The exception is a CuPy array whose elements are all one stored element (an
+    iso-valued array): other vectors may share this element, so the result repeats a copy of it.
     """
     if not isinstance(array, np.ndarray):
         return own(array) if is_iso(array) else array

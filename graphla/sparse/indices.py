@@ -1,4 +1,4 @@
-"""Resolve subscripts in Python and NumPy notation to rows, columns or elements."""
+"""Convert subscripts in Python and NumPy notation to the indices that they select."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from graphla.sparse.placing import extremes
 from semirings.exceptions import IndexOutOfBound
 
 Axis = int | np.ndarray | None
-"""A resolved subscript for one axis: an int (which removes the axis), an array of int64 indices, or
-None for all indices in order. Index arrays on a GPU stay there.
+"""The indices that a subscript selects on one axis.
+
+An int selects one index, and the result then lacks this axis. An array of int64 numbers lists the
+indices. None stands for all indices in order. If an array of indices is on a GPU, it is not copied
+to the host.
 """
 
 
@@ -112,7 +115,11 @@ def _indices(key: Any, size: int, name: str) -> np.ndarray:
 
 
 def _check_key(key: Any, size: int, name: str) -> Any:
-    """Check an array of indices; return it as int64 from 0 to size - 1, copied unless empty."""
+    """Check an array of indices, and return them as int64 numbers from 0 to size - 1.
+
+    Negative indices count from the end. The array must have one dimension and contain integers in
+    the range -size to size - 1. A nonempty array is always copied.
+    """
     if key.ndim != 1 or key.dtype.kind not in "iu":
         raise TypeError(
             f"{name} must be a list or 1-d array of integers, not a {key.ndim}-d array of "

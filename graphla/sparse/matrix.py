@@ -52,7 +52,10 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
     @property
     def T(self) -> MatrixExpression:
-        """The transpose Aᵀ, in O(1): it shares the arrays of A. `A.T.T is A` until A changes."""
+        """The transpose Aᵀ, in O(1) time, because it shares the arrays of A.
+
+        `A.T.T is A` holds until A changes.
+        """
         forms = self._read()
         transposed = expressions.transpose(forms)
         transposed._origin = self, forms
@@ -231,8 +234,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
         Args:
             op: a monoid, an aggregator, or the name of one.
-            allow_empty: whether the result for a matrix without entries is an empty Scalar; if
-                False, it is the identity of the monoid.
+            allow_empty: what to return for a matrix without entries: an empty Scalar if True, or
+                the identity of `op` if False.
 
         Returns:
             A Scalar expression.
@@ -240,8 +243,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Raises:
             TypeError: `op` is neither a monoid nor an aggregator.
             DomainMismatch: the monoid is not defined on this dtype.
-            InvalidValue: the aggregator returns an index, or `allow_empty` is False and it has no
-                identity.
+            InvalidValue: `op` is an aggregator that returns an index; or `allow_empty` is False
+                and `op` is an aggregator without an identity.
 
         Examples:
             >>> from graphla import Matrix
@@ -658,9 +661,10 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
 
 class Matrix(ReadableMatrix, Indexed):
-    """A sparse matrix: entries of one dtype at some of nrows x ncols positions.
+    """A sparse matrix: entries of one dtype at some of the nrows x ncols positions.
 
-    A missing entry is not a zero. Both dimensions are below 2^31. Takes O(nrows + nvals) memory.
+    A missing entry is not a zero. Both dimensions are below 2^31. A Matrix takes O(nrows + nvals)
+    memory.
 
     Args:
         dtype: the dtype of the entries, such as "INT64", `int` or `np.float32`.
@@ -925,8 +929,8 @@ class Matrix(ReadableMatrix, Indexed):
 
         Args:
             edgelist: tuples (i, j) or (i, j, value), or an array with 2 or 3 columns.
-            values: the values of the edges, if these are pairs (i, j): a list, an array, or one
-                value for all; 1.0 by default.
+            values: the values of the edges, if `edgelist` contains pairs (i, j): a list, an array,
+                or one value for all; 1.0 by default.
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default one more than the largest column.
@@ -937,7 +941,8 @@ class Matrix(ReadableMatrix, Indexed):
             A Matrix.
 
         Raises:
-            TypeError: `edgelist` is a mapping, holds non-integers, or values are given twice.
+            TypeError: `edgelist` is a mapping; or a vertex is not an integer; or the values are
+                given twice, in `edgelist` and in `values`.
             InvalidValue: the edges differ in length, or their length is not 2 or 3.
             IndexOutOfBound: a row or column is negative or too large.
             DuplicateEntry: there are duplicate edges, and `dup_op` is not given.
@@ -999,10 +1004,11 @@ class Matrix(ReadableMatrix, Indexed):
     ) -> Matrix:
         """A(i, j) = value, at every position.
 
-        Build a Matrix with an entry at every position, which stores nrows * ncols indices.
+        Build a Matrix with an entry at every position. It stores nrows * ncols indices, but the
+        value only once.
 
         Args:
-            value: a number or a Scalar, which is stored only once.
+            value: a number or a Scalar.
             nrows: the number of rows.
             ncols: the number of columns.
             dtype: the dtype of the entries; by default that of the value.
@@ -1043,7 +1049,7 @@ class Matrix(ReadableMatrix, Indexed):
             name: the name of the Matrix.
 
         Returns:
-            A Matrix with the shape and on the device of the array.
+            A Matrix with the shape of the array, on the device of the array.
 
         Raises:
             InvalidValue: the array does not have two dimensions.
@@ -1073,13 +1079,19 @@ class Matrix(ReadableMatrix, Indexed):
     def prepare(self) -> Matrix:
         """Build the full plan for traversals of this square matrix and its transpose now.
 
-        Without this call, the full plan is built once traversals have taken as long as building it.
-        On a GPU, the plan is a copy of the pattern in which vertices are renumbered by descending
-        degree; results keep your numbering. It takes at most 1.5 times the memory of the pattern,
-        and is dropped when memory runs short or the entries change. A light plan is used instead if
-        the full plan would not fit in memory, or if the mean degree is at most 7, because it would
-        then not save time. On the CPU, the plan holds for each vertex its neighbor with the largest
-        degree, which the compiled loops use. `preparation` shows the result.
+        A plan is data about the matrix that makes traversals faster. The first traversal builds a
+        light plan, which takes little time and memory: it marks the vertices without edges and
+        holds one neighbor per vertex. If `prepare` is not called, the full plan is built once
+        traversals have taken as long as building it would take.
+
+        On a GPU, the full plan is a copy of the pattern in which vertices are renumbered by
+        descending degree; results keep your numbering. It takes at most 1.5 times the memory of
+        the pattern, and is dropped when memory runs short or the entries change. If the full plan
+        would not fit in memory, or if the mean degree is at most 7, the matrix keeps its light
+        plan. (With such a mean degree, a full plan would not save time.)
+
+        On the CPU, the full plan holds for each vertex its neighbor with the largest degree, which
+        the compiled loops use. `preparation` reports which plan the matrix has.
 
         Returns:
             This Matrix.
@@ -1111,7 +1123,9 @@ class Matrix(ReadableMatrix, Indexed):
         return self.preparation
 
     def optimize(self) -> Matrix:
-        """Call `prepare`. This old name issues a warning, and will be removed in the next release.
+        """Do the same as `prepare`; `optimize` is its old name.
+
+        The old name issues a warning, and will be removed in the next release.
 
         Returns:
             This Matrix.

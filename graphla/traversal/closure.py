@@ -32,8 +32,8 @@ class Fixpoint(NamedTuple, Generic[Values, Parents]):
     """The result of `closure`.
 
     Attributes:
-        values: the least solution, a Vector if x is one, otherwise a Matrix of the shape of x. Its
-            dtype is that of the semiring.
+        values: the least solution. It is a Vector if the argument x of `closure` is a Vector,
+            otherwise a Matrix of the shape of x. Its dtype is that of the semiring.
         parents: None, or with `parents=True` a Vector or Matrix of dtype INT32 with the pattern of
             `values`.
     """
@@ -102,8 +102,8 @@ def closure(
         A: the Matrix to multiply by, of shape (n, n), or an expression that computes one. An edge
             u -> v is the entry A(u, v).
         semiring: a semiring, its name, or a typed semiring such as `semiring.min_plus["FP64"]`.
-        mask: a mask of size n. Vertices that it forbids are neither reached nor expanded, except
-            that entries of x are kept and expanded everywhere.
+        mask: a mask of size n. Vertices that it forbids are neither reached nor expanded. Entries
+            of x are an exception: even at forbidden vertices they are kept, and paths start there.
         cutoff: the maximum number of products, so that only paths of at most `cutoff` edges count.
             None sets no bound.
         parents: whether to find parents as well.
@@ -118,7 +118,8 @@ def closure(
         TypeError: If an argument has a wrong type.
         DimensionMismatch: If A is not square, or if the sizes of x, A and the mask differ.
         DeviceMismatch: If x, A and the mask are not on one device.
-        DomainMismatch: If products of the semiring cannot be multiplied again.
+        DomainMismatch: If products of the semiring do not have the dtype of its left operand, so
+            that they cannot be multiplied by A again.
         InvalidValue: If ⊕ does not pick one of its operands, if a cycle improves the values
             without end, or if `cutoff` is below 0.
         OverflowError: If an integer does not fit into the dtype.
@@ -155,9 +156,12 @@ def solve(
 ) -> Fixpoint[Any, Any]:
     """Compute `closure`, with additional options for internal callers.
 
-    Values within `delta` of the best one count as near; by default the backend chooses `delta`. The
-    evaluation may end early if the caller needs only the value at `target`, or only values that are
-    no worse than `most`. Other values may then be missing, or may not be the best.
+    One method multiplies near values before far ones. A value is near if it is within `delta` of
+    the best value that is still to be multiplied. By default the backend chooses `delta`.
+
+    The evaluation may end early if the caller does not need all values. If `target` is given, it
+    needs only the value of this vertex. If `most` is given, it needs only the values that are no
+    worse than `most`. All other values may then be missing, or worse than in the full result.
     """
     x, A = _noun("x", x), _noun("A", A)
     if A.ndim != 2:
@@ -225,7 +229,11 @@ _OF_TRUTH = ("land", "lor", "lxor", "lxnor")
 
 
 def _choose_types(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
-    """Return the semiring typed for x and A; its results must have the type of its operand x."""
+    """Return the semiring with types for operands of the dtypes `x` and `a`.
+
+    Its results must have the type of its left operand, because the results of a round are the left
+    operands of the next round.
+    """
     op = semiring_of(semiring, x, a)
     dtype = op.return_type
     if op.type is dtype or op.is_positional:

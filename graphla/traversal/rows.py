@@ -1,8 +1,8 @@
-"""The closure of a Matrix: the closure of each of its rows.
+"""The closure of a Matrix, which consists of the closures of its rows.
 
-If each row has one start, and paths with fewer edges give better values (see `evaluation`), the
-searches of all rows run together, and a table maps levels to values. Otherwise the rows are
-processed one after another.
+If each row has at most one entry, and paths with fewer edges give better values (see `evaluation`),
+the closures are computed by breadth-first searches, which run for all rows together. A table then
+maps the level of each vertex to its value. Otherwise the rows are processed one after another.
 """
 
 from __future__ import annotations
@@ -74,11 +74,15 @@ def closure_of_rows(
         return Matrix._of(values), Matrix._of(running.gives(_stack_rows(closed, 2, task, INT32)))
 
 
-# --- together -------------------------------------------------------------------------------------
+# --- all rows together ----------------------------------------------------------------------------
 
 
 def _is_search(task: Task, starts: Csr) -> bool:
-    """Return whether each row has one start, and fewer edges always give a better value."""
+    """Return whether breadth-first searches can compute the closures of all rows.
+
+    They can if each row has at most one entry, all these entries are equal, all entries of A are
+    equal, and ⊗ never improves a value: paths with fewer edges then give better values.
+    """
     op, do = task.op, task.do
     has_one = bool((starts.indptr[1:] - starts.indptr[:-1] <= 1).all())
     if not has_one or op.is_positional or not task.a.nvals or not is_iso_valued(task):
@@ -95,7 +99,11 @@ def _is_search(task: Task, starts: Csr) -> bool:
 
 
 def _search_rows(task: Task, starts: Csr) -> Matrix:
-    """Search from all rows, and map levels to values: v(0) = the start, v(d + 1) = v(d) ⊗ a."""
+    """Search from the entries of all rows, and map the level of each vertex to its value.
+
+    The value v(0) at level 0 is the value of the entries, which are all equal. The next values are
+    v(d + 1) = v(d) ⊗ a, where a is the value of the edges.
+    """
     op, do, a = task.op, task.do, task.a
     rows = (starts.indptr[1:] > starts.indptr[:-1]).nonzero()[0]
     start = do.to_host(starts.values[:1])[0]
@@ -125,7 +133,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     found = many.as_matrix(levels, a.device, by_level.__getitem__, op.return_type)
     if rows.size == starts.nrows:
         return found
-    # Rows without a start remain empty.
+    # Rows of X without an entry are empty in the result too.
     ends = found._store.csr.indptr
     whole = np.zeros_like(ends, shape=starts.nrows + 1)
     whole[rows + 1] = np.diff(ends)
@@ -140,7 +148,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     return Matrix._of(MatrixStore(a.device, op.return_type, spread, None))
 
 
-# --- one after another ----------------------------------------------------------------------------
+# --- one row after another ------------------------------------------------------------------------
 
 
 def _row(x: MatrixStore, i: int) -> VectorStore:
@@ -166,7 +174,10 @@ def _close_row(task: Task) -> _Row:
 
 
 def _stack_rows(rows: list[_Row], which: int, task: Task, dtype: DataType) -> MatrixStore:
-    """Return the matrix with these rows, with values if `which` is 1 or parents if it is 2."""
+    """Return the matrix that consists of the given rows.
+
+    Its entries are the values of the rows if `which` is 1, or the parents if `which` is 2.
+    """
     n = task.x.size
     ends = np.cumsum([0] + [row.indices.size for row in rows])
     narrow = np.int32 if ends[-1] < 2**31 else np.int64

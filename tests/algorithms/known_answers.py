@@ -32,12 +32,18 @@ LONG = {"cnr-2000", "road-FLA", "road-NE", "road-porto-osm", "uk-2007-05-100000"
 
 Check = Callable[[gl.Matrix, dict[str, Any]], None]
 CHECKS: dict[Check, str] = {}
-"""Maps each check to the key of the expected results that it uses."""
+"""Maps each check to a key of the expected results.
+
+The check runs on those graphs that have an expected result with this key.
+"""
 
 
 @cache
 def answers() -> dict[str, dict[str, Any]]:
-    """Return the expected results by graph, or an empty dictionary if the data do not exist."""
+    """Return the expected results of each graph, as {graph: {key: result}}.
+
+    The dictionary is empty if the folder with the data does not exist.
+    """
     found: dict[str, dict[str, Any]] = {}
     if not DATA.is_dir():
         return found
@@ -57,7 +63,10 @@ def graph(name: str) -> gl.Matrix:
 
 
 def cases(names: tuple[str, ...]) -> list[Any]:
-    """Return a test case for each graph and each check with expected results."""
+    """Return the test cases for the named graphs.
+
+    There is one for each graph and each check whose expected result for this graph is known.
+    """
     return [
         pytest.param(
             name,
@@ -72,7 +81,11 @@ def cases(names: tuple[str, ...]) -> list[Any]:
 
 
 def undirected(A: gl.Matrix) -> gl.Matrix:
-    """Return A with each edge in both directions with the smaller weight, without self-loops."""
+    """Return an undirected copy of A without self-loops.
+
+    Each edge is stored in both directions. If its two directions have different weights in A, both
+    get the smaller weight.
+    """
     return select.offdiag(binary.min(A | A.T)).new()
 
 

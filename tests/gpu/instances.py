@@ -54,7 +54,10 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""If a named semiring has more rows than this, compile just enough to cover all pairs of values."""
+"""Maximum number of combinations of parameter values that are all compiled for a semiring in NAMED.
+
+If there are more, only enough of them are compiled to cover all pairs of values.
+"""
 
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
@@ -79,7 +82,11 @@ SEMIRINGS = (
     ("band_bor", "vxm"),
     ("lxnor_lor", "mxv"),
 )
-"""Semirings with each kind of multiply and of ⊕: hardware atomic, compare and swap, plain store."""
+"""Semirings, each with the product (mxv or vxm) for which it is compiled.
+
+Together they cover all kinds of ⊗, and all ways in which several threads apply ⊕ to one element: by
+a hardware atomic, by compare and swap, and by a plain store.
+"""
 
 NAMED = {
     "plus_times": ("FP32", "FP64", "INT64"),
@@ -98,7 +105,11 @@ NAMED = {
 """Twelve semirings that algorithms use; compiled with every value of every other parameter."""
 
 CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
-"""Semirings that cover each format of a vertex in closure.cuh, with and without overflow."""
+"""Semirings for closures.
+
+Together they cover each format in which the kernel stores the state of a vertex, with values that
+can overflow and with values that cannot.
+"""
 
 MONOIDS = ("plus", "times", "min", "max", "any", "lor", "land", "lxnor", "bor", "band", "bxor")
 BINARY = ("plus", "minus", "truediv", "second", "pair", "min", "pow", "eq", "secondi", "firstj")
@@ -108,7 +119,10 @@ UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
 INDEXUNARY = ("colindex", "diagindex", "valuegt")
 BOUND = ("minus", "pow", "secondi")
 SELECT = ("tril", "diag", "valuegt", "valuene", "rowle")
-"""Some operators of each kind; test_compile.py compiles each operator at every dtype by itself."""
+"""Some operators of each kind.
+
+In addition, test_compile.py compiles every operator for every dtype, in small kernels.
+"""
 
 
 # --- the operators of a kernel -------------------------------------------------------------------
@@ -188,7 +202,12 @@ OPERATORS = {
     ),
     "select": (tuple((select, name) for name in SELECT), _maps),
 }
-"""For each function of `compilers.cuda_ops`: operator names, and a function that makes the spec."""
+"""Maps the name of each function of `compilers.cuda_ops` to a pair (operators, function).
+
+The operators are those to compile. The second function takes an operator and a dtype, and returns a
+*spec*: a tuple of the function of `cuda_ops` and the arguments for it. A spec determines the
+operators that a kernel is compiled with.
+"""
 
 
 # --- the kernels ---------------------------------------------------------------------------------
@@ -219,14 +238,20 @@ class Kernel:
         return f"{self.file}:{self.name}"
 
     def factors(self) -> dict[str, Any]:
-        """Return the domains of all factors that a row selects."""
+        """Return the possible values of each factor; a row selects one value of each.
+
+        The factors are the operator, its dtype, the template parameters, and the architecture.
+        """
         chosen: dict[str, Any] = dict(self.parameters)
         if self.operators != "nothing":
             chosen = {"operator": OPERATORS[self.operators][0], "dtype": ALL, **chosen}
         return {**chosen, "architecture": ARCHITECTURES}
 
     def spec(self, row: Row) -> Any:
-        """Return the spec of a row's operator, or None if it does not support the dtype."""
+        """Return the spec (see OPERATORS) of the row's operator for the row's dtype.
+
+        Return None if the operator does not support this dtype.
+        """
         return _spec(self.operators, row.get("operator"), row.get("dtype"))
 
     def allows(self, row: Row) -> bool:
@@ -246,7 +271,11 @@ class Kernel:
         return [self.instance(row) for row in covering(self.factors(), self.allows)]
 
     def named(self) -> Iterator[Instance]:
-        """Yield each named semiring with every valid combination, on alternating architectures."""
+        """Yield instances for each semiring in NAMED, with all combinations of parameter values.
+
+        If there are more than MANY valid combinations, only some of them are used (see `_with`).
+        The architecture changes from one instance to the next.
+        """
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -256,7 +285,11 @@ class Kernel:
                 yield self.instance({**row, "architecture": next(turns)})
 
     def _with(self, base: Row, rest: Mapping[str, tuple[Any, ...]]) -> list[Row]:
-        """Return all rows of one operator; if there are too many, cover all pairs of values."""
+        """Return rows with the operator of `base` and all valid combinations of parameter values.
+
+        If there are more than MANY combinations, return fewer rows, which cover all pairs of
+        values.
+        """
         spec = self.spec(base)
 
         def comes_up(row: Row) -> bool:
@@ -268,19 +301,21 @@ class Kernel:
 
     @cache  # noqa: B019 (one entry per kernel)
     def sample(self) -> list[Instance]:
-        """Return instances for the main architecture, which include those of `few`.
+        """Return a sample of the kernel's instances for the main architecture.
 
-        They contain every value of each factor, and each named semiring at each of its dtypes. The
-        instances of `cast_values` contain every pair of dtypes.
+        The sample contains every value of each factor, and each semiring in NAMED with each of its
+        dtypes. For the kernel `cast_values` it contains every pair of dtypes. It includes the
+        instances of `few`.
         """
         return [self.instance(row) for row in self._sampled()]
 
     def few(self) -> list[Instance]:
-        """Return the instances for the main architecture that `make test` compiles.
+        """Return the instances that `make test` compiles for the main architecture.
 
-        They are the part of the sample that contains every value of each template parameter, a
-        dtype of each width and kind, and, if the kernel is hot, each named semiring. The operators
-        of all dtypes are compiled in other programs, in every struct.
+        They are a part of the sample. This part contains every value of each template parameter, a
+        dtype of each width and kind and, if the kernel is hot, each semiring in NAMED. It need not
+        contain every operator, because test_compile.py also compiles each operator for each dtype,
+        in small kernels.
         """
         factors = {*self.parameters, "kind"}
         if self.is_hot and self.operators in ("matrix_vector", "matrix_matrix"):
@@ -307,7 +342,10 @@ class Kernel:
         return [*covering(factors, self.allows, apart), *self._sampled_semirings()]
 
     def _sampled_semirings(self) -> list[Row]:
-        """Return rows that combine each named semiring with parameters that graphla requests."""
+        """Return rows for each semiring in NAMED.
+
+        The other parameters of these rows have values that graphla itself would request.
+        """
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return []
         rest = {name: _own_alone(values) for name, values in self.parameters.items()}
@@ -323,7 +361,10 @@ class Kernel:
         return [{**row, **row.pop("named"), "architecture": MAIN} for row in rows]
 
     def elsewhere(self, architecture: str) -> Instance:
-        """Return the instance for another architecture that `make test` compiles."""
+        """Return the instance of this kernel that `make test` compiles for `architecture`.
+
+        The architecture is one of OTHERS.
+        """
         rows = self.sample()
         turn = crc32(f"{self.label} {architecture}".encode())
         return replace(rows[turn % len(rows)], architecture=architecture)
@@ -358,7 +399,11 @@ class Instance:
 
 
 def _with_kind(row: Row) -> Row:
-    """Return the row with the `kind` of its dtype: its width, and whether it is a float."""
+    """Return the row with an additional item `kind`, which describes its dtype.
+
+    The kind is a tuple: the width in bytes, whether it is a floating-point dtype, and whether it is
+    BOOL. A row without a dtype is returned unchanged.
+    """
     if "dtype" not in row:
         return row
     dtype = row["dtype"].np_type
@@ -366,10 +411,11 @@ def _with_kind(row: Row) -> Row:
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
-    """Return whether graphla would request this combination.
+    """Return whether graphla itself would request a kernel with these parameter values.
 
-    An operand is passed as unread if and only if the semiring does not read it. Only the monoid
-    `any` may stop after the first term of a row. All offsets have the same width.
+    In such a kernel an operand is marked as unread if and only if the semiring does not read it,
+    only the monoid `any` may stop after the first term of a row, and all offsets have the same
+    width.
     """
     ring = spec[1]
     reads_a, reads_u = ring.binaryop.reads_x, ring.binaryop.reads_y
@@ -401,9 +447,10 @@ def _lookup(name: str) -> DataType:
 
 
 def in_the_sources() -> dict[tuple[str, str], dict[str, str]]:
-    """Return the template parameters of each kernel, by file and name.
+    """Return the template parameters of each kernel, as {(file, kernel): {parameter: kind}}.
 
-    Each value maps the parameters' names to their kinds, such as "class" or "bool".
+    They are read from the CUDA sources. The kind of a parameter is a word such as "class" or
+    "bool".
     """
     bounds = r"(?:(?:__launch_bounds__|(?:BFS_IN_)?CLUSTERS?)\([^)]*\)\s+)*"
     pattern = re.compile(
@@ -443,7 +490,10 @@ DOMAINS = {
     r"CLUSTER": (1, 16),  # backends/cuda/searching.py chooses the cluster size
     r"WAY": (0, 1, 2, 3, 4, 5),  # spmspv.cu defines the constants CLAIM to EXPAND
 }
-"""Values of the parameters whose names match; SPECIAL overrides them for single kernels."""
+"""For each regular expression, the values of the template parameters whose names match it.
+
+SPECIAL overrides these values for individual kernels.
+"""
 
 OPERATORS_OF = {
     "select.cu": dict.fromkeys(("flag_entries", "select_few"), "select"),
@@ -478,9 +528,10 @@ HOT = {
     *("dot_products", "make_few", "masked_rows"),
     *("sort_tiles", "merge_tiles"),
 }
-"""Kernels that dominate the time of a step and must not spill.
+"""Kernels that dominate the time of an operation, and must keep all values in registers.
 
-Whole traversals need more values than a thread has registers, so only the table limits them.
+Kernels that run a whole traversal are not listed: they need more values than a thread has
+registers. For them, only the limits in resources.json hold.
 """
 
 SORT_THREADS = sort.TUNING.threads
@@ -548,7 +599,7 @@ CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("spgemm_hash.cu", "spgemm_dense.cu"), spgemm.TUNING),
     **dict.fromkeys(("spgemm_dot.cu", "spgemm_masked.cu"), spgemm_masked.TUNING),
 }
-"""The constants that are passed to `load` for the kernels of a file."""
+"""For each CUDA file, the constants that its kernels are compiled with."""
 
 RULES: dict[str, Callable[[Any, Row], bool]] = {
     **dict.fromkeys(

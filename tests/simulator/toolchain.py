@@ -22,9 +22,10 @@ MODES = {
     "tsan": ("-O1", "-g1", "-fsanitize=thread", "-DSIMULATOR_TSAN"),
 }
 UNOPTIMIZED = "-O0"
-"""Replaces -O1 for a kernel with operators, if no sanitizer is used.
+"""Replaces -O1 in the mode `plain` for a program whose kernel has operators.
 
-Such a kernel is compiled for many operators and dtypes, and each of them runs for a short time.
+Such a kernel is compiled for many operators and dtypes, and each of these programs runs only for a
+short time. So it saves time to compile them without optimization.
 """
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
@@ -62,7 +63,10 @@ def _version() -> str:
 
 @cache
 def digest() -> str:
-    """Return a digest of the runtime, the compiler and its options."""
+    """Return a hash of the simulator's runtime, the compiler's version and its options.
+
+    It is part of the path of the cache, so that a change of any of them creates a new cache.
+    """
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], UNOPTIMIZED, *COMMON)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -120,14 +124,20 @@ def runtime() -> Path:
 
 
 def _flags(text: str) -> tuple[str, ...]:
-    """Return the mode's flags, with less optimization for a kernel with operators."""
+    """Return the flags with which a program is compiled: those of the current mode.
+
+    In the mode `plain`, a program whose kernel has operators is compiled with UNOPTIMIZED instead.
+    """
     has_operators = re.search(r"struct Op \{\n\S", text) is not None
     return (UNOPTIMIZED,) if mode() == "plain" and has_operators else MODES[mode()]
 
 
 @cache
 def _header(flags: tuple[str, ...]) -> Path:
-    """Return the path of simulator.h; its precompiled form for the flags is in the same folder."""
+    """Return the path of a copy of simulator.h.
+
+    The same folder contains its precompiled form for the given flags, which g++ uses instead.
+    """
     header = _put(folder() / flags[0][1:] / "simulator.h", (HERE / "simulator.h").read_bytes())
     kept = [flag for flag in (*COMMON, *flags) if flag not in ("-shared", "-pipe")]
     _make(header.with_name("simulator.h.gch"), *kept, "-x", "c++-header", str(header))

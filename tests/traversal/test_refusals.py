@@ -1,4 +1,4 @@
-"""Tests of the arguments that `closure` refuses and of the evaluation method that it chooses."""
+"""Tests of the arguments that `closure` rejects, and of the evaluation method that it chooses."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_operands_on_two_devices_are_refused():
         gl.closure(x, A, "min_plus", mask=x.to("cpu").S)
 
 
-# --- choice of method -----------------------------------------------------------------------
+# --- the choice of the evaluation method ----------------------------------------------------
 
 
 def how(name, weights, start=(0, 0), dtype=None):

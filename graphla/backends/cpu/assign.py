@@ -1,6 +1,7 @@
-"""The write rule, C⟨mask, replace⟩ = accum(C, T), in NumPy and in Numba.
+"""The write rule, C⟨mask, replace⟩ = accum(C, T), with NumPy and with Numba.
 
-T may have entries that the mask forbids. `graphla.backends.write_rule` lists the cases.
+T may have entries that the mask forbids; they are ignored. The module `graphla.backends.write_rule`
+lists where old entries of C remain in each case.
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ def write_matrix(
 
 
 def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
-    """Return the entries of C that the write does not remove, according to `remains`."""
+    """Return the old entries of C that the write rule keeps.
+
+    `remains` says where old entries of C are kept: anywhere, nowhere, only where the mask allows
+    writing ("INSIDE"), or only where it does not ("OUTSIDE").
+    """
     if remains == "ANYWHERE" or not c.nvals:
         return c
     if remains == "NOWHERE":
@@ -156,9 +161,10 @@ def _scatter_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a sparse t. The mask must allow all of its entries.
+    """Write a sparse t into a dense w. The mask must allow all entries of t.
 
-    Compute the new values before the first write, so that a failure leaves C unchanged.
+    All new values are computed before the first one is written, so that an error leaves w
+    unchanged.
     """
     places, new = t.indices, cast_values(t.values, dtype)
     present = None if isinstance(c, FullVector) else c.present
@@ -180,7 +186,11 @@ def _scatter_into(
 def _scatter_and_delete(
     c: DenseVector, places: Array, new: Array, mask: Any, remains: Remains, in_place: bool
 ) -> DenseVector:
-    """Write the values `new` at the positions `places`; delete entries of C that do not remain."""
+    """Write the values `new` at the positions `places` of w, and delete other entries of w.
+
+    Old entries of w are kept only where the mask allows writing (if `remains` is "INSIDE"), or only
+    where it does not (if `remains` is "OUTSIDE").
+    """
     listed, values = mask.indices, _own_array(c.values, in_place)
     if remains == "OUTSIDE" and listed is not None and not mask.complement:
         if not isinstance(c, FullVector):
@@ -214,7 +224,7 @@ def _copy_into(
     dtype: np.dtype[Any],
     in_place: bool,
 ) -> DenseVector:
-    """Write a dense t with operations on whole arrays."""
+    """Write a dense t into a dense w with NumPy operations on whole arrays."""
     inside = None if mask is None else flag_allowed(mask)
     t_there = t.present if isinstance(t, BitmapVector) else None
     c_there = c.present if isinstance(c, BitmapVector) else None
@@ -240,9 +250,12 @@ def _copy_into(
 def _accumulate(
     accum: TypedBinaryOp, old: Array, places: Array, t_values: Array, new: Array, both: Any
 ) -> Array:
-    """Return `new`, with accum(old, t) where both w and t have an entry.
+    """Return the new values of the entries of t that are written.
 
-    `both` flags the entries of t at whose index w has an entry; `places` holds these indices.
+    If w has an entry at the same index, the new value is accum(old value, value of t). Otherwise it
+    is the value in `new`, which is the value of t cast to the dtype of w. `both` selects the
+    entries of t at whose index w has an entry (by flags, positions or a slice), and `places` holds
+    these indices.
     """
     x = cast_values(old[places], accum.type.np_type)
     y = cast_values(t_values[both], accum.type2.np_type)
@@ -283,10 +296,10 @@ def _write_numba(
     in_place: bool,
     threads: int,
 ) -> BitmapVector | None:
-    """Write with a compiled loop; return None if no loop handles the case.
+    """Write t into w with a compiled loop; return None if there is no loop for the case.
 
-    These cases are not handled: a sparse t if w is sparse too or may lose entries, and a full t if
-    w is sparse.
+    There is no loop for a full t if w is sparse. For a sparse t there is a loop only if w is not
+    sparse, if the write removes no entries of w, and if the mask is not a list of indices.
     """
     if isinstance(t, SparseVector):
         if remains != "ANYWHERE" or isinstance(c, SparseVector):
@@ -297,8 +310,8 @@ def _write_numba(
     if isinstance(c, SparseVector):
         if isinstance(t, FullVector):
             return None
-        # The result has about as many entries as t, which is a bitmap. So w is converted to a
-        # bitmap too.
+        # The bitmap t has about as many entries as the result. So convert w, which is sparse, to a
+        # bitmap.
         in_place = not is_iso(c.values) and c.values.dtype == dtype
         c = to_bitmap(c)
     if accum is None and mask is None and isinstance(t, BitmapVector):
@@ -309,7 +322,7 @@ def _write_numba(
 def _fill(
     c: BitmapVector, t: BitmapVector, dtype: Any, in_place: bool, threads: int
 ) -> BitmapVector:
-    """Write all entries of t into w, without removing entries of w."""
+    """Write all entries of t into w. Entries of w at other indices are not changed."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=lookup_dtype(dtype))
     whole = t.size // 8
@@ -375,7 +388,11 @@ def _dtype_of_reads(accum: TypedBinaryOp | None, dtype: Any) -> DataType | None:
 
 
 def _own(c: BitmapVector, dtype: Any, in_place: bool) -> tuple[Array, Array]:
-    """Return the arrays to write into: those of `c` itself, or copies."""
+    """Return the presence flags and the values into which the result is written.
+
+    If `in_place`, these are the arrays of `c` itself. Otherwise they are copies, with values of the
+    given dtype.
+    """
     if in_place:
         return c.present, c.values
     return c.present.copy(), c.values.astype(dtype, order="C")

@@ -1,9 +1,12 @@
-"""Breadth-first search: a compiled loop, or a loop of products in NumPy.
+"""Breadth-first search, by a compiled loop or by matrix products in NumPy.
 
-The compiled loop (`loops/bfs`) runs all levels. It returns to this module before each pull, so that
-several threads can share the pull. While a recorder is active, it also returns after each level. To
-keep Ctrl-C responsive, the search of a large matrix runs in another thread. On Ctrl-C, the waiting
-thread sets a flag, which the loops read at each level and every few thousand edges.
+The compiled loop (`loops/bfs`) runs all levels. It returns to this module before each level that is
+a pull, so that several threads can run the pull together. While a recorder is active, it also
+returns after each level.
+
+The search of a large matrix runs in a second thread, so that the main thread can react to Ctrl-C.
+On Ctrl-C, the main thread sets a flag, which the loops read at each level and every few thousand
+edges.
 """
 
 from __future__ import annotations
@@ -33,11 +36,14 @@ from semirings.semiring import any_secondi, min_secondi
 BYTE_LEVELS = 255
 """The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
 EDGES = 2 * int(loops.ROOM)
-"""Length of the array of a push's edges: ROOM targets, then ROOM sources."""
+"""Length of the array that lists edges in a push: ROOM targets, followed by ROOM sources."""
 FEW = 64
-"""Maximum number of starts that are marked one by one."""
+"""Maximum number of vertices whose bits are set one by one in a bit map.
+
+For more vertices, an array of flags is packed into bits.
+"""
 PULLS = 32
-"""Number of parts into which a pull is divided among threads."""
+"""Number of parts into which a pull is divided if several threads run it."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -48,11 +54,12 @@ _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
 class BfsTuning:
     """Parameters of a search, measured on two cores (docs/performance/findings.md)."""
 
-    # Number of vertices plus entries from which the search runs in another thread.
+    # If a matrix has at least this many vertices plus entries, the search runs in a second thread.
     apart: int = 1 << 20
-    wide: int = 1 << 17  # number of unreached vertices above which a pull uses a second thread
-    # Costs in NumPy; the unit is the cost of one entry that a pull reads.
-    stopping: float = 0.6  # factor on the cost of a pull, because rows often end early
+    wide: int = 1 << 17  # if more vertices than this are unreached, a pull uses several threads
+    # Costs in NumPy; the unit is the cost of one entry that a pull reads. The estimated number of
+    # these entries is multiplied by `stopping`, because a pull often stops reading a row early.
+    stopping: float = 0.6
     pushed: float = 2.0  # cost of one entry that a push reads
 
 
@@ -75,7 +82,11 @@ def bfs(request: Search) -> BfsResult:
 
 
 def bfs_numpy(request: Search) -> BfsResult:
-    """f⟨¬p, r⟩ = f any.secondi A until f is empty, one product per level."""
+    """f⟨¬p, replace⟩ = f any.secondi A, once per level, until f is empty.
+
+    Here f is the frontier, and p is the set of the vertices that are reached or that the mask
+    forbids. The values of f are the parents of its vertices.
+    """
     out, into, n = request.out, request.into, request.out.nrows
     frontier = np.sort(request.starts).astype(np.int32)
     present = np.zeros(n, bool)
@@ -122,9 +133,11 @@ def bfs_numpy(request: Search) -> BfsResult:
 def choose_direction(
     wanted: Towards, edges: int, left: int, nvals: int, into: Csr | None
 ) -> Towards:
-    """Return the cheaper direction: "push" along `edges` edges, or "pull" to `left` vertices.
+    """Return the direction of the next level: "push" or "pull".
 
-    If `wanted` is not "auto", it is the result. Without a CSC matrix the result is "push".
+    If the matrix is not available in CSC (`into` is None), the result is "push". Otherwise it is
+    `wanted`, or the cheaper direction if `wanted` is "auto". A push reads `edges` edges. A pull
+    looks for a neighbor in the frontier for each of the `left` vertices that are not reached yet.
     """
     if into is None or wanted == "push":
         return "push"
@@ -137,7 +150,7 @@ def choose_direction(
 
 
 def check_level(level: int, dtype: np.dtype[Any]) -> None:
-    """Raise OverflowError if levels have one byte and `level` does not fit it."""
+    """Raise OverflowError if levels are stored in one byte and `level` is too large for a byte."""
     if dtype.itemsize == 1 and level >= BYTE_LEVELS:
         raise OverflowError(
             f"there is a vertex {level} edges away from the start, but levels of one byte "
@@ -174,7 +187,11 @@ def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsRe
 
 
 class _Search:
-    """The state of a compiled search. A call of the loop runs all levels, or one if traced."""
+    """The arguments and the state of a search by the compiled loop.
+
+    One call of the loop runs all levels. If the request is traced, each call runs one level, so
+    that the levels can be timed.
+    """
 
     def __init__(self, request: Search, threads: int, stop: Array) -> None:
         self.request, self.threads = request, threads
@@ -215,7 +232,7 @@ class _Search:
             limit=request.limit,
             deepest=BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER,
         )
-        # The dtypes of all other arrays are always the same.
+        # Only these dtypes differ between searches. All other arrays always have the same dtypes.
         self.types = out.indptr.dtype, pulled.indptr.dtype, levels.dtype
         operands = (self.graph, self.work, self.rule)
         self.loop = load("bfs.search", self.spec, operands, self.types)
@@ -236,9 +253,9 @@ class _Search:
                 self.record(before, state, perf_counter() - begin)
 
     def pull(self) -> int:
-        """Run a pull and return how many vertices it finds.
+        """Run one level as a pull, and return the number of vertices that it finds.
 
-        If many vertices are left, several threads share the pull.
+        If many vertices are not reached yet, the work is divided among several threads.
         """
         operands, state = (self.graph, self.work, self.rule), self.work.state
         loop = load("bfs.pull_words", self.spec, operands, self.types)
@@ -286,7 +303,11 @@ def mark(n: int, vertices: Array) -> Array:
 
 
 def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
-    """Return a bit map of the vertices that a search skips (idle or masked) and of bits past n."""
+    """Return a bit map of the vertices that a search cannot reach.
+
+    Its bits are set for the vertices without edges, which are known if there is a plan, and for the
+    vertices that the mask forbids. The unused bits at the end of the last word are set as well.
+    """
     words = np.zeros((n + 63) >> 6, _word)
     if plan is not None:
         halves = words.view(np.uint32)

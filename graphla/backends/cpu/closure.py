@@ -1,4 +1,4 @@
-"""Compute closures in NumPy or in the loops of `loops/closure`.
+"""Compute closures with NumPy, or with the compiled loops of `loops/closure`.
 
 A closure of a large matrix runs in another thread while the main thread waits, so that Ctrl-C
 reaches the main thread. Ctrl-C sets a flag that the loops read every thousand entries.
@@ -38,13 +38,17 @@ class ClosureTuning:
 
     # Below this number of entries plus vertices, the closure runs in the calling thread.
     small: int = 1 << 14
-    # The first delta is the mean weight times max(edges_ahead / mean degree, least_ahead).
+    # Values within delta of the best pending value are multiplied before all others. Delta is
+    # initially the mean weight times max(edges_ahead / mean degree, least_ahead).
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
-    # The first delta, as a fraction of the best value, if ⊗ multiplies floats.
+    # Initial delta if ⊗ multiplies floats. It is then a fraction of the best pending value.
     relative: float = 0.5
-    check: int = 1024  # number of entries between two tests of the stop flag and of delta
-    # Delta in NumPy, in mean weights. It is large because a round takes at least 100 microseconds.
+    # Each time the loop has multiplied this many entries, it reads the stop flag and may change
+    # delta.
+    check: int = 1024
+    # In NumPy, delta is this multiple of the mean weight. It is large, because each round takes at
+    # least 100 microseconds, so that few rounds are better.
     numpy_ahead: float = 16.0
     # NumPy looks for a cycle of parents after every numpy_cycle_check * nvals products.
     numpy_cycle_check: int = 4
@@ -55,7 +59,11 @@ TUNING = ClosureTuning()
 
 
 def closure(request: Closure) -> ClosureResult:
-    """x = x ⊕ xA, until x no longer changes, `enough` is reached, or `limit` products have run."""
+    """x = x ⊕ xA, repeated until x no longer changes.
+
+    The repetition ends earlier after `request.limit` products, or when the values that
+    `request.enough` describes are final.
+    """
     out, how = request.out, request.how == "near_far"
     key = ("closure", out.indptr.dtype, out.values.dtype, request.semiring, how)
     if compiles_traversal(out.nvals, out.nrows, key, request.semiring):
@@ -137,7 +145,11 @@ class _Numba:
         return ClosureResult(values, parents, depth, trace, overflowed, settled)
 
     def _settle(self, trace: list[Level]) -> bool:
-        """Run the loop to its end and look for cycles; return whether the closure converged."""
+        """Call the compiled loop until the closure ends, and return whether it converged.
+
+        The loop also returns if the values may improve without end around a cycle. This function
+        then looks for a cycle in the parents.
+        """
         state = self.state
         while True:
             begin, before = perf_counter(), int(state[loops.DEPTH])
@@ -149,7 +161,8 @@ class _Numba:
                 state[loops.MADE] = 0
                 self.most *= 2
             elif status == loops.PAUSED and self._is_enough():
-                # The wanted values are final; overflows elsewhere do not matter.
+                # All values that the caller needs are final. An overflow of any other value does
+                # not matter.
                 state[loops.OVERFLOWED] = 0
                 return True
             elif status != loops.PAUSED:
@@ -163,7 +176,10 @@ class _Numba:
         return self.loop(*self.arguments, request.limit, request.turns, self.most, self.steps)
 
     def _is_enough(self) -> bool:
-        """Return whether no pending value can improve the wanted values any more."""
+        """Return whether the values that the caller needs (`request.enough`) are already final.
+
+        They are final if no pending value can improve them any more.
+        """
         enough = self.request.enough
         if enough is None or self.request.how != "near_far":
             return False
@@ -186,9 +202,11 @@ def _is_final(
 
 
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
-    """Return the first delta, the weight of a few edges. It is smaller if the rows are long.
+    """Return the initial delta: a small multiple of the mean weight.
 
-    On road networks 4 to 8 mean weights are best. The loop adapts delta to the graph.
+    If ⊗ multiplies floats, it is a fixed fraction instead. Values within delta of the best pending
+    value are multiplied before all others. The multiple is smaller if the rows are longer. On road
+    networks 4 to 8 mean weights are best. The loop adapts delta to the graph later.
     """
     tuning = current(TUNING)
     if numba_ops.is_relative(semiring):
@@ -213,12 +231,13 @@ def _as_finite(delta: float, semiring: TypedSemiring) -> Any:
 
 
 def _closure_numpy(request: Closure) -> ClosureResult:
-    """Compute a closure in rounds, each of which multiplies only entries that have changed.
+    """Compute a closure in rounds, each of which multiplies only entries of x that have changed.
 
-    An unchanged entry yields only terms that x already contains, and ⊕ is idempotent. So a round
-    returns the same result as the whole product, whatever ⊗ is. With `near_far`, a round multiplies
-    only the entries within delta of the best one; this is correct because the order of products
-    does not matter there.
+    An entry that has not changed yields only terms that x already contains, and ⊕ is idempotent. So
+    a round returns the same result as a product with all entries of x, for any ⊗. If the method is
+    "near_far", a round multiplies only the changed entries whose values are within delta of the
+    best one. The result is the same, because the method is used only if the order of the products
+    does not matter.
     """
     out, semiring, tuning = request.out, request.semiring, current(TUNING)
     n, monoid = out.nrows, semiring.monoid
@@ -265,11 +284,13 @@ def _closure_numpy(request: Closure) -> ClosureResult:
 def _product(
     out: Csr, frontier: Array, values: Array, semiring: TypedSemiring, open_to: Array | None
 ) -> tuple[int, Array, Array, Array, bool]:
-    """Return the edges, the vertices reached, their values and parents, and an overflow flag.
+    """Multiply the entries of x at the vertices in `frontier` by A.
 
-    Terms that overflow are omitted. The terms of a vertex are combined in the order of their
-    sources. The parent is the first source whose term equals the result, or any source if no term
-    does.
+    Return the number of edges that were read, the vertices that the edges reach, the new value and
+    the parent of each of these vertices, and whether a term overflowed. Terms that overflow are
+    omitted. The terms of a vertex are combined in the order of their sources. The parent of a
+    vertex is the first source whose term equals the combined value, or any source if no term equals
+    it.
     """
     starts = out.indptr[frontier]
     counts = out.indptr[frontier + 1] - starts
@@ -306,8 +327,9 @@ def _product(
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
     folded = fold_runs(terms, runs, semiring.monoid)
-    # If an element is assigned several times, the last value remains. So assign in reverse order:
-    # the first matching source remains.
+    # Several sources of a vertex may have a term that equals its value. If NumPy assigns to an
+    # element several times, the last assignment counts. So assign in reverse order, to keep the
+    # first source.
     by = k[runs]
     run = np.cumsum(first) - 1
     fits = _same(terms, folded[run]).nonzero()[0][::-1]

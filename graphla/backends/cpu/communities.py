@@ -18,7 +18,10 @@ from graphla.settings import config
 
 
 def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
-    """Return the labels after `rounds` rounds, or None without a compiled loop."""
+    """Return the labels after `rounds` rounds of label propagation.
+
+    Return None if no compiled loop is used for a matrix of this size.
+    """
     n, threads = links.nrows, config.threads
     if not compiles(links.nvals, size=n):
         return None

@@ -1,4 +1,4 @@
-"""Convert vectors between formats, values between dtypes, and arrays between owners."""
+"""Create NumPy arrays, sort the entries of vectors, and convert vectors between formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphla.compilers.numba import load
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso
 
 MERGE_PRICE = 0
-"""Fixed cost of merging sparse vectors, in units of the cost of rewriting one entry."""
+"""Fixed cost of merging two sparse vectors. The unit is the cost of rewriting one entry."""
 
 
 def asarray(values: Any, dtype: Any = None) -> Array:
@@ -24,7 +24,7 @@ def asarray(values: Any, dtype: Any = None) -> Array:
 
 
 def to_host(array: Array) -> np.ndarray:
-    """Return the array itself, which is already on the host."""
+    """Return the array itself, because all arrays of this backend are in host memory."""
     return array
 
 
@@ -34,7 +34,10 @@ def full(size: int, value: Any, dtype: Any) -> Array:
 
 
 def repeat(value: Any, size: int) -> Array:
-    """Return `size` copies of a NumPy scalar, as an iso array, which must not be written."""
+    """Return an array in which a NumPy scalar appears `size` times, but is stored only once.
+
+    The array must not be modified, because all its elements share the same memory.
+    """
     return repeat_value(np.full(1, value, value.dtype), size)
 
 

@@ -1,6 +1,7 @@
-"""Stable sorts of all values together or of each segment separately; NaN is sorted last.
+"""Sort all values of an array, or the values of each segment separately.
 
-The comparisons `<` and `>` use NumPy's sort. Any other comparison uses our own merge sort.
+All sorts are stable and put NaN last. For the comparisons `<` and `>` they use NumPy's sort. For
+any other comparison they use the merge sort of this project.
 """
 
 from __future__ import annotations
@@ -79,9 +80,10 @@ def _keys(values: Array, sign: int) -> Array:
 def _stable_order(keys: Array) -> Array:
     """Return the permutation that sorts integers; equal keys keep their order.
 
-    Sorting 64-bit words is fastest. If a key and its position together fit in one word, one such
-    sort is enough. Otherwise an unstable sort orders the keys and ranks them. Then a second sort of
-    words (rank, position) restores the original order of equal keys.
+    Sorting 64-bit words is fastest. If a key and its position fit in one word together, sorting
+    such words once is enough. Otherwise the keys are first sorted without regard to the order of
+    equal keys, and each key is replaced by its rank. A second sort, of words with a rank and a
+    position, then restores the order of equal keys.
     """
     least, most = int(keys.min()), int(keys.max())
     if (most - least).bit_length() + keys.size.bit_length() < 64:
@@ -104,12 +106,12 @@ def _stable_order(keys: Array) -> Array:
 def _merge_sort_numpy(
     values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
-    """Return the values in the order of op, and the previous position of each value.
+    """Return the values in the order of op, and the position that each of them had before.
 
     This is a merge sort: it merges pairs of runs of 1, 2, 4, ... elements. For each element of the
-    left run, a binary search finds how many elements of the right run precede it, which determines
-    its position. The elements of the right run fill the remaining positions in order. So no two
-    elements get the same position, even if op is not an order.
+    left run, a binary search finds how many elements of the right run come before it, which
+    determines its position. The elements of the right run fill the remaining positions in order. So
+    no two elements get the same position, even if op is not an order.
     """
     size = values.size
     places = np.arange(size)
@@ -126,8 +128,8 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # If op is an order, the counts never decrease along a run. For any other op, the running
-        # maximum ensures this.
+        # The targets of a run must be in ascending order. If op is an order, they are, because the
+        # counts never decrease along a run. For any other op, the running maximum ensures it.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True
@@ -144,7 +146,11 @@ def _merge_sort_numpy(
 def _count_before(
     values: Array, x: Array, right: Array, limit: Array, width: int, op: TypedBinaryOp
 ) -> Array:
-    """Return, for each x, how many values precede it in its own sorted range right..limit."""
+    """Return, for each value in `x`, how many values of a sorted range come before it.
+
+    The range of x[k] is values[right[k]] to values[limit[k] - 1]. No range has more than `width`
+    values.
+    """
     low, high = right.copy(), limit
     for _ in range(width.bit_length()):
         middle = (low + high) >> 1

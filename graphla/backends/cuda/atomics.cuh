@@ -6,7 +6,7 @@
 
 namespace graphla {
 
-/// Op::RACE: how to make concurrent updates of one element safe.
+/// How concurrent updates of one element are made safe. Op::RACE is the method for the operator Op.
 enum Race {
   RACE_BY_CAS = 0,  // any operator: a compare-and-swap loop
   RACE_ADD = 1,

@@ -4,7 +4,7 @@
 // Rows are divided into classes by length:
 // - One thread reads a row of at most `thread_entries` entries.
 // - A warp reads a row of at most 32 entries, one entry per lane.
-// - A warp reads a row of some hundreds of entries, and sums the weights by label in a table in
+// - A warp reads a row of a few hundred entries, and sums the weights by label in a table in
 //   shared memory.
 // - A block reads a longer row, and uses a table in shared memory.
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      // 8 loads in flight instead of 16 would be slower.
+      // This is faster with 16 loads in flight than with 8.
       linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
@@ -164,14 +164,16 @@ __global__ void __launch_bounds__(Layout::long_block)
 
 // --- hubs ----------------------------------------------------------------------------------------
 
-/// The progress of one hub's row in a round. Both counts are zero between rounds.
+/// The progress of the blocks that process the row of one hub. Both counts are zero before and
+/// after a round.
 struct Tally {
-  u32 taken;  // number of slots in use
-  u32 done;   // parts finished
+  u32 taken;  // number of slots in use in the row's table
+  u32 done;   // number of parts of the row that are finished
 };
 
-/// The rows of a launch, divided into parts, and their tables in device memory. All slots of the
-/// tables are free before sum_parts and after choose_for_hubs.
+/// The rows of the hubs, divided into parts, and for each row a table in device memory, which maps
+/// labels to sums of weights. All slots of the tables are free before sum_parts and after
+/// choose_for_hubs.
 struct Hubs {
   const i64 *first_parts;  // row r consists of the parts first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
@@ -189,8 +191,8 @@ struct Hubs {
   }
 };
 
-/// Adds the sums of a part to the table of row r, and lists the slots that were free before. Whole
-/// warps must call this.
+/// Adds the sums in the table of a part to the table of row r. Appends the slots that were free
+/// before to the row's list of slots in use. All lanes of a warp must call this.
 template <class Sum>
 DEVICE void merge_part(const Table<Sum> &part, Table<Sum> &table, const Hubs &hubs, i64 r) {
   for (int s = int(threadIdx.x); s < 1 << part.bits; s += int(blockDim.x)) {
@@ -237,8 +239,9 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Considers the labels in slots `from` to `to` - 1 of row r's list as choices for the row's
-/// vertex, then frees these slots.
+/// Row r has a list of the slots of its table that are in use. Considers the labels in the slots
+/// that elements `from` to `to` - 1 of this list refer to as choices for the row's vertex. Then
+/// clears these slots.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);
@@ -266,8 +269,9 @@ DEVICE bool finish_part(Tally *tally, u32 parts) {
   return __syncthreads_or(is_last);
 }
 
-/// Chooses a label for each hub from its table, and frees the slots. Each block makes a choice from
-/// `part` slots. For each row, the last block to finish picks the best of these choices.
+/// Chooses a label for each hub, based on the sums in the hub's table, and clears the table. The
+/// slots of the table that are in use are divided into parts of `part` slots, and a block chooses
+/// the best label of one part. The last block to finish for a hub picks the best of these labels.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::hub_block)
     choose_for_hubs(RowBatch<Offset> all, Step step, Hubs hubs) {
@@ -281,8 +285,8 @@ __global__ void __launch_bounds__(Layout::hub_block)
   for (i64 p = blockIdx.x; p < hubs.first_parts[all.count]; p += gridDim.x) {
     const i64 r = segment_of(hubs.first_parts, all.count, p), first = hubs.first_parts[r];
     const u32 taken = hubs.tallies[r].taken, from = u32(p - first) * Layout::part;
-    const u32 full =
-        (taken + Layout::part - 1) / Layout::part;  // number of parts whose slots are in use
+    // The list of slots in use consists of `full` parts. A choice is stored for each part.
+    const u32 full = (taken + Layout::part - 1) / Layout::part;
     Row row(all, step, r);
     if (from < taken) {
       meet_slots(row, hubs, r, from, least(taken, from + Layout::part));

@@ -1,16 +1,18 @@
-// Element-wise operations on dense vectors (bitmap or full). The result has op(x, y) where both
-// operands have an entry. In a union, an index that only one operand has gets that operand's entry,
-// or op of the entry and the fill value. Other kernels combine each entry of a sparse vector with
-// the value of a dense vector at the same index. Each thread strides over indices or entries.
+// Element-wise operations on dense vectors (bitmap or full). If both operands have an entry at an
+// index, the result has op(x, y) there. If only one operand has an entry, an intersection has no
+// entry; a union has this entry or, if a fill value is given, op of the entry and the fill value.
+// Other kernels combine each entry of a sparse vector with the value of a dense vector at the same
+// index. Each thread strides over indices or entries.
 #include "rows.cuh"
 
 namespace graphla {
 
 enum How { INTERSECTION = 0, UNION = 1, FILLED_UNION = 2 };
 
-/// A_MAY and B_MAY say whether a and b may lack entries; an entry is missing if its flag is false.
-/// If the result may lack entries, the kernel stores its flags in `present` and adds the number of
-/// its entries to `counter`, which must initially be zero.
+/// Combines two dense vectors a and b. A_MAY and B_MAY tell whether a and b may lack entries; a
+/// false flag in `a_present` or `b_present` then marks a missing entry. If the result may lack
+/// entries, the kernel stores the flags of the result in `present` and adds the number of its
+/// entries to *counter, which must initially be zero.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool A_MAY, bool B_MAY, int HOW>
 __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_values,
                               const bool *__restrict__ b_present, const B *b_values,

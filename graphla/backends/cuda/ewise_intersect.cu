@@ -1,17 +1,19 @@
 // Intersection of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both operands have an entry.
 //
-// The first kernel searches the operand with more entries for each entry of the other. In a matrix
-// it searches the same row; in a vector, it searches the range of indices that the tile covers. A
-// flag records whether it found the entry. The running counts of the flags are the positions in the
-// result, so the entries can be moved independently. Entries are divided evenly among the threads,
-// regardless of the lengths of rows. All indices are sorted and unique.
+// For each entry of the operand with fewer entries, the first kernel searches the other operand for
+// an entry at the same position. In a matrix it searches the same row. In a vector it searches only
+// the range of indices that a block's entries cover. A flag per entry records whether the search
+// was successful. The number of flags set before an entry is the entry's position in the result, so
+// a second kernel can move all entries independently of each other. Entries are divided evenly
+// among the threads, regardless of the lengths of rows. All indices are sorted and unique.
 #include "flags.cuh"
 #include "rows.cuh"
 
 namespace graphla {
 
 /// Writes, for each entry of a, a position in b and a flag. The position is that of the first entry
-/// of the same row whose index is not smaller; the flag says whether the two indices are equal.
+/// of b in the same row whose index is not smaller than the index of a's entry. The flag is true if
+/// the two indices are equal.
 template <class Op, int WHERE, class Offset>
 __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_count,
                            const Offset *b_indptr, const i32 *b_indices, i64 b_count, i64 nrows,
@@ -25,7 +27,7 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
       if constexpr (WHERE == BY_ROWS) {
         rows = spread_rows(a_indptr, nrows, begin, end, span);
       } else {
-        __syncthreads();  // all threads have read `span`
+        __syncthreads();  // other threads may still be reading the previous `span`
         const int warp = warp_in_block();
         if (warp < 2) {
           const i64 place =
@@ -56,8 +58,10 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
   }
 }
 
-/// Writes the intersection: the flagged entries of a (of b, if FLIPPED). `z` is null if the values
-/// are already known, and `new_indices` is null if the pattern is already known.
+/// Writes the entries of the intersection. `indices` are those of a, or those of b if FLIPPED. The
+/// intersection consists of the entries whose flag is set; spots[k] is the position of entry k in
+/// the other operand. `z` is null if the values are already known, and `new_indices` is null if the
+/// pattern is already known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset,
           class NewOffset>
 __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count, i64 nrows,

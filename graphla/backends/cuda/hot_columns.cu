@@ -3,9 +3,9 @@
 // of gathering.cuh).
 //
 // Column c competes for slot c mod slots, with the tag c / slots. The slot goes to the column with
-// the most sampled entries; in a tie, to the last of the columns, regardless of the grid size. A
-// slot without a candidate has the tag 0, which stands for column s itself. So every tag stands for
-// an existing column.
+// the most sampled entries; in a tie, to the last of the columns, regardless of the grid size. If
+// no sampled entry is in a column that competes for slot s, the tag of the slot is 0, which stands
+// for column s. So every tag stands for an existing column.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -34,7 +34,8 @@ __global__ void rank_columns(const u32 *__restrict__ counts, i64 ncols, int bits
   }
 }
 
-/// Writes the tags of all slots, and adds the number of samples in the chosen columns to *held.
+/// Writes the tag of each slot. Adds the number of sampled entries in the columns that got a slot
+/// to *held.
 template <class Op>
 __global__ void name_hubs(const u64 *__restrict__ best, i64 slots, u16 *__restrict__ tags,
                           u64 *held) {

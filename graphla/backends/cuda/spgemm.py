@@ -12,11 +12,11 @@ are computed by tiles of columns, or by sorting if there are very many columns.
 In general the sizes of the rows are counted first, then C is allocated, and then the values are
 computed. Two kinds of rows are computed earlier, in scratch memory whose size has a known bound:
 rows with few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
-terms. Terms are always added in the order of k.
+terms. The terms of C(i, j), which are A(i, k) ⊗ B(k, j), are always added in the order of k.
 
 The host waits for the number of rows in each list, and for the number of entries of C. If rows are
-sorted, it also waits once for the ends of the batches, and for the number of runs in each batch.
-`spgemm_masked` lists the waits of a masked product.
+sorted, it also waits once for the positions at which the batches end, and in each batch for the
+number of entries of C in the batch. `spgemm_masked` lists the waits of a masked product.
 """
 
 from __future__ import annotations
@@ -67,14 +67,17 @@ class SpgemmTuning:
     tile_warps: int = 4
     """Number of warps per block; each warp computes one tile."""
     span: int = 8
-    """Number of tiles that a warp counts per step."""
+    """Number of column tiles whose entries a warp counts in one step."""
     scratch: int = 1 << 30
     """Bytes of scratch memory for rows with few terms that are computed before their sizes are
     known."""
     few_rows: int = 1 << 12
     """If A has at most this many rows, the last block that counts terms also lists the rows."""
     sorted: int = 1 << 26
-    """Number of terms that are sorted in one batch; they take at most 2.5 GB of scratch memory."""
+    """Maximum number of terms that are sorted in one batch.
+
+    Sorting them takes at most 2.5 GB of scratch memory.
+    """
 
 
 TUNING = SpgemmTuning()
@@ -90,7 +93,8 @@ def mxm(
 ) -> Csr | None:
     """C⟨mask⟩ = A ⊕.⊗ B.
 
-    Return None if the product reads the rows of B, but only the columns of B are stored.
+    B may be stored by rows (`b`), by columns (`bt`), or both. Return None if `b` is None, although
+    the product must be computed from the rows of B.
     """
     ncols = bt.nrows if b is None else b.ncols  # pyright: ignore[reportOptionalMemberAccess]
     dtype = semiring.monoid.type.np_type
@@ -107,7 +111,10 @@ def mxm(
 
 
 class _Operands(NamedTuple):
-    """A, B, the pattern of a complemented mask (or None), and the kernel arguments for them."""
+    """The operands of a product: A, B and, unless it is None, the pattern of a complemented mask.
+
+    The properties return the kernel arguments for the operands, and the types of these arguments.
+    """
 
     a: Csr
     b: Csr
@@ -148,7 +155,11 @@ def _made(c: tuple[Any, ...]) -> Packed:
 
 
 def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Csr:
-    """Return A ⊕.⊗ B row by row, without entries at positions that `outside` lists."""
+    """Return A ⊕.⊗ B, computed row by row.
+
+    If `outside` is not None, it is the pattern of a complemented mask, and the result has no
+    entries at the positions of this pattern.
+    """
     terms = terms_of(a, b, semiring)
     operands = _Operands(a, b, outside, terms)
     tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
@@ -195,10 +206,11 @@ class _Lists(NamedTuple):
 
 
 def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
-    """Assign each row to a bin by its number of terms, and list the rows of each bin.
+    """Assign each row of C to a bin by its number of terms, and list the rows of each bin.
 
-    `of_rows` must initially be zero. The kernel stores the number of terms of each row there,
-    followed by 12 counts and a ticket counter.
+    The kernel stores the number of terms of each row in the array `of_rows`, which must initially
+    be zero. After these numbers the array has space for 12 counts and a ticket counter, which the
+    kernel needs (see `Lists` of spgemm_plan.cu).
     """
     tuning, nrows = current(TUNING), a.nrows
     room, answer = min(nrows, a.nvals), next_answer()
@@ -263,10 +275,11 @@ def _count_few(operands: _Operands, few: int, rows: Array, sizes: Any) -> None:
 def _make_few(
     operands: _Operands, few: int, rows: Array, c: tuple[Any, ...], room: int, sizes: Any
 ) -> None:
-    """Compute the listed rows into the arrays `c`.
+    """Compute the rows of C that `rows` lists, and write them to `c` = (indptr, indices, values).
 
-    If `c` contains an indptr, it gives the position at which each row begins. Otherwise each row
-    has space for `room` entries, and its size is stored in `sizes`.
+    If the indptr is NULL, the k-th row of the list begins at position k * room, and the kernel
+    stores the number of entries of each row in `sizes`. Otherwise the indptr gives the position at
+    which each row begins.
     """
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)
@@ -350,9 +363,10 @@ def _make_tiles(
 
 
 class _Runs(NamedTuple):
-    """The entries of some rows of C with their values, in increasing order of their keys.
+    """The entries of those rows of C that `rows` lists, in ascending order of their keys.
 
-    The key is k * 2^bits + column, where k is the position of the row in the list.
+    The key of an entry is k * 2^column_bits + column, where k is the position of the entry's row in
+    the list. `sums` holds the values of the entries.
     """
 
     rows: Array

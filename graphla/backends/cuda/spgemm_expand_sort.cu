@@ -1,5 +1,5 @@
-// Computes the rows of C = A B with many terms among very many columns: expands the terms, sorts
-// them, and sums each run.
+// Computes those rows of C = A B that have many terms and very many columns: expands the terms,
+// sorts them, and adds up each run of terms that belong to the same entry of C.
 //
 // A kernel writes the terms of some listed rows one after the other. The key of a term is row *
 // 2^BITS + column, where `row` is the position of the row in the list. A stable sort brings equal
@@ -11,8 +11,9 @@ namespace graphla {
 
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
-/// Writes the keys and terms of each listed row, beginning at position starts[row] - starts[0].
-/// Each block expands one row at a time.
+/// Writes the key and the value of each term of the listed rows. The terms of the row at position
+/// `row` of the list begin at position starts[row] - starts[0]. Each block expands one row at a
+/// time.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
 __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
@@ -56,15 +57,17 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
   }
 }
 
-/// Sets is_first[t] to whether a run of keys other than NOWHERE begins at position t.
+/// Sets is_first[t] to 1 if a run of equal keys begins at position t, otherwise to 0. Keys that are
+/// NOWHERE do not form a run.
 template <class Op>
 __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restrict__ is_first) {
   for (i64 t = thread_in_grid(); t < count; t += threads_in_grid())
     is_first[t] = keys[t] != NOWHERE && (t == 0 || keys[t] != keys[t - 1]);
 }
 
-/// Writes the key of each run, and the sum of its terms[order[t]]. ends[t] is the running sum of
-/// `is_first` up to and including t. Adds 1 to sizes[listed[row]] for each run.
+/// A run is a range of equal keys. Writes the key of each run, and the sum of its terms; the term
+/// of keys[t] is terms[order[t]]. ends[t] is the number of runs that begin at positions 0 to t. For
+/// each run, adds 1 to the size of the row of C to which the run belongs.
 template <class Op, bool HAS_VALUES>
 __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
                          const typename Op::Z *__restrict__ terms, i64 count,
@@ -87,7 +90,8 @@ __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ o
   }
 }
 
-/// Writes each run's column and sum to the run's row of C.
+/// Writes one entry of C for each run. The column of the entry is part of the run's key, and its
+/// value is the run's sum.
 template <class Op, class Z, class OffsetC, bool HAS_VALUES>
 __global__ void place_runs(const i64 *__restrict__ keys, const Z *__restrict__ sums, i64 count,
                            const i32 *__restrict__ listed, int column_bits, Made<OffsetC, Z> c) {

@@ -1,8 +1,9 @@
-"""Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), scattered along the columns that u lists.
+"""Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), reading only columns k where u has an entry.
 
-Kernels: spmspv.cu, matvec.cu. Terms are folded with atomics. If the order of the terms could change
-the bits of the result and `config.deterministic` is set, the edges are sorted by output and folded
-in order.
+Kernels: spmspv.cu, matvec.cu. An *edge* is an entry of such a column, and an *output* is an index o
+of the result. The terms of an output are combined by atomics. If their order could change the bits
+of the result and `config.deterministic` is set, the edges are instead sorted by output, and the
+terms are combined in this order.
 
 The host waits for the number of entries of a sparse result, unless one block pushes along all
 edges. With `config.deterministic` it also waits for the number of edges.
@@ -71,34 +72,46 @@ from semirings.structures import Semiring, TypedMonoid, TypedSemiring
 
 @dataclass(frozen=True)
 class SpmspvTuning:
-    """Limits for cutting edges into tiles, and for folding terms into a dense array."""
+    """Limits that determine how a push divides its edges, and when its result is dense."""
 
     tile: int = 2048
     """Number of edges in a tile. The kernels of spmspv.cu read this constant."""
     small: int = 1 << 12
-    """If the matrix has at most this number of entries, its longest row is not looked up."""
+    """If the matrix has at most this number of entries, its longest row is not looked up.
+
+    The number of entries is then used as an upper bound on the length of this row.
+    """
     short: int = 64
     modest: int = 1 << 17
-    """Limit up to which a few threads push along each column.
+    """Limits up to which a few threads push along each column, instead of cutting edges into tiles.
 
-    No column may have more than `short` entries, and u may have at most `modest` edges in total.
-    Tiles would need more launches. With more than `modest` edges tiles are faster: they update the
-    counter of outputs once per tile, not once per output.
+    No column of the matrix may have more than `short` entries, and the columns at which u has an
+    entry may have at most `modest` entries (edges) in total. Cutting edges into tiles would then
+    need more launches. With more edges, tiles are faster: they update the counter of outputs once
+    per tile, not once per output.
     """
     dense: int = 8
-    """If there are at least size / dense terms, they are folded directly into a dense result."""
+    """If at least size / dense terms are expected, they are combined directly in a dense array.
+
+    Here `size` is the size of the result.
+    """
     alone_edges: int = 1 << 13
-    """A single block pushes along up to this number of edges."""
+    """Maximum number of edges along which a single block pushes."""
     alone_outputs: int = 32 * 512
-    """Maximum number of outputs of such a block. The kernels of spmspv.cu read this constant."""
+    """Maximum size of the result if a single block pushes along all edges.
+
+    The kernels of spmspv.cu read this constant.
+    """
     large: int = 1 << 20
-    """Minimum size of an array that is freed after a small part of it has been copied."""
+    """If only a small part of an array of at least this size is needed, the part is copied, so that
+    the memory of the array can be freed.
+    """
 
 
 TUNING = SpmspvTuning()
 
 NO_LIST = np.int64(-1)
-"""The length that stands for a mask without a list of indices."""
+"""The length that is passed to the kernel if the mask is not given as a list of indices."""
 
 Way = enumeration("spmspv.cu", "Way")
 FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Outputs")
@@ -107,7 +120,10 @@ FRONTIER, OUTPUTS = Struct("spmspv.cu", "Frontier"), Struct("spmspv.cu", "Output
 def push(
     columns: Csr, u: SparseVector, semiring: TypedSemiring, side: Side, mask: VectorMask | None
 ) -> SparseVector | BitmapVector:
-    """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), along columns k at which u has an entry."""
+    """Return w, where w(o) = ⊕ over k of mult(A(o, k), u(k)).
+
+    Only the columns k of A at which u has an entry are read.
+    """
     plan = plan_of(semiring, side)
     n = columns.ncols
     if not n or not columns.indices.size or not u.indices.size:
@@ -139,7 +155,11 @@ def push(
 
 
 def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
-    """Fold the terms into a dense array, which needs neither a list of outputs nor a wait."""
+    """Return the product in dense form, by combining the terms in a dense array.
+
+    In contrast to a sparse result, this needs no list of the outputs, and the host does not wait
+    for their number.
+    """
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
     if edges.is_alone:
@@ -181,12 +201,20 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
 
 @lru_cache(maxsize=4096)
 def _seconds(monoid: TypedMonoid) -> TypedSemiring:
-    """Return the semiring ⊕.second, whose product folds entries of u and ignores A's values."""
+    """Return the semiring with the given monoid as ⊕, and `second` as ⊗.
+
+    In a product A ⊕.⊗ u with this semiring, ⊗ returns the entry of u and ignores the value of A. So
+    the product combines the entries of u at the indices of each row of A.
+    """
     return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
 
 
 class _Edges:
-    """The edges of a frontier: an upper bound on their number, and the kernels that push them."""
+    """The edges of a push: all entries of the columns at which u has an entry.
+
+    The methods run the kernels that push along these edges. The attribute `most` is an upper bound
+    on the number of edges, and the attribute `room` an upper bound on the number of outputs.
+    """
 
     def __init__(
         self,
@@ -227,9 +255,11 @@ class _Edges:
         return number(self.ends[-1])
 
     def list_outputs(self, way: int, values: Array) -> SparseVector:
-        """Return the outputs that the edges reach, each once and in any order, with `values`.
+        """Return a sparse vector with an entry for each output that the edges reach, in any order.
 
-        `values` has space for the terms. If all outputs have the same value, it holds that value.
+        `values` becomes its array of values. If `way` is CLAIM, the kernel writes one term of each
+        output to this array. Otherwise all outputs have the same value, and the array contains it
+        already.
         """
         w = values if way == Way.CLAIM else None
         if self.is_alone:
@@ -240,9 +270,10 @@ class _Edges:
         return SparseVector(self.n, indices, _cut(values, found, self.tuning.large), False)
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """Return the outputs that the edges reach, and their number, using many blocks.
+        """Return a list of the outputs that the edges reach, and the number of these outputs.
 
-        Afterwards `bits` is the bit map of these outputs.
+        Many blocks build the list together. Afterwards the attribute `bits` is a bit map of these
+        outputs.
         """
         self.is_alone = False
         indices = xp.ndarray(self.room, np.int32)
@@ -268,7 +299,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = csr(columns, a)  # packed once per matrix, and cached there
+        matrix = csr(columns, a)  # a struct that is built once per matrix and cached with it
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -298,9 +329,10 @@ class _Edges:
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """Return an array for atomics, padded to whole words, and a view of its first n elements.
+    """Return an uninitialized array for atomics, and a view of its first n elements.
 
-    Atomics on elements with less than 4 bytes update the whole word of 4 bytes.
+    An atomic operation on an element of less than 4 bytes updates the whole 4-byte word that
+    contains the element. So the array consists of whole words.
     """
     words = -(-n * dtype.itemsize // 4) * 4
     whole = xp.empty(words // dtype.itemsize, dtype)

@@ -1,7 +1,8 @@
-"""An entry of the table of algorithms: what the command line needs to know about one function.
+"""The class `Algorithm`: what the command line needs to know about one algorithm.
 
-Most of it comes from the function itself: options from its parameters, the formula and the
-explanation from its docstring, and the output from its result. So no text is written twice.
+Most of it is derived from the function that implements the algorithm: the options from its
+parameters, the formula and the explanation from its docstring, and the output from its result. So
+no text is written twice.
 """
 
 from __future__ import annotations
@@ -31,15 +32,19 @@ class Algorithm:
     computes: str
     values: tuple[str, ...]  # the names of the results
     command: str = ""  # name of the subcommand; by default the function's name
-    story: str = ""  # explanation; by default the paragraphs of the function's docstring
-    formula: str = ""  # by default the first line of the docstring
+    story: str = ""  # explanation in the help text; by default taken from the function's docstring
+    formula: str = ""  # formula in the help text; by default the docstring's first line
     examples: tuple[str, ...] = ()
-    tell: Teller | None = None  # makes the answer from the result; by default findings.answer
+    # The function that turns a result into an answer to print; None stands for findings.answer.
+    tell: Teller | None = None
     words: dict[str, str] = field(default_factory=dict)  # help texts that replace the usual ones
     hides: tuple[str, ...] = ()  # parameters that do not become options
-    fixed: dict[str, Any] = field(default_factory=dict)  # arguments passed in every call
+    # Arguments that are passed to the function in every call.
+    fixed: dict[str, Any] = field(default_factory=dict)
     bench: dict[str, Any] = field(default_factory=dict)  # arguments in `graphla bench`
-    fills: Literal["", "pairs", "neighbors"] = ""  # pairs for which the result has an entry
+    # "pairs" if the result has an entry for every pair of vertices, "neighbors" if it has one for
+    # every pair of vertices with a common neighbor. The size of the result is estimated from this.
+    fills: Literal["", "pairs", "neighbors"] = ""
 
     @property
     def name(self) -> str:
@@ -53,7 +58,7 @@ class Algorithm:
 
     @property
     def told(self) -> GraphOptions:
-        """The options given to the function's decorator `graph_algorithm`."""
+        """The options that were passed to the decorator `graph_algorithm` of the function."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property
@@ -65,13 +70,13 @@ class Algorithm:
 
     @property
     def teaches(self) -> tuple[str, str]:
-        """The explanation (`story`) and the formula for the help text."""
+        """The explanation and the formula that the help text shows, as a pair of strings."""
         first, *paragraphs = _paragraphs(self.run)
         story = self.story or "\n\n".join(paragraphs)
         return story, self.formula or first
 
     def answer(self, graph: Graph, found: Any, options: Namespace) -> Answer:
-        """Turn the result of the function into an answer to print and save."""
+        """Return the answer to print and save, given the result `found` of the function."""
         if self.tell is not None:
             return self.tell(graph, found, options)
         return findings.answer(graph, found, self.values, options.top)

@@ -48,7 +48,12 @@ def _answer_reachable(graph: Graph, reached: Any, _options: Namespace) -> Answer
 
 
 def _best_paths(name: str, title: str) -> Teller:
-    """Return a function that reports the best paths, without the values of the sources."""
+    """Return a function that turns the values and the parents of best paths into an answer.
+
+    `name` is what the values are called in the output, and `title` is the title of the table of the
+    largest values. The values of the sources themselves are not counted and not shown in this
+    table.
+    """
 
     def tell(graph: Graph, found: Any, options: Namespace) -> Answer:
         values, parents = found

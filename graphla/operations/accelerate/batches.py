@@ -17,11 +17,14 @@ class BatchTuning:
     """Parameters that determine the batch size."""
 
     edges: int = 1 << 27
-    """Number of entries that a batch reads on the CPU, which takes about a second."""
+    """Number of matrix entries that the searches of a batch read on the CPU.
+
+    Reading them takes about a second.
+    """
     word: int = 64
-    """The minimum batch size if each search uses one bit of a machine word."""
+    """Minimum number of searches in a batch if each search uses one bit of a machine word."""
     share: int = 16
-    """The minimum number of searches per thread if searches run independently."""
+    """Minimum number of searches per thread in a batch whose searches run independently."""
     most: int = 4096
     """The maximum number of searches in a batch."""
 
@@ -34,10 +37,11 @@ def batches(
 ) -> Iterator[slice]:
     """Divide `count` sources into batches, and display the progress of the searches.
 
-    A batch has at most `size` sources. By default the size is chosen so that a batch takes about a
-    second, if a source costs `cost` times as much as a search. The last batch then also includes
-    the remaining sources, so that no batch is too small for a compiled loop to pay off. Without
-    sources, there is one empty batch.
+    Yield one slice of the sources per batch. If `size` is given, a batch has at most `size`
+    sources. Otherwise the batch size is chosen so that a batch takes about a second on the CPU;
+    `cost` is the time for one source relative to the time of one search. In this case the last
+    batch also includes the remaining sources, because a compiled loop does not pay off for a very
+    small batch. If there are no sources, there is one empty batch.
     """
     if size is not None:
         ends = list(range(size, count, size))

@@ -1,4 +1,7 @@
-"""The base class for requests, the function `accelerated`, and helpers for requests."""
+"""The base class of requests, and functions to run them.
+
+With a request, an algorithm asks the backend to run a whole loop natively.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +17,30 @@ Result = TypeVar("Result", covariant=True)
 
 
 class Request(Protocol[Result]):
-    """A loop that a backend may implement natively, with its operands."""
+    """The operands of a loop that some backends implement natively."""
 
     def run(self) -> Result | None:
-        """Return the result, or None if the backend has no such loop."""
+        """Run the backend's loop and return its result, or None if the backend has no such loop."""
         ...
 
 
 def accelerated(request: Request[T], definition: Callable[[], T]) -> T:
-    """Return the result of the backend's native loop; if there is none, run the definition."""
+    """Run the native loop of the backend, and return its result.
+
+    If the backend has no such loop, return the result of `definition` instead.
+    """
     found = request.run()
     return definition() if found is None else found
 
 
 def lift(A: Any, store: Any) -> Any:
-    """Wrap a store in a Vector or Matrix, using the classes of A; None yields None."""
+    """Return a new Vector or Matrix that holds `store`, or None if `store` is None.
+
+    Its class is derived from the class of A.
+    """
     return None if store is None else A._lift(store)
 
 
 def full(device: str, dtype: DataType, values: Array | None) -> VectorStore | None:
-    """Return the store of a full vector with the given values; None yields None."""
+    """Return a store of the full vector with the given values, or None if `values` is None."""
     return None if values is None else VectorStore(device, dtype, FullVector(values.size, values))

@@ -8,9 +8,11 @@ FINISHED, STOPPED = range(2)
 
 
 def color(indptr, indices, order, out_colors, kept_marks, kept_stop):
-    """Give each vertex, in order, the smallest color that no neighbor has yet; -1 means no color.
+    """Give each vertex the smallest color that none of its neighbors has yet.
 
-    The length of `marks` is that of the longest row plus 2. Initially no element is above 0.
+    The vertices are colored in the order of the array `order`. A vertex without a color has color
+    -1. The array `kept_marks` needs two elements more than the longest row has entries, and
+    initially none of its elements may be positive.
     """
     for t in range(order.size):
         if t & BATCH == 0 and kept_stop[0]:

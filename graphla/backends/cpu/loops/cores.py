@@ -13,7 +13,11 @@ FINISHED, STOPPED = range(2)
 
 
 def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
-    """Decrement the degree of u, after swapping u with the first vertex of the same degree."""
+    """Decrement the degree of u.
+
+    First u is swapped with the first vertex of the same degree in `kept_order`, so that the
+    vertices there remain sorted by degree.
+    """
     degree = kept_degrees[np.uint64(u)]
     p, q = kept_place[np.uint64(u)], np.int32(kept_bins[np.uint64(degree)])
     w = kept_order[np.uint64(q)]
@@ -37,14 +41,18 @@ def peel(
     kept_stop,
     both,
 ):
-    """Replace degrees by core numbers. If `both`, the edges in b count as well as those in a."""
+    """Replace the degrees in `kept_degrees` by core numbers.
+
+    The neighbors of a vertex are the indices in its row of the matrix a. If `both` is true, the
+    indices in its row of the matrix b are neighbors too.
+    """
     n = kept_order.size
     for v in range(n):
         degree = np.uint64(kept_degrees[v])
         kept_place[v] = kept_bins[degree]
         kept_order[np.uint64(kept_bins[degree])] = v
         kept_bins[degree] += 1
-    # The loop above advanced each bin to the end of its degree. Restore the start of each bin.
+    # In the loop above, the start of each bin has moved to the end of the bin. Restore the starts.
     for d in range(kept_bins.size - 1, 0, -1):
         kept_bins[d] = kept_bins[d - 1]
     kept_bins[0] = 0

@@ -1,8 +1,12 @@
 """One round of PageRank: each vertex receives rank along its in-edges and from random jumps.
 
-r'(v) = Σ carried(u) over edges u -> v, + (1 - alpha)·jump(v) + fallen·fall(v). carried(u) is
-r(u)·alpha / degree(u), or 0 if u is dangling. `fallen` is alpha times the sum of the ranks of all
-dangling vertices.
+The new rank of v is the sum of three terms:
+- the sum of carried(u) times the weight of the edge, over all edges u -> v. carried(u) is alpha
+  times the old rank of u, divided by the total weight of u's out-edges, or 0 if u is dangling (has
+  no out-edges);
+- (1 - alpha)·jump(v), where jump(v) is the probability that a random jump leads to v;
+- fallen·fall(v), where `fallen` is alpha times the sum of the ranks of all dangling vertices, and
+  fall(v) is the probability that v is the next vertex after a dangling one.
 """
 
 from typing import Any, NamedTuple
@@ -13,13 +17,17 @@ ONE = np.uint64(1)
 
 
 class Walk(NamedTuple):
-    """The parameters of the random walk. A step is 0 if all values before it are equal."""
+    """The parameters of the random walk.
 
-    indptr: Any  # the matrix in CSC
+    A field whose name ends in `step` refers to the array in the field before it. It is 0 if all
+    elements of this array are equal and only one of them is stored; otherwise it is 1.
+    """
+
+    indptr: Any  # the matrix in CSC: indptr, indices and weights
     indices: Any
     weights: Any
     step: Any
-    share: Any  # alpha divided by the total weight of the out-edges
+    share: Any  # per vertex: alpha divided by the total weight of its out-edges, 0 if it has none
     jump: Any
     jump_step: Any
     fall: Any

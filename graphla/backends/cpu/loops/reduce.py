@@ -15,7 +15,11 @@ ONE = np.uint64(1)
 
 
 def fold(values, begin, end, step):
-    """Return the sum of values[begin..end] by the monoid; for an empty range, the identity."""
+    """Combine values[begin] to values[end - 1] with the monoid.
+
+    If the range is empty, return the identity. `step` is 0 if the array stores only one element,
+    which stands for all values; otherwise it is 1.
+    """
     if begin == end:
         return IDENTITY
     total = lift(values[begin * step])
@@ -29,14 +33,14 @@ def fold(values, begin, end, step):
 
 
 def rows(indptr, values, out_values, step, start, stop):
-    """Combine the values of each row from start to stop."""
+    """Combine the values of each of the rows `start` to `stop` - 1."""
     step = np.uint64(step)
     for i in range(np.uint64(start), np.uint64(stop)):
         out_values[i] = fold(values, np.uint64(indptr[i]), np.uint64(indptr[i + ONE]), step)
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """Combine the values of each of the ranges start..stop.
+    """Combine the values of each of the ranges with the numbers `start` to `stop` - 1.
 
     A range has `length` values; the last range may be shorter.
     """
