@@ -13,8 +13,8 @@ from typing import Literal
 from graphla.formats import AnyVector, BitmapVector, SparseVector, VectorMask
 
 Remains = Literal["NOWHERE", "ANYWHERE", "INSIDE", "OUTSIDE"]
-"""Where old entries of C remain. INSIDE means where the mask allows writing, and OUTSIDE where it
-does not."""
+"""Where old entries of C may remain after a write. INSIDE means only where the mask allows writing,
+and OUTSIDE only where it does not."""
 
 REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     # (has mask, has accum, replace)
@@ -27,8 +27,9 @@ REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     (True, True, False): "ANYWHERE",
     (True, True, True): "INSIDE",
 }
-"""Where old entries of C remain in each case.
+"""Where old entries of C may remain after the write of T, for each combination of three flags.
 
+The flags tell whether there is a mask, whether there is an accum, and whether `replace` is set.
 Without accum, T replaces the entries that the mask allows; with accum, T is combined with them.
 `replace` removes the entries that the mask does not allow.
 """

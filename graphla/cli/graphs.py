@@ -102,7 +102,10 @@ def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Seque
 
 
 def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict[str, Any]:
-    """Return the given edge-list options; raise an error for an option that is not in `known`."""
+    """Return a dict of those options for edge lists that the user has set.
+
+    Raise an error if one of them is not in `known`, the options that the file format `name` has.
+    """
     given = {}
     for option in _OPTIONS["edgelist"]:
         value = vars(options)[option]
@@ -115,7 +118,7 @@ def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict
 
 
 def _in_options(error: Exception) -> str:
-    """Return the error message, with advice about command-line options instead of Python ones."""
+    """Return the error message; its advice names command-line options, not Python arguments."""
     problem = str(error)
     if isinstance(error, io.ParseError) and error.option:
         return f"{problem.removesuffix(error.advice)} ({error.option})"

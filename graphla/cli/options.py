@@ -13,7 +13,9 @@ from graphla.graph import Graph
 from semirings.exceptions import InvalidValue
 
 _PREFIX = "own "  # prefix of the attributes in which argparse stores an algorithm's options
-_SWITCHES = ("weight", "distance")  # edge attributes in NetworkX; here, whether to use the values
+# In NetworkX, these parameters name an edge attribute. On the command line, they are options
+# without an argument, which tell whether to use the values of the edges.
+_SWITCHES = ("weight", "distance")
 
 WORDS = {
     "alpha": "the probability of following an edge, or the factor for each edge of a walk",
@@ -179,7 +181,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
 
 
 def _value(graph: Graph, name: str, text: str) -> float:
-    """Convert a text to a number; if the text is a vertex label, return the vertex number."""
+    """Convert a string to a number; if it is the label of a vertex, return the vertex number."""
     try:
         return _number(text)
     except ValueError:

@@ -39,8 +39,8 @@ class ParseError(InvalidValue):
         line: the number of the line, or None.
     """
 
-    advice = ""  # advice for Python users, which `str` appends to the message
-    option = ""  # the same advice for command-line users
+    advice = ""  # advice for Python users: `str` appends it to the message
+    option = ""  # advice for command-line users, which names options instead of parameters
 
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
@@ -83,8 +83,9 @@ class NumberOutOfRange(ParseError):
 
 
 class TextReader:
-    """The lines of a path (plain, .gz, .bz2 or .xz, by its first bytes) or of a file object.
+    """Reads the lines of a file, given by its path or as a file object.
 
+    A file that is compressed as .gz, .bz2 or .xz is recognized by its first bytes. The attribute
     `line` is the number of the last line returned, counted from 1. `again()` returns to the first
     line, so that the line of an error can be found after parsing. A `with` block shows a progress
     bar.
@@ -95,7 +96,7 @@ class TextReader:
         self._source = _hold(source)
         self._open()
         self.line = 0
-        self._read = 0  # bytes that the progress bar already counts
+        self._read = 0  # number of bytes that the progress bar already shows as read
         self._advance: Callable[[int], object] | None = None
         self._bar = contextlib.ExitStack()
 
@@ -206,8 +207,8 @@ def import_optional(package: str, extra: str, purpose: str) -> Any:
 def replacing(target: Any) -> Iterator[Any]:
     """Yield a binary file for writing; it replaces `target` only after everything is written.
 
-    A name that ends in .gz, .bz2 or .xz is compressed. A file object, a pipe or a device is
-    written directly.
+    A file whose name ends in .gz, .bz2 or .xz is compressed. If `target` is a file object, a pipe
+    or a device, the data is written to it directly.
     """
     if is_file_object(target):
         yield _BytesOf(target) if isinstance(target, io.TextIOBase) else target
@@ -245,7 +246,7 @@ def _open_compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContext
 
 
 class _BytesOf:
-    """Wraps a text file as a binary file by decoding the bytes that are written to it."""
+    """A binary file that decodes the bytes written to it and writes the text to a text file."""
 
     def __init__(self, file: io.TextIOBase):
         self._file = file
@@ -255,7 +256,11 @@ class _BytesOf:
 
 
 def _hold(source: Any) -> Path | bytes:
-    """Return the path of a regular file, or the bytes of any other source, to allow rereading."""
+    """Return an object that can be read several times.
+
+    This is the path of a regular file; for a file object, a pipe or a device, it is all bytes read
+    from it.
+    """
     if is_file_object(source):
         data = source.read()
         return data.encode() if isinstance(data, str) else bytes(data)

@@ -1,7 +1,7 @@
-"""Sort entries by a comparison.
+"""Sort the entries of a vector, or of each row or column of a matrix.
 
-The first result holds the sorted entries, packed at its start. The second result holds their
-original positions.
+Each function returns two vectors or matrices. The first contains the entries in sorted order,
+starting at index 0. The second contains the original index of each of these entries.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     size = w.size
     if most is not None:
         size = most
-        if most < places.size:  # copy, to free the rest of the memory
+        # Copy the first entries, so that the memory of the full arrays can be freed.
+        if most < places.size:
             places = places[:most].copy()
             values = values[:most] if is_iso(values) else values[:most].copy()
     origins = (places if isinstance(w, FullVector) else w.indices[places]).astype("int64")
@@ -120,9 +121,10 @@ def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the rank of each value among the sorted distinct values, and their number.
+    """Return the rank of each value among the distinct values, and the number of distinct values.
 
-    x is a full vector or a matrix; the result has the same pattern, and INT64 values.
+    x is a full vector or a matrix. The ranks count from 0, in ascending order of value. They are
+    returned as INT64 values in a vector or matrix with the same pattern as x.
     """
     distinct, numbers = np.unique(_stored(x).values, return_inverse=True)
     return _with_values(x, INT64, numbers.reshape(-1)), distinct.size
