@@ -195,7 +195,7 @@ def _bshift(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
 
 
 def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> _Callable[..., _Any]:
-    """Return the test |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) or x = y."""
+    """Return a function that tests |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) or x = y."""
 
     def isclose(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
         if not x.dtype.is_float:

@@ -87,7 +87,7 @@ def vector_mask(size, table, how, complement):
 
 
 def table_of(a):
-    """Check the storage's invariants, and return the entries."""
+    """Check the invariants of a stored matrix or vector, and return a dict of its entries."""
     if isinstance(a, Csr):
         assert a.indptr.size == a.nrows + 1
         assert a.indptr[0] == 0
@@ -116,7 +116,7 @@ def table_of(a):
 forms = st.sampled_from(["sorted", "unsorted", "bitmap", "full"])
 
 
-# --- tests of conversions and of building -------------------------------------------------------
+# --- conversions between forms, and construction from entries -----------------------------------
 
 
 @quick

@@ -337,7 +337,7 @@ def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
     assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
 
 
-# --- when is a compiled loop used instead of NumPy? ---------------------------------------------
+# --- the choice between NumPy and compiled loops ------------------------------------------------
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -421,7 +421,7 @@ def test_an_error_names_the_operator_that_does_not_compile() -> None:
         pulled(op=s)
 
 
-# --- tests of threads and scratch arrays --------------------------------------------------------
+# --- threads and scratch arrays of compiled loops -----------------------------------------------
 
 
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:

@@ -4,7 +4,7 @@ The algorithm is due to M. Luby (1986). As in LAGraph, each vertex has one rando
 adds the candidates whose numbers are larger than those of all neighboring candidates. A few rounds
 suffice.
 
-Invariants, at the head of each round:
+Invariants at the start of each round:
 - no edge joins two vertices of the set;
 - candidates are the vertices that are not in the set and have no neighbor there, each with its
   random number; all numbers are distinct.

@@ -1,9 +1,9 @@
-"""The cases of the write rule C⟨mask, replace⟩ = accum(C, T), the same on every device.
+"""The cases of the write rule C⟨mask, replace⟩ = accum(C, T), which are the same on every device.
 
-Z = T, or the union of C and T under accum. Where the mask allows it, C becomes Z. Elsewhere C keeps
-its entries or, with replace, loses them. So the result consists of the entries of T that the mask
-allows, and the old entries of C that remain. This module says which old entries can remain; a
-device then removes the others and writes T.
+Let Z be T or, if there is an accum, the union of C and T under accum. Where the mask allows
+writing, C becomes Z. Elsewhere C keeps its entries or, with replace, loses them. So the result
+consists of the entries of T that the mask allows, and of old entries of C. This module determines
+which old entries of C may remain. The backend then removes the others and writes T.
 """
 
 from __future__ import annotations

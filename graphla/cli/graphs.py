@@ -16,7 +16,9 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
-_BYTES_PER_VERTEX = 32  # lower bound: row and column offsets and a few vectors
+# A lower bound on the memory that a graph needs per vertex: for row and column offsets and a few
+# vectors.
+_BYTES_PER_VERTEX = 32
 _TABLE_OPTIONS = ("labels", "base", "columns")
 _OPTIONS = {
     "edgelist": (*_TABLE_OPTIONS, "separator", "header"),

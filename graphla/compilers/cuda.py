@@ -165,7 +165,7 @@ def _seal(name: bytes, cubin: bytes) -> str:
 
 
 def _write(path: Path, name: bytes, cubin: bytes) -> None:
-    """Write the file atomically. If it cannot be stored, the kernel works nevertheless."""
+    """Write the file atomically. Ignore errors: the kernel also works if the file is missing."""
     with suppress(OSError):
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
         try:

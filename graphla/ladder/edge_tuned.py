@@ -1,6 +1,6 @@
-"""Edge-centric, tuned: one launch per level over all edges, in a compact layout.
+"""Breadth-first search that tests all edges in each level, by one kernel launch per level.
 
-See edge_tuned.cu for the technique, and edges.py for the layout.
+edge_tuned.cu explains the technique, and edges.py how the edges are stored in little memory.
 """
 
 from __future__ import annotations

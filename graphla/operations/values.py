@@ -114,7 +114,7 @@ def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
 
 
 def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.ndarray:
-    """Return `values` as an array of `dtype`; name the first misfit in the error."""
+    """Return `values` as an array of `dtype`; an error names the first value that does not fit."""
     np_type = dtype.np_type
     if values.dtype == np_type:
         return values

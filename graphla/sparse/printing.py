@@ -13,8 +13,8 @@ CORNER = 8  # number of rows and columns shown; looking up each entry has a fixe
 def text(x: Any) -> str:
     """Return a headline like `Matrix 3 x 4, FP64, 2 entries`, and below it the first entries of x.
 
-    The entries are those in the upper left corner.
-    If x is an expression that has not been computed, return a description of its operation instead.
+    The entries are those in the upper left corner. If x is an expression that has not been
+    computed, return a description of its operation instead.
     """
     if isinstance(x, Expression) and not x._is_computed:
         return x._described()

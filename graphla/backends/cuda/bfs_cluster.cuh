@@ -5,16 +5,18 @@
 // block that follows an edge sends the end vertex of the edge to the block that owns that vertex.
 // Only the owner tests whether the vertex is new, so no block waits for an answer from another
 // block. In each level a block tests the vertices that it has received, reads the rows of the new
-// ones, and sends the ends of their edges. It also sends each block a letter with counts. All
-// blocks read the same counts, so they make the same decision. Then the blocks wait at the barrier
-// of the cluster.
+// ones, and sends the ends of their edges. It also sends a message with counts (a Letter) to every
+// block. All blocks read the same counts, so they all decide in the same way whether to continue.
+// Then the blocks wait at the barrier of the cluster.
 //
-// If the row of a new vertex is short, one thread follows it. Longer rows wait in a list until the
-// block has processed all received ends. Then the threads of the block share their edges evenly.
+// If the row of a new vertex is short, one thread follows its edges. Longer rows wait in a list
+// until the block has processed all received vertices. Then their edges are divided evenly among
+// the threads of the block.
 //
-// A level fails if a block has more long rows, or more edges in long rows, than the limits below,
-// or if a box, the buffer for the ends from one sender, overflows. The vertices of a failed level
-// are queued, the ends that blocks have sent are ignored, and the grid repeats the level.
+// A block has a buffer, called a box, for the vertices from each sender. A level fails if a box
+// overflows, or if a block has more long rows, or more edges in long rows, than the limits below.
+// The vertices of the failed level are queued, the vertices sent in this level are ignored, and the
+// whole grid processes the level again.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs_alone.cuh"
@@ -62,7 +64,7 @@ template <class S, int SIZE> struct Together {
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
   u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // shared: WARP + 1 words for a block scan
-  u32 room;        // capacity of a box, in ends
+  u32 room;        // number of vertices that fit in a box
   u32 rank;        // number of this block in the cluster
 
   /// Indices in `sent` after the SIZE counts of sent ends.

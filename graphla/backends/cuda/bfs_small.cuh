@@ -3,6 +3,7 @@
 // Every block has all maps of the vertices in its own shared memory. So a block tests whether a
 // vertex is new without a request to the L2 cache. Blocks synchronize at the barrier of the
 // cluster.
+//
 // Invariants between two levels, in every block:
 // - Bit v of `seen` is set if v is reached, and bit v of `front` if v's level is `level`.
 // - All bits of `mine`, `after` and `inbox` are 0. `mine` is the map of the vertices that the block
@@ -55,7 +56,7 @@ struct SmallMemory {
   i32 *far;        // the vertices of long rows
   i32 *far_by;     // for each long row, the reached neighbor that a pull has found, or -1
   u32 *far_begin;  // the first entries of long rows
-  u32 *far_end;    // the lengths of long rows, later their inclusive prefix sums
+  u32 *far_end;    // the lengths of long rows, which `read_far` replaces by their running sums
   i32 *row_by;     // same for the shorter rows that a warp reads: one row per thread
   u32 *scratch;    // WARP + 1 words for a block scan
   u32 *totals;     // five counts of this block for even levels, then five counts for odd levels

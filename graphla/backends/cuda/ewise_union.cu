@@ -99,7 +99,7 @@ template <int WHERE, class Offset> struct Both {
   /// Writes the cuts before and after the tile that begins at item `begin`. Every thread of the
   /// block must call this.
   DEVICE void block_cuts(i64 begin, Cut *cuts) const {
-    __syncthreads();  // all threads have read the cuts of the previous tile
+    __syncthreads();  // until here, threads may still read the cuts of the previous tile
     const int warp = warp_in_block();
     if (warp < 2) {
       const Cut cut = warp_cut(warp ? least(begin + MERGE_TILE, a_count + b_count) : begin);
@@ -140,7 +140,7 @@ DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 
                        int *scratch) {
   int all = 0;
   const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
-  constexpr int GROUP = WARP / ITEMS;  // number of threads per word
+  constexpr int GROUP = WARP / ITEMS;  // number of threads whose items share a word of 32 flags
   const int shift = int(threadIdx.x) % GROUP * ITEMS;
   mine <<= shift, equals <<= shift;
 #pragma unroll

@@ -66,7 +66,7 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   return quad;
 }
 
-constexpr int FEW_PLANES = 4;  // this number of planes is enough for levels 0 to 15
+constexpr int FEW_PLANES = 4;  // number of planes that the levels 0 to 15 need
 
 /// The bits of the levels of one vertex, one word per plane.
 struct Planes {

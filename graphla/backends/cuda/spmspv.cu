@@ -1,12 +1,13 @@
 // Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k). The kernels read each column k of A
 // for which u has an entry.
 //
-// The edges are all entries of these columns, one column after the other in the order of u. If
-// columns are short, a few threads read each column (`push_columns`). Otherwise the edges are cut
-// into tiles of equal size, regardless of the columns, and each block reads one tile after another
-// (`push_tiles`). `Way` says what a kernel does with an edge. A thread claims an output by setting
-// its bit. The thread that sets the bit first appends the output to the list. Terms are folded with
-// the atomics of the monoid.
+// The entries of these columns are called edges. They are numbered column by column, in the order
+// of the entries of u. If the columns are short, a few threads read each column (`push_columns`).
+// Otherwise the edges are divided into tiles of equal size, regardless of the columns, and each
+// block reads one tile after another (`push_tiles`). The enum `Way` lists what a kernel may do with
+// an edge. There is one bit per output. The thread that sets the bit of an output first claims the
+// output, and appends it to the list of outputs. The terms of an output are combined by an atomic
+// operation of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {

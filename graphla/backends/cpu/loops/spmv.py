@@ -32,7 +32,7 @@ class Rows(NamedTuple):
 
 
 class Firsts(NamedTuple):
-    """A matrix in CSR, and the column of the first entry of each row (or -1)."""
+    """A matrix in CSR, and the column of the first entry of each row, or -1 if the row is empty."""
 
     indptr: Any
     indices: Any
