@@ -106,7 +106,7 @@ def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Seque
 def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict[str, Any]:
     """Return a dict of those options for edge lists that the user has set.
 
-    Raise an error if one of them is not in `known`, the options that the file format `name` has.
+    Raise an error if one of them is not in `known`, the options that apply to the input `name`.
     """
     given = {}
     for option in _OPTIONS["edgelist"]:

@@ -41,8 +41,10 @@ def apply(a: ScalarStore, op: Any) -> ScalarStore:
 
 
 def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
-    """Return op(scalar, a) if `side` is "left", else op(a, scalar); if a is empty, return an empty
-    scalar."""
+    """Return op(scalar, a) if `side` is "left", otherwise op(a, scalar).
+
+    If a is empty, the result is an empty scalar.
+    """
     b = ScalarStore(a.device, a.dtype, scalar)
     return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
 

@@ -27,8 +27,8 @@ def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
 def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
     """Sort each row (or each column) of a matrix.
 
-    Return two matrices: the first `most` entries of each row in sorted order, and the column in
-    which each of these entries was. If `most` is None, all entries are returned.
+    Return two matrices: the first `most` entries of each row (or column) in sorted order, and the
+    original column (or row) of each of these entries. If `most` is None, return all entries.
     """
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))

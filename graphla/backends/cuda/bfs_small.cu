@@ -28,8 +28,8 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   u32 count = 0, edges = 0;  // number of vertices in the frontier, and of edges out of them
   u32 reached = 0;
   u32 left = 0, into_left;  // number of vertices that are not reached yet, and of edges into them
-  // If the last level was a pull, the number of vertices that were unreached before it, and the
-  // number of these that it found. `looks_of_pull` needs both numbers.
+  // If the last level was a pull: the number of vertices that were unreached before it, and how
+  // many of them the pull found. The estimate `looks_of_pull` needs both numbers.
   u32 open = 0, hits = 0;
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }

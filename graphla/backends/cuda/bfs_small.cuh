@@ -57,9 +57,11 @@ struct SmallMemory {
   i32 *far_by;     // for each long row, the reached neighbor that a pull has found, or -1
   u32 *far_begin;  // the first entries of long rows
   u32 *far_end;    // the lengths of long rows, which `read_far` replaces by their running sums
-  i32 *row_by;     // same for the shorter rows that a warp reads: one row per thread
-  u32 *scratch;    // WARP + 1 words for a block scan
-  u32 *totals;     // five counts of this block for even levels, then five counts for odd levels
+  // For each thread, whose warp reads one row per thread: the reached neighbor that a pull has
+  // found in the thread's row, or -1.
+  i32 *row_by;
+  u32 *scratch;  // WARP + 1 words for a block scan
+  u32 *totals;   // five counts of this block for even levels, then five counts for odd levels
   u32 *far_count, *listed;
 };
 
@@ -67,7 +69,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   static constexpr int WARPS = THREADS / WARP;
   static constexpr bool HAS_PARENTS = PARENTS;
 
-  // The fields of the graph mean the same as in struct Search.
+  // The graph. Its fields have the same meaning as in struct Search (bfs.cuh).
   u32 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
@@ -77,7 +79,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   i32 *parents;
 
   // dynamic shared memory, in this order
-  SmallSums *sums;  // the counts from each block: SIZE elements for even levels, then for odd ones
+  // The counts received from all blocks: SIZE elements for even levels, then SIZE for odd levels.
+  SmallSums *sums;
   u32 *seen, *mine;
   u32 *front, *after;
   u32 *fixed;  // map of the vertices that this block owns and that must never be reached
@@ -210,8 +213,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- push -------------------------------------------------------------------------------------
 
-  /// Returns the bits of the vertices in word `word` of a map for which this block follows edges in
-  /// a push.
+  /// Returns a mask for one word of the frontier, the word with the index `word`. Its bits select
+  /// the vertices whose edges this block follows in a push. For hubs all bits are set, because each
+  /// block follows a part of a hub's edges.
   DEVICE u32 share_of(u32 word) const {
     u32 each = 0;
 #pragma unroll
@@ -523,7 +527,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- functions that start and end a search ----------------------------------------------------
 
-  /// Clears the maps and the sums.
+  /// Sets the maps and the counts of this block to zero, at the start of a search.
   DEVICE void clear() const {
     for (u32 i = threadIdx.x; i < 4 * all_words() + 2 * stride; i += THREADS) seen[i] = 0;
     if (threadIdx.x < 12) memory.totals[threadIdx.x] = 0;

@@ -26,7 +26,7 @@ template <class Offset> struct Graph {
   const Offset *into_ends;  // null if no search pulls
   const i32 *into;
   const i32 *first;     // for each vertex, the in-neighbor that a pull tests first; or null
-  bool leads;           // whether first[v] is also the first entry of row v, for all vertices v
+  bool leads;           // whether first[v] is the first entry of row v of `into`, for all v
   const bool *allowed;  // the mask, or null
   i32 longest;          // maximum number of entries of a short row
   i32 part;             // number of entries in a part of a long row
@@ -64,7 +64,9 @@ struct Words {
 /// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels. The size
 /// of a row is 16 bytes times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;   // counts of vertices and edges (struct Tally) of the last three levels
+  // The counts of vertices and edges of three levels, used round-robin; see struct Tally. They are
+  // initially zero.
+  u64 *tallies;
   i64 *totals;    // per search: number of vertices reached, sum of levels, maximum level
   Level *levels;  // null if levels are not wanted
   i64 pitch;

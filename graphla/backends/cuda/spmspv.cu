@@ -171,13 +171,12 @@ constexpr int THREADS = BLOCK_THREADS;                     // number of threads 
 constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // number of edges per thread in a tile
 constexpr int TILE = SpmspvTuning::tile;
 
-/// The arrays in shared memory that describe a tile: the edges with the numbers `begin` to `end`
-/// - 1.
+/// Arrays in shared memory that describe a tile. A tile is a range of edges with consecutive
+/// numbers.
 struct Tile {
-  i64 *
-      range;  // two numbers: the first and the last entry of u whose columns have edges in the tile
-  i32 *ends;  // per entry of u: the end of its edges, counted from the start of the tile
-  i64 *shifts;  // per entry of u: an edge with number n in its column is at n + shift in A
+  i64 *range;   // two elements: the first and the last entry of u whose edges are in the tile
+  i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
+  i64 *shifts;  // per entry of u: the edge with the number n in its column is entry n + shift of A
 
   /// Finds the range of entries of u whose columns contain the edges of the tile, and describes it
   /// in the three arrays. Returns false if the range is too long for the arrays `ends` and
