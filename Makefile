@@ -65,8 +65,8 @@ gpu-traversal:
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
 
-# Fail unless `make gpu-test` has passed with exactly these kernels, and `make test-full` with exactly
-# these sources.
+# Fail unless `make gpu-test` has passed with the current kernels, and `make test-full` with the
+# current sources.
 release-check:
 	$(PYTHON) tests/records.py check
 

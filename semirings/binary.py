@@ -359,8 +359,8 @@ numpy = _SimpleNamespace(
     left_shift=_numpy("left_shift", lambda x, y: x << y, _INTEGERS),
     less=lt,
     less_equal=le,
-    # If the result is near 0, the error exceeds 1024 ulps because the maximum and the logarithm
-    # cancel.
+    # The result is the sum of the maximum of x and y and a logarithm. If the result is near 0,
+    # these two terms cancel, so that the error exceeds 1024 ulps.
     logaddexp=_numpy("logaddexp", _logaddexp, commutes_to="numpy.logaddexp", ulps=1024),
     logaddexp2=_numpy("logaddexp2", _logaddexp2, commutes_to="numpy.logaddexp2", ulps=1024),
     logical_and=land,

@@ -218,7 +218,7 @@ class TypedOperator(Typed):
 
     @cached_property
     def numpy(self) -> Callable[..., Any]:
-        """A NumPy function that computes the operator on arrays of its dtypes without warnings."""
+        """A NumPy function that computes the operator on arrays, and never prints warnings."""
         return printing.numpy_function(self.expression, tuple(self.parameters), self.name)
 
     def source_numba(self, name: str) -> str | None:
@@ -266,7 +266,10 @@ class TypedOperator(Typed):
 
 
 def as_array(x: Any, dtype: DataType) -> Any:
-    """Return x as an array of the dtype; raise OverflowError for a Python integer out of range."""
+    """Return x as an array of the dtype.
+
+    Raise OverflowError if x is a Python integer that does not fit in the dtype.
+    """
     if isinstance(x, np.ndarray):
         return x.astype(dtype.np_type, copy=False)
     if isinstance(x, float) and not isinstance(x, np.generic) and not dtype.is_float:

@@ -205,7 +205,10 @@ def read(noun: Any) -> Table:
 
 
 def agrees(got: Any, expected: Any) -> bool:
-    """Return whether a value equals the expected value or an allowed one; NaN equals NaN."""
+    """Return whether a value equals the expected value, or one of several that are allowed.
+
+    NaN equals NaN.
+    """
     if expected is UNDEFINED:
         return True
     if isinstance(expected, OneOf):

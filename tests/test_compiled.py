@@ -33,7 +33,7 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # number of rows, more than the bits of one bitmap word
+N = 70  # number of rows; this is more than the number of bits in a word of a bitmap
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
@@ -176,7 +176,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than one block processes
+    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows: more than one block of the loop
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)

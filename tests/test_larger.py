@@ -1,8 +1,9 @@
 """Compare operations on hundreds of entries with dense NumPy.
 
-These sizes exceed the thresholds at which an implementation changes its method. There are many
-rows per part, long rows next to short ones, full bitmaps and hash tables, and several threads. A
-dense matrix is a pair of arrays, `present` and `values`; absent values are zero.
+At these sizes, the implementations use methods that they do not use for tiny operands: they divide
+the rows into parts with many rows each, treat long rows and short rows differently, fill bitmaps
+and hash tables, and use several threads. In this file, a dense matrix is a pair of arrays,
+`present` and `values`; absent values are zero.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def example(algorithm: Algorithm) -> str:
 
 
 def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[str, Any]:
-    """Return the arguments given by options; omitted options leave the function's defaults."""
+    """Return the arguments that the user has given as options. The others keep their defaults."""
     given = {
         name: value
         for name in algorithm.parameters
@@ -167,7 +167,10 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
 
 
 def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
-    """Read {vertex: number} from a=1,b=2 or from a file in the format that --output writes."""
+    """Return a dict from vertices to numbers.
+
+    The option is either text like a=1,b=2 or the name of a file in the format that --output writes.
+    """
     if not text:
         raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
     if "=" in text:

@@ -190,8 +190,9 @@ def _versions() -> str:
 def _module(name: str, text: str) -> ModuleType:
     """Return the module with this text, imported from the cache folder.
 
-    If the cached files are damaged or incomplete, or if the disk is full, delete the files and
-    compile the text again. The last resort is a private folder of this process.
+    If the import fails, for example because the cached files are damaged or the disk is full,
+    delete the files and compile the text again. If this also fails, use a private folder of this
+    process.
     """
     from numba.core.errors import NumbaError
 

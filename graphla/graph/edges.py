@@ -26,7 +26,10 @@ class Edges:
     weights: np.ndarray | None
 
     def places(self, number: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertex numbers of sources and targets; `number` maps a label to its vertex."""
+        """Return two arrays: the vertex numbers of the sources, and those of the targets.
+
+        The function `number` maps a label to its vertex.
+        """
         position = np.fromiter(map(number, self.labels), np.int32, len(self.labels))
         return position[self.sources], position[self.targets]
 

@@ -76,7 +76,7 @@ class Labels:
 
     @property
     def are_numbers(self) -> bool:
-        """Whether each vertex number is its own label."""
+        """Whether the label of each vertex is its number."""
         return self._numbers is None
 
     def __len__(self) -> int:
@@ -226,7 +226,7 @@ def to_list(items: Iterable[Any]) -> list[Any]:
 
 
 def number_labels(names: Sequence[Any]) -> dict[Any, int]:
-    """Return a dict from each label to its first position."""
+    """Return a dict that maps each label to the position at which it occurs first."""
     numbers: dict[Any, int] = {}
     for k, label in enumerate(names):
         try:

@@ -19,7 +19,9 @@ from typing import IO, Any, Self
 from graphla.progress import progress
 from semirings.exceptions import GraphblasException, InvalidValue
 
-BLOCK = 1 << 24  # bytes parsed per batch; the text of a huge file need not fit in memory
+# Files are parsed in batches of about this many bytes, so that the text of a huge file need not fit
+# in memory.
+BLOCK = 1 << 24
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -175,7 +177,7 @@ class TextReader:
 def is_of_system(error: BaseException) -> bool:
     """Return whether the system (such as the disk) caused an error, rather than the file's data.
 
-    EINVAL comes from the data: a damaged offset may point before the start of the file.
+    The error EINVAL is caused by the data: a damaged offset may point before the start of the file.
     """
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 

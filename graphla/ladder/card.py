@@ -86,8 +86,10 @@ class CardRung(Rung):
 
 
 def nbytes(*arrays: Array | Csr) -> int:
-    """Return the number of bytes in arrays and in the patterns of matrices, without their
-    values."""
+    """Return the total number of bytes of the arguments.
+
+    Each is an array or a CSR matrix. The values of a matrix are not counted.
+    """
     return sum(
         x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays
     )

@@ -49,7 +49,11 @@ def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
 
 
 def between_steps(samples: list[tuple[float, float]]) -> float | None:
-    """Return the mean power in watts between the first and the last update in the samples."""
+    """Return the mean power in watts from the first to the last update of the counter.
+
+    The samples are pairs of a time and a value of the counter. If the counter was updated less than
+    twice, the result is None.
+    """
     steps = _steps(samples)
     if len(steps) < 2:
         return None

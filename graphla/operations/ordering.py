@@ -109,7 +109,9 @@ def _sort_values(
 
 
 def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
-    """Return the position of each entry in ascending order of value; equal values keep their order.
+    """Return the rank of each entry: its position if the entries are sorted by ascending value.
+
+    Entries with equal values keep their order, unless `are_distinct` says that there are none.
 
     x is a full vector or a matrix; the result has the same pattern, and INT64 values.
     """

@@ -55,7 +55,7 @@ def _cells(x: Any) -> list[list[str]]:
 
 
 def _corner(x: Any) -> Any:
-    """Return the displayed corner, copied to the host in one transfer."""
+    """Copy the upper left corner of x, which is displayed, to the host in one transfer."""
     shown = x[tuple(slice(0, CORNER) for _ in x.shape) if x.ndim == 2 else slice(0, CORNER)]
     return _Shown(shown.new().to("cpu"), x)
 

@@ -35,7 +35,10 @@ class Domain:
     gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:
-        """Return the smallest and the largest operand of a dtype; if none exists, low > high."""
+        """Return the smallest and the largest operand that a dtype can represent.
+
+        If there is no such operand, the first result is greater than the second.
+        """
         low, high = self.limits(dtype.np_type)
         least, greatest = extremes(dtype.np_type)
         low, high = max(low, least), min(high, greatest)

@@ -40,7 +40,7 @@ def adjacency(A: Any) -> Matrix:
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether `given` is a GPU array or cannot be indexed (a set or a generator)."""
+    """Return whether `given` is a GPU array, or a collection without indices, such as a set."""
     # Most arguments have one of these types, so test them first to save time.
     if given is None or type(given) in (bool, int, float, str):
         return False

@@ -41,7 +41,7 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges in all processed levels except the first
+  u64 into;  // number of edges that were followed in all of these levels except the first
   bool fails, stops;
 };
 
@@ -200,8 +200,9 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Follows the long rows of a level, then sends this block's letter to all blocks. In lane k,
-  /// returns the letter from block k. All threads must call this.
+  /// Follows the edges in the long rows of a level. Then sends a message with counts (a Letter) to
+  /// every block of the cluster. Returns the letter from block k in lane k. All threads must call
+  /// this.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];

@@ -60,7 +60,7 @@ struct SmallMemory {
   // For each thread, whose warp reads one row per thread: the reached neighbor that a pull has
   // found in the thread's row, or -1.
   i32 *row_by;
-  u32 *scratch;  // WARP + 1 words for a block scan
+  u32 *scratch;  // scratch memory for block scans: WARP + 1 words
   u32 *totals;   // five counts of this block for even levels, then five counts for odd levels
   u32 *far_count, *listed;
 };

@@ -62,7 +62,7 @@ struct Cut {
   i64 row, a, b;
 };
 
-/// Both operands. They are two matrices or two vectors; a vector counts as one row.
+/// The two operands of a union. Both are matrices, or both are vectors. A vector counts as one row.
 template <int WHERE, class Offset> struct Both {
   const Offset *a_indptr;
   const i32 *a_indices;

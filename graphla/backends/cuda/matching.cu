@@ -1,8 +1,9 @@
 // Finds a maximal matching in rounds. In each round, an edge joins the matching if it is the best
 // edge at both of its ends.
 //
-// The edges have a total order. So the result is the matching that a loop over the edges in this
-// order would find, whatever the schedule of the threads.
+// The edges are totally ordered, so that no two edges are equally good. The result is the matching
+// that a loop over the edges from the best to the worst would find. It does not depend on the
+// schedule of the threads.
 #include "collectives.cuh"
 #include "hashed_random.cuh"
 

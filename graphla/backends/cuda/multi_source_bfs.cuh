@@ -35,7 +35,9 @@ template <class Offset> struct Graph {
 /// The searches of a launch. Starts are in the user's numbering.
 struct Searches {
   const i32 *starts;
-  const i32 *renumbered;  // the graph's number for each of the user's n vertices, or null
+  // For each of the n vertices in the user's numbering, its number in the graph. Null if both
+  // numberings are the same.
+  const i32 *renumbered;
   i64 n;
   i32 count;
   i32 limit;    // the maximum level

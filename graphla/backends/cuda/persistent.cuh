@@ -88,8 +88,8 @@ struct Grid {
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// Sets the value of the ticket counter at the launch. All threads must call this before the
-  /// first barrier.
+  /// Tells this struct the value that the ticket counter had at the launch. All threads must call
+  /// this before the first barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
@@ -127,7 +127,8 @@ struct Grid {
   DEVICE u64 vote() const { return turn & 1 ? u64(1) << 16 : u64(1); }
 };
 
-/// Polls the host's stop word, at most once per `patience` clock ticks. Only one thread uses it.
+/// Reads the word in host memory by which the host asks the kernel to stop, at most once per
+/// `patience` clock ticks. Only one thread uses this struct.
 struct StopFlag {
   const u64 *host;
   i64 patience, due;

@@ -21,7 +21,7 @@ enum Way {
   EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
 
-/// The entries of u, which are the frontier.
+/// The frontier of a push: the entries of the vector u.
 template <class U> struct Frontier {
   i64 entries;
   const i32 *indices;
@@ -36,7 +36,7 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   const bool *flags;  // the mask
   bool complement;
   u32 *claimed;   // one bit per output: set if a thread has claimed the output
-  bool *present;  // presence flags of the result; FOLD_DENSE only
+  bool *present;  // presence flags of the result, which only FOLD_DENSE uses
   // The indices of the listed outputs. With EXPAND instead one index per edge: the output to which
   // the edge leads, or `size` if the mask forbids that output.
   i32 *indices;
@@ -80,7 +80,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
     }
     return is_first;
   }
-  /// Stores a claimed output at the given position of the list.
+  /// Stores output o, which an edge has claimed, at position `place` of the list of outputs. If WAY
+  /// is CLAIM or CLAIM_IDENTITY, also initializes the value of the output.
   template <class Term> DEVICE void list(u64 place, i32 o, Term term) const {
     indices[place] = o;
     if constexpr (WAY == CLAIM) w[place] = term();

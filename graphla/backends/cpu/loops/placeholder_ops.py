@@ -32,7 +32,10 @@ def product(x, y, i, k, j):
 
 
 def term(a, u, o, k):
-    """Return the term of u(k) and the matrix entry `a` that joins k and output o."""
+    """Return the term of output o for index k.
+
+    `u` is the value of the vector at k, and `a` is the value of the matrix entry for o and k.
+    """
     return a * u
 
 
