@@ -17,7 +17,7 @@ test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,$(SIMULATED) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py)
 
-# Run also what `make test` leaves out (tests/effort.py): tests marked `full`, all cases of each
+# Also run what `make test` leaves out (tests/effort.py): tests marked `full`, all cases of each
 # test, 1000 examples of each property, every schedule and sanitizer of the simulated kernels, and
 # CUDA 12 in addition to 13. If nothing fails, write tests/full.json; this requires a clean commit.
 test-full: $(VENV)/test-full.stamp
@@ -34,9 +34,9 @@ ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
 SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
 SIMULATED_IN_FULL := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=card
 
-# To use the Python and CuPy of a machine with a GPU: make gpu-test GPU_PYTHON=python3
-# If nothing fails, `make gpu-test` writes tests/gpu/verified.json; this requires a clean commit (or
-# GRAPHLA_COMMIT=...).
+# On a machine that already has a Python with CuPy, use it by: make gpu-test GPU_PYTHON=python3
+# If nothing fails, `make gpu-test` writes tests/gpu/verified.json. This requires a git checkout
+# without uncommitted changes or, if there is no git, the variable GRAPHLA_COMMIT.
 GPU_PYTHON ?= $(BIN)/python
 GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
 # The parts of gpu-test can be run one by one. gpu-record then combines their results, which must come
@@ -65,12 +65,13 @@ gpu-traversal:
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
 
-# Fail unless `make gpu-test` has passed with exactly these kernels, and `make test-full` with exactly
-# these sources.
+# Fail unless `make gpu-test` has passed with the current kernels, and `make test-full` with the
+# current sources.
 release-check:
 	$(PYTHON) tests/records.py check
 
-# Record how many registers and how much stack and shared memory each kernel uses now, as its limits.
+# Measure how many registers and how much stack and shared memory each kernel uses, and record these
+# numbers as the limits of the kernel.
 resources: $(VENV)/test.stamp
 	$(BIN)/python tests/gpu/campaign.py
 

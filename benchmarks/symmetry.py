@@ -45,7 +45,7 @@ def synchronize(device: str) -> None:
 
 
 def bytes_of(A: gl.Matrix) -> int:
-    """Return the bytes of a matrix and its preparation; shared arrays are counted once."""
+    """Return the number of bytes of a matrix and of its preparation; count shared arrays once."""
     forms = A._store
     present = [forms.csr] if forms.has_csr else []
     present += [forms.csc] if forms.has_csc else []

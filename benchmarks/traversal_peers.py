@@ -60,7 +60,7 @@ def _networkx(networkx: Any, S: Any) -> Callable[[int], Any]:
 
 
 def _graphblas(graphblas: Any, S: Any) -> Callable[[int], Any]:
-    """Return a search function in python-graphblas, as in the python-graphblas documentation."""
+    """Return a function that searches with python-graphblas, as its documentation shows."""
     A = graphblas.io.from_scipy_sparse(S)
     any_secondi, replace = graphblas.semiring.ss.any_secondi, graphblas.replace
 

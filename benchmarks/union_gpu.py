@@ -2,11 +2,11 @@
 
     python benchmarks/union_gpu.py [LARGEST]
 
-The timed region is the backend's whole call with its output, including its wait for the number of
-entries, with a warm memory pool and loaded kernels. Each row of the output is a pair of sizes. Each
-column is a fraction: how many entries of the shorter operand also occur in the other operand. The
-longest vector has 10^LARGEST entries (LARGEST is 8 unless given). Each union is verified before it
-is timed.
+The script times the whole call of the backend, including the wait for the number of entries. The
+memory pool is warm, and the kernels are loaded. Each row of the output is for a pair of sizes. Each
+column is for a fraction: the fraction of the entries of the shorter operand that also occur in the
+other operand. The longest vector has 10^LARGEST entries (LARGEST is 8 unless given). Each union is
+verified before it is timed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ Union = Callable[[Any, Any, Any], Any]
 
 MEETING = (0.0, 0.5, 1.0)
 UNEQUAL = ((7, 3), (3, 7), (8, 6))
-"""Pairs of unequal sizes, as powers of ten."""
+"""Pairs of unequal sizes, given as exponents: (7, 3) means 10^7 and 10^3 entries."""
 BY_TURNS = 4
-"""The mean distance between neighboring indices of the union."""
+"""The mean difference between consecutive indices in the union of two random vectors."""
 
 
 def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
-    """Return random vectors a and b; `meeting` is the fraction of b's indices also in a."""
+    """Return random vectors a and b with `many` and `few` entries.
+
+    `meeting` is the fraction of the indices of b that also occur in a.
+    """
     rng = cupy.random.RandomState(many + few)
     both = int(few * meeting)
     count = many + few - both
@@ -52,7 +55,11 @@ def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
 
 
 def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield pairs of matrices: with long and short rows, different and nearly equal."""
+    """Yield the name and both operands of unions of matrices.
+
+    Some matrices have long rows, others short rows. The patterns of both operands differ, or are
+    nearly equal.
+    """
     gl.config.device = "cuda"
     pairs = graphs.kron_pairs(20)
     n = 1 << 20
@@ -73,7 +80,10 @@ def _csr(A: Any, dtype: str) -> Any:
 
 
 def _shift(a: Any, columns: int) -> Any:
-    """Return `a` with one more column, and its entries shifted right by `columns`."""
+    """Return a copy of `a` that has one more column, and whose entries are moved to the right.
+
+    `columns` is the number of columns by which they are moved: 0 or 1.
+    """
     return Csr(a.nrows, a.ncols + 1, a.indptr, a.indices + columns, a.values)
 
 
@@ -82,7 +92,7 @@ def _values(rng: Any, count: int, dtype: str) -> Any:
 
 
 def verify(a: Any, b: Any, c: Any) -> None:
-    """Check the positions of the union c of a and b, and the sum of its values."""
+    """Check that c is the union of a and b: compare its positions and the sum of its values."""
     keys = cupy.concatenate([_keys(each) for each in (a, b)])
     assert cupy.array_equal(_keys(c), cupy.unique(keys)), "the union has other places"
     wanted = float(a.values.sum(dtype="f8") + b.values.sum(dtype="f8"))
@@ -98,7 +108,10 @@ def _keys(a: Any) -> Any:
 
 
 def times(contenders: dict[str, Union], a: Any, b: Any, dtype: str) -> str:
-    """Return the median device times of the contenders in microseconds, as text."""
+    """Return a text with the median time of each contender on the device, in microseconds.
+
+    `contenders` maps the name of each implementation to a function that computes a union.
+    """
     op = binary.plus[dtype]
     for union in contenders.values():
         verify(a, b, union(a, b, op))

@@ -26,7 +26,10 @@ def largest_component(A: gl.Matrix) -> gl.Matrix:
 
 
 def giant(A: gl.Matrix, order: np.ndarray, share: float) -> float:
-    """Remove this share of `order`; return the fraction of the rest in the largest component."""
+    """Return the fraction of the remaining vertices that are in the largest component.
+
+    The fraction `share` of the vertices of A is removed: those that come first in `order`.
+    """
     left = np.sort(order[int(share * order.size) :])
     sizes = np.bincount(connected_components(A[left, left].new()).to_dense())
     return sizes.max() / left.size

@@ -136,7 +136,10 @@ def register_new(
 def _parameterized(
     name: str, func: _Callable[..., _Any], *, is_anonymous: bool = False, **options: _Any
 ) -> _BinaryOp:
-    """Return an operator with optional parameters; by default it is the function func()."""
+    """Return an operator with parameters. func(**parameters) returns the function to apply.
+
+    If the operator is used before its parameters are set, it applies the function func().
+    """
 
     def defaults(x: _Any, y: _Any) -> _Any:
         return func()(x, y)
@@ -147,7 +150,7 @@ def _parameterized(
 def _on_bool(
     on_bool: _Callable[..., _Any], otherwise: _Callable[..., _Any]
 ) -> _Callable[..., _Any]:
-    """Return a function that calls `on_bool` for BOOL and `otherwise` for all other dtypes."""
+    """Return a function that calls `on_bool` if its operands are BOOL, and else `otherwise`."""
     return lambda x, y: on_bool(x, y) if x.dtype is _BOOL else otherwise(x, y)
 
 
@@ -166,7 +169,10 @@ def _floating(function: _Callable[..., _Any]) -> _Callable[..., _Any]:
 
 
 def _bit(x: _t.Symbol, k: _t.Symbol) -> tuple[_t.Symbol, _t.Symbol]:
-    """Return whether bit k of x exists (counting from 1), and a number with only that bit set."""
+    """Return whether x has a bit with the number k, and a number in which only that bit is set.
+
+    Bits are counted from 1.
+    """
     return (k >= 1) & (k <= x.dtype.bits), _t.cast(True, x.dtype) << (k - 1)
 
 
@@ -189,7 +195,7 @@ def _bshift(x: _t.Symbol, k: _t.Symbol) -> _t.Symbol:
 
 
 def _isclose(rel_tol: float = 1e-7, abs_tol: float = 0.0) -> _Callable[..., _Any]:
-    """Return the test |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) or x = y."""
+    """Return a function that tests |x - y| <= max(rel_tol * max(|x|, |y|), abs_tol) or x = y."""
 
     def isclose(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
         if not x.dtype.is_float:
@@ -259,7 +265,8 @@ abssecond = _BinaryOp("abssecond", lambda x, y: _t.absolute(y), commutes_to="abs
 binom = _BinaryOp("binom", _t.binom, _INTEGERS)
 isclose = _parameterized("isclose", _isclose, commutes_to="isclose")
 
-# Bit operators. Bits are counted from 1. bshift shifts left, or right if the count is negative.
+# Bit operators. Bits are counted from 1. bshift shifts x to the left by k bits, or to the right by
+# -k bits if k is negative.
 bget = _BinaryOp("bget", _bget, _INTEGERS)
 bset = _BinaryOp("bset", _bset, _INTEGERS)
 bclr = _BinaryOp("bclr", _bclr, _INTEGERS)
@@ -281,7 +288,7 @@ secondj1 = _BinaryOp(
 )
 
 
-# --- Operators named like NumPy functions; each computes the function of that name ---------------
+# --- Operators that compute the NumPy functions of the same names --------------------------------
 
 
 def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _BinaryOp:
@@ -289,14 +296,19 @@ def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: 
 
 
 def _without_nan(choose: _Callable[..., _Any]) -> _Callable[..., _Any]:
-    """Return a function that calls `choose`, but returns the other operand if one is NaN."""
+    """Return a function of x and y that ignores NaN.
+
+    If one operand is NaN, the function returns the other operand; otherwise it returns
+    choose(x, y).
+    """
     return lambda x, y: _t.where(_t.isnan(x), y, _t.where(_t.isnan(y), x, choose(x, y)))
 
 
 def _fmod(x: _t.Symbol, y: _t.Symbol) -> _t.Symbol:
     if x.dtype.is_float:
         return _t.fmod(x, y)
-    rest = x % y  # takes the sign of y; the result of fmod must take the sign of x
+    # x % y has the sign of y, but the result of fmod must have the sign of x.
+    rest = x % y
     if x.dtype.kind == "u":
         return rest
     return _t.where((rest != 0) & ((x < 0) != (y < 0)), rest - y, rest)
@@ -309,7 +321,8 @@ def _log_of_sum(exp: _Any, log1p: _Any, of_two: float) -> _Callable[..., _Any]:
         dtype = _float_of(x.dtype)
         x, y = x.astype("FP64"), y.astype("FP64")
         larger = _t.maximum(x, y) + log1p(exp(-_t.absolute(x - y)))
-        # x + of_two is also correct for equal infinities.
+        # If x = y, the result is x + of_two, the constant for log(2). This is also correct for
+        # equal infinities, for which x - y is NaN.
         return _t.where(x == y, x + of_two, larger).astype(dtype)
 
     return log_of_sum
@@ -346,8 +359,8 @@ numpy = _SimpleNamespace(
     left_shift=_numpy("left_shift", lambda x, y: x << y, _INTEGERS),
     less=lt,
     less_equal=le,
-    # If the result is near 0, the error exceeds 1024 ulps because the maximum and the logarithm
-    # cancel.
+    # The result is the sum of the maximum of x and y and a logarithm. If the result is near 0,
+    # these two terms cancel, so that the error exceeds 1024 ulps.
     logaddexp=_numpy("logaddexp", _logaddexp, commutes_to="numpy.logaddexp", ulps=1024),
     logaddexp2=_numpy("logaddexp2", _logaddexp2, commutes_to="numpy.logaddexp2", ulps=1024),
     logical_and=land,

@@ -1,4 +1,7 @@
-"""Operators: functions of one or two entries or of an entry and its position, and predicates.
+"""Unary, binary, index-unary and select operators.
+
+They are functions of one entry, of two entries, or of an entry and its position. A select operator
+is a function of an entry and its position with a Boolean result.
 
 An untyped operator (`binary.plus`) is a name and a Python function. A typed operator
 (`plus["INT64"]`) is an expression that can be printed as NumPy, Numba and CUDA C++ code. Typed
@@ -25,13 +28,13 @@ from semirings.exceptions import (
 from semirings.primitives import Node
 from semirings.trace import Symbol, as_symbol, cast, trace
 
-Result = (
-    str | DataType | None
-)  # "same" means the dtype of the operands, None the dtype that the function returns
+# The dtype of an operator's result. "same" means the dtype of the operands, and None means the
+# dtype that the function returns.
+Result = str | DataType | None
 
 
 class Operator:
-    """The base class of untyped operators: handles names, typing, calls, and pickling by name."""
+    """The base class of untyped operators. It handles names, typing, calls and pickling."""
 
     opclass: ClassVar[str]
     kind: ClassVar[str]
@@ -50,7 +53,7 @@ class Operator:
             return self._lookup(key)
 
     def typed_for(self, left: DataType, right: DataType) -> Any:
-        """Return self[left, right]. This is faster because no dtype is hashed."""
+        """Return self[left, right], but faster, because no dtype is hashed."""
         key = left.number, right.number
         typed = self._numbered.get(key)
         if typed is None:
@@ -138,7 +141,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator with the given kind and name; pickles refer to this function."""
+    """Return the operator with the given kind and name. Pickle loads an operator by this call."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)
@@ -150,7 +153,7 @@ def _types(args: tuple[Any, ...]) -> str:
 
 
 class Typed:
-    """The base class of typed operators, monoids and semirings: handles calls and pickling."""
+    """The base class of typed operators, monoids and semirings. It handles calls and pickling."""
 
     opclass: ClassVar[str]
     is_positional: bool = False
@@ -164,7 +167,7 @@ class Typed:
 
     @property
     def _key(self) -> Any:
-        """The key for which `op[key]` returns this typed operator."""
+        """The key, such as "INT64", for which `op[key]` returns this typed operator."""
         first, *others = self._dtypes
         if all(dtype is first for dtype in others):
             return first.name
@@ -215,15 +218,21 @@ class TypedOperator(Typed):
 
     @cached_property
     def numpy(self) -> Callable[..., Any]:
-        """A NumPy function that computes the operator on arrays of its dtypes without warnings."""
+        """A NumPy function that computes the operator on arrays, and never prints warnings."""
         return printing.numpy_function(self.expression, tuple(self.parameters), self.name)
 
     def source_numba(self, name: str) -> str | None:
-        """Return a Python function for numba.njit as source; `numba_prelude` must precede it."""
+        """Return the source of a Python function that computes the operator, for `numba.njit`.
+
+        The text `numba_prelude` must precede the source.
+        """
         return printing.numba_source(self.expression, self.parameters, name)
 
     def source_cuda(self, name: str) -> str:
-        """Return a C++ function as source; `trace.cuda_prelude` must precede it."""
+        """Return the source of a C++ function that computes the operator.
+
+        The text `trace.cuda_prelude` must precede the source.
+        """
         return printing.cuda_source(self.expression, self.parameters, name)
 
     @cached_property
@@ -257,7 +266,10 @@ class TypedOperator(Typed):
 
 
 def as_array(x: Any, dtype: DataType) -> Any:
-    """Return x as an array of the dtype; raise OverflowError for a Python integer out of range."""
+    """Return x as an array of the dtype.
+
+    Raise OverflowError if x is a Python integer that does not fit in the dtype.
+    """
     if isinstance(x, np.ndarray):
         return x.astype(dtype.np_type, copy=False)
     if isinstance(x, float) and not isinstance(x, np.generic) and not dtype.is_float:
@@ -348,8 +360,8 @@ class UnaryOp(FunctionOperator):
         name: the name.
         function: the Python function f, which is traced for each dtype.
         domain: the dtypes on which the operator is defined.
-        result: the dtype of the result; "same" means the dtype of the operands, None the dtype
-            that f returns.
+        result: the dtype of the result; "same" means the dtype of the operands, and None means the
+            dtype that f returns.
         ulps: the maximum error of a result, in units in the last place.
         is_positional: whether f takes x and its position: f(x, i, j).
         is_anonymous: whether the operator is not registered in a module; pickle then stores its
@@ -436,8 +448,8 @@ class BinaryOp(FunctionOperator):
         name: the name.
         function: the Python function f, which is traced for each dtype.
         domain: the dtypes on which the operator is defined.
-        result: the dtype of the result; "same" means the dtype of the operands, None the dtype
-            that f returns.
+        result: the dtype of the result; "same" means the dtype of the operands, and None means the
+            dtype that f returns.
         commutes_to: the name of the operator g with f(x, y) = g(y, x), or None.
         keeps: whether x and y keep their own dtypes. By default, both are first cast to a common
             dtype.
@@ -476,7 +488,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # set by the monoid of the same name
+        self.monoid: Any = None  # the constructor of the monoid of the same name sets this
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})
@@ -500,7 +512,7 @@ class BinaryOp(FunctionOperator):
         return self._on((x, y), (x, y), dtypes)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Apply the operator to operands, or without operands set the operator's parameters."""
+        """Apply the operator to operands or, without operands, set the operator's parameters."""
         if self._parameterized is not None and not args:
             return self._with(**options)
         return super().__call__(*args, **options)
@@ -551,7 +563,10 @@ def _with_parameters(op: BinaryOp, parameters: dict[str, Any]) -> BinaryOp:
 
 
 class TypedIndexUnaryOp(TypedOperator):
-    """z = f(x, i, j, thunk) of an entry x, its row i, its column j (0 in a vector) and a scalar."""
+    """z = f(x, i, j, thunk), where x is an entry in row i and column j, and thunk is a scalar.
+
+    For a vector, i is the index of the entry, and j is 0.
+    """
 
     opclass = "IndexUnaryOp"
 
@@ -591,9 +606,10 @@ class IndexUnaryOp(FunctionOperator):
         name: the name.
         function: the Python function f, which is traced for each dtype.
         domain: the dtypes on which the operator is defined.
-        result: the dtype of the result; "same" means the dtype of the operands, None the dtype
-            that f returns.
-        thunk: the dtype of the thunk; if None, the dtype of the given thunk or of x is used.
+        result: the dtype of the result; "same" means the dtype of the operands, and None means the
+            dtype that f returns.
+        thunk: the dtype of the thunk; None means the dtype of the thunk that is given in a call, or
+            that of x.
         ulps: the maximum error of a result, in units in the last place.
         is_anonymous: whether the operator is not registered in a module; pickle then stores its
             constructor arguments instead of its name.

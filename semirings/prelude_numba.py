@@ -1,4 +1,4 @@
-"""Helper functions for generated Numba operators; this file is prepended to their code."""
+"""Helper functions for operators in generated Numba code, which begins with a copy of this file."""
 
 # pyright: basic
 import math
@@ -42,7 +42,8 @@ _LGAMMA_SERIES = (
 
 @_helper
 def _negated(x):
-    return np.int64(np.uint64(0) - np.uint64(x))  # avoids -INT64_MIN, which is undefined
+    # This also works for the minimum of INT64, whose negation is undefined.
+    return np.int64(np.uint64(0) - np.uint64(x))
 
 
 @_helper

@@ -125,8 +125,8 @@ def value(comparison: _Any) -> _Any:
     """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`.
 
     Args:
-        comparison: an expression that compares A with a scalar by <, <=, >, >=, == or !=, not yet
-            computed.
+        comparison: an expression that compares A with a scalar by <, <=, >, >=, == or !=, and that
+            has not been computed.
 
     Returns:
         An expression.
@@ -141,7 +141,8 @@ def row(comparison: _Any) -> _Any:
     """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`.
 
     Args:
-        comparison: an expression that compares A with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, > or >=, and that has not
+            been computed.
 
     Returns:
         An expression.
@@ -157,7 +158,8 @@ def column(comparison: _Any) -> _Any:
     """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`.
 
     Args:
-        comparison: an expression that compares A with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares A with a scalar by <, <=, > or >=, and that has not
+            been computed.
 
     Returns:
         An expression.
@@ -173,7 +175,8 @@ def index(comparison: _Any) -> _Any:
     """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`.
 
     Args:
-        comparison: an expression that compares v with a scalar by <, <=, > or >=, not yet computed.
+        comparison: an expression that compares v with a scalar by <, <=, > or >=, and that has not
+            been computed.
 
     Returns:
         An expression.

@@ -82,7 +82,8 @@ SIMULATED_CASES = {
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 2,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 3,
 }
-"""The same where the shared suites run on the simulator: g++ compiles each case's kernels."""
+"""The number of cases of a parametrized test on the simulator, where it overrides CASES. Few cases
+run there, because g++ compiles the kernels of each case."""
 
 
 def number_of_examples(test: str) -> int:

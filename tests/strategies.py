@@ -35,7 +35,11 @@ sizes = st.integers(0, 6)
 
 
 def numbers(dtype: np.dtype, *, wild: bool = True) -> st.SearchStrategy[Any]:
-    """Draw values of a dtype; unless `wild`, floats are multiples of 1/4, so sums are exact."""
+    """Draw values of a dtype.
+
+    If `wild` is false, floating-point values are small multiples of 1/4, so that their sums are
+    exact.
+    """
     if dtype.kind == "b":
         return st.booleans().map(np.bool_)
     if dtype.kind in "iu":
@@ -80,7 +84,7 @@ def tables(
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values whose reduction gives the same bits in any order."""
+    """Draw values for a monoid such that their reduction gives the same bits in any order."""
     if monoid == "times" and dtype.kind == "f":
         return st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0, -2.0, np.inf, np.nan]).map(dtype.type)
     return numbers(dtype, wild=monoid != "plus")
@@ -201,7 +205,10 @@ def read(noun: Any) -> Table:
 
 
 def agrees(got: Any, expected: Any) -> bool:
-    """Return whether a value equals the expected value or an allowed one; NaN equals NaN."""
+    """Return whether a value equals the expected value, or one of several that are allowed.
+
+    NaN equals NaN.
+    """
     if expected is UNDEFINED:
         return True
     if isinstance(expected, OneOf):

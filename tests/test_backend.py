@@ -87,7 +87,7 @@ def vector_mask(size, table, how, complement):
 
 
 def table_of(a):
-    """Check the storage's invariants, and return the entries."""
+    """Check the invariants of a stored matrix or vector, and return a dict of its entries."""
     if isinstance(a, Csr):
         assert a.indptr.size == a.nrows + 1
         assert a.indptr[0] == 0
@@ -116,7 +116,7 @@ def table_of(a):
 forms = st.sampled_from(["sorted", "unsorted", "bitmap", "full"])
 
 
-# --- tests of conversions and of building -------------------------------------------------------
+# --- conversions between forms, and construction from entries -----------------------------------
 
 
 @quick
@@ -194,7 +194,7 @@ def test_building_uses_at_most_three_times_the_memory_of_its_result(dtype, size)
     i, j = random.integers(0, size // 16, (2, size))
     values = random.random(size).astype(dtype)
     given = (size // 16, size // 16, i, j, values, binary.second[dtype])
-    do.build_matrix(*given)  # imports SciPy before memory is measured
+    do.build_matrix(*given)  # this first call imports SciPy, before the memory is measured
     tracemalloc.start()
     a = do.build_matrix(*given)
     peak = tracemalloc.get_traced_memory()[1]

@@ -33,7 +33,7 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # number of rows, more than the bits of one bitmap word
+N = 70  # number of rows; this is more than the number of bits in a word of a bitmap
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
@@ -176,7 +176,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # more rows than one block processes
+    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows: more than one block of the loop
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)
@@ -337,7 +337,7 @@ def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
     assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
 
 
-# --- tests of the choice between NumPy and Numba ------------------------------------------------
+# --- the choice between NumPy and compiled loops ------------------------------------------------
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -421,7 +421,7 @@ def test_an_error_names_the_operator_that_does_not_compile() -> None:
         pulled(op=s)
 
 
-# --- tests of threads and scratch arrays --------------------------------------------------------
+# --- threads and scratch arrays of compiled loops -----------------------------------------------
 
 
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:

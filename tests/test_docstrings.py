@@ -36,7 +36,10 @@ def members(room: Any, prefix: str) -> dict[str, Any]:
 
 
 def parts(*classes: type) -> dict[str, Any]:
-    """Return the classes and their public members; a shared base contributes its members once."""
+    """Return the given classes and their public members, keyed by public names.
+
+    A member that several classes inherit from the same base class is returned only once.
+    """
     found: dict[str, Any] = {}
     seen: set[Any] = set()
     for each in classes:
@@ -125,7 +128,10 @@ WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
 """Objects that need no example because the examples of other objects show them."""
 
 UNREACHABLE = {name: {"DuplicateEntry"} for name in ("Updater.update", "InputMasked.update")}
-"""Errors that only the shared helpers can raise: these functions assign to all indices."""
+"""For each function, errors that its helpers raise for other callers, but never for this function.
+
+These functions assign to all indices, so that no index can occur twice.
+"""
 
 NEED_EXAMPLES = ("algorithms.", "closure", "draw", "spy", "direction", "Graph.from_")
 """Prefixes of objects that must have examples; the example of a class covers its methods."""
@@ -136,7 +142,8 @@ HELPERS = (
     "graphla.operations.operation",
     "graphla.sparse.mask",
 )
-"""Packages of helpers: errors that they raise count as errors of the public caller."""
+"""Packages of helper functions. If a public function calls a helper, the errors that the helper
+raises count as errors of the public function."""
 
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples", "References")
 
@@ -377,7 +384,7 @@ def test_no_docstring_merely_refers_to_another_docstring(name):
     assert not found
 
 
-# --- tests of the checks --------------------------------------------------------------------------
+# --- tests of the functions above, which check docstrings -----------------------------------------
 
 
 def sample(x: int, *rest: int, **more: int) -> int:
@@ -407,4 +414,5 @@ def test_sections_and_entries_are_parsed_as_napoleon_parses_them():
 def test_raise_statements_are_found_in_a_function_and_in_its_helpers():
     assert errors(sample) == {ValueError}
     assert gl.exceptions.InvalidValue in errors(algorithms.katz)  # `validation.real` raises it
-    assert algorithms.ConvergenceError in errors(algorithms.katz)  # a helper creates this error
+    # This error is created by a helper function, not by `katz` itself.
+    assert algorithms.ConvergenceError in errors(algorithms.katz)

@@ -1,4 +1,4 @@
-"""Test that both backends use the same file names, and limit the size of functions."""
+"""Test that both backends use the same file names, and that no function is too long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INFRASTRUCTURE = {
     LOOPS: {"marks", "placeholder_ops", "sequential"},
     CUDA: {"backend", "launch", "persistent", "streams"},
 }
-"""Modules that several families of operations share."""
+"""For each folder, the modules that several families of operations share."""
 SHARED = {
     "atomics",
     "choose",
@@ -35,7 +35,7 @@ SHARED = {
 SHARED |= {"hashed_random", "merge_path", "persistent", "rows"}
 """CUDA sources that several families of operations share."""
 ONE_DEVICE = {CUDA: {"hot_columns"}, CPU: set()}
-"""Families of operations that exist on this device only."""
+"""For each folder of a backend, the families of operations that only this backend has."""
 
 
 def families(folder: Path) -> set[str]:
@@ -43,7 +43,10 @@ def families(folder: Path) -> set[str]:
 
 
 def belongs(stem: str, known: set[str]) -> bool:
-    """Return whether a file is named after a family, as spgemm and spgemm_masked are."""
+    """Return whether a file is named after one of the known families of operations.
+
+    For example, both spgemm and spgemm_masked are named after the family spgemm.
+    """
     return any(stem == family or stem.startswith(family + "_") for family in known)
 
 

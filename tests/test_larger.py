@@ -1,8 +1,9 @@
 """Compare operations on hundreds of entries with dense NumPy.
 
-These sizes exceed the thresholds at which an implementation changes its method. There are many
-rows per part, long rows next to short ones, full bitmaps and hash tables, and several threads. A
-dense matrix is a pair of arrays, `present` and `values`; absent values are zero.
+At these sizes, the implementations use methods that they do not use for tiny operands: they divide
+the rows into parts with many rows each, treat long rows and short rows differently, fill bitmaps
+and hash tables, and use several threads. In this file, a dense matrix is a pair of arrays,
+`present` and `values`; absent values are zero.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
 
 def fold_by(ufunc: np.ufunc, identity: Any) -> Any:
-    """Return a function that reduces the present terms, of shape (rows, k, columns), along k."""
+    """Return a function of an array of terms, with axes (rows, k, columns), and flags for the terms
+    that are present. The function reduces the present terms along the axis k."""
     return lambda terms, there: ufunc.reduce(terms, axis=1, where=there, initial=identity)
 
 
-# name -> (dtype, reduction of the terms along k, ⊗)
+# Maps the name of a semiring to its dtype, a function that reduces terms (as returned by
+# `fold_by`), and a function for ⊗.
 SEMIRINGS: dict[str, tuple[Any, Any, Any]] = {
     "plus_times": (INT64, fold_by(np.add, 0), np.multiply),
     "min_plus": (np.float64, fold_by(np.minimum, np.inf), np.add),
@@ -118,7 +121,10 @@ def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: boo
 
 
 def check(rng: np.random.Generator, make: Any, T: Dense) -> None:
-    """Compare the expression with T, and check writes of it with masks and accumulators."""
+    """Check that the expression that make() returns has the entries T.
+
+    Also check writes of the expression with masks and accumulators.
+    """
     same(make().new(), T)
     C, M = draw_dense(rng, T[0].shape, T[1].dtype), draw_dense(rng, T[0].shape, np.int8)
     truth = M[0] & (M[1] != 0)

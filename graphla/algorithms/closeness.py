@@ -122,7 +122,10 @@ def closeness(
 
 
 def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each chosen vertex, how many vertices it reaches and the sum of distances."""
+    """Return two arrays with one element per chosen vertex.
+
+    They are the number of vertices that it reaches, and the sum of its distances to them.
+    """
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)

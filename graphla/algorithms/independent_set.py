@@ -4,7 +4,7 @@ The algorithm is due to M. Luby (1986). As in LAGraph, each vertex has one rando
 adds the candidates whose numbers are larger than those of all neighboring candidates. A few rounds
 suffice.
 
-Invariants, at the head of each round:
+Invariants at the start of each round:
 - no edge joins two vertices of the set;
 - candidates are the vertices that are not in the set and have no neighbor there, each with its
   random number; all numbers are distinct.
@@ -74,7 +74,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
         winners = _find_winners(A, candidates)
     while winners.nvals:
         chosen(winners.S) << True
-        # w any.pair A: the candidates adjacent to a winner
+        # any.pair gives the candidates that are adjacent to a winner.
         near = any_pair["BOOL"](winners @ A).new(mask=candidates.S)
         near(winners.S) << True
         candidates(~near.S, replace=True) << candidates
@@ -83,7 +83,11 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
 
 
 def _find_winners(A: Matrix, candidates: Vector) -> Vector:
-    """``w⟨c ≥ A max.second c⟩ = true``: find the candidates whose number is a local maximum."""
+    """``w⟨c ≥ A max.second c⟩ = true``.
+
+    Find the candidates whose random numbers are larger than those of all neighboring candidates.
+    The vector c has an entry for each candidate, its random number.
+    """
     greatest = max_second(A @ candidates).new(mask=candidates.S)
     beaten = binary.gt(greatest & candidates).new()
     winners = Vector(bool, A.nrows)

@@ -1,7 +1,8 @@
 """Minimax paths: the smallest possible height of the highest edge on a path.
 
-The result is a closure: the least h with h = h min (h min.max A) that has the smallest value of the
-dtype at the source. In an undirected graph the paths in a minimum spanning tree are minimax paths.
+Let h(v) be this height for the paths from the source to v, and let h(source) be the smallest value
+of the dtype. The vector h satisfies h = h min (h min.max A), so it is computed as a closure over
+the semiring min.max. In an undirected graph the paths in a minimum spanning tree are minimax paths.
 """
 
 from __future__ import annotations
@@ -109,6 +110,6 @@ def minimax_path(
     validation.numbers(A)
     # h(s) = -∞
     start = validation.starts(source, A, monoid.max[A.dtype].identity, A.dtype)
-    # h = h ⊕ h min.max A ⊕ h min.max A² ⊕ ...
+    # h = s min (s min.max A) min (s min.max A²) min ..., where s is the start vector
     heights, before = closure(start, A, min_max, mask=mask, parents=parents)
     return MinimaxPaths(heights, before)

@@ -23,17 +23,25 @@ _lock = Lock()
 _blocks: list[list[Any]] = []
 """The values of all active `using` blocks, in the order in which the blocks were entered."""
 _replaced: dict[type, Any] = {}
-"""For each type, the value from the last block that replaces it. Never modified, only
-reassigned."""
+"""For each type, the value from the last `using` block that replaces it.
+
+The dict is never modified: a new dict replaces it.
+"""
 
 
 def current(default: T) -> T:
-    """Return the current value for the type of `default`: `default` itself unless replaced."""
+    """Return the current value for the type of `default`.
+
+    This is `default` itself, unless a `using` block replaces the value.
+    """
     return _replaced.get(type(default), default)
 
 
 def _replace() -> None:
-    """Recompute the current values. The caller must hold the lock."""
+    """Recompute `_replaced` from the values of all active `using` blocks.
+
+    The caller must hold the lock.
+    """
     global _replaced
     _replaced = {type(value): value for values in _blocks for value in values}
 

@@ -1,9 +1,9 @@
-"""The cases of the write rule C⟨mask, replace⟩ = accum(C, T), the same on every device.
+"""The cases of the write rule C⟨mask, replace⟩ = accum(C, T), which are the same on every device.
 
-Z = T, or the union of C and T under accum. Where the mask allows it, C becomes Z. Elsewhere C keeps
-its entries or, with replace, loses them. So the result consists of the entries of T that the mask
-allows, and the old entries of C that remain. This module says which old entries can remain; a
-device then removes the others and writes T.
+Let Z be T or, if there is an accum, the union of C and T under accum. Where the mask allows
+writing, C becomes Z. Elsewhere C keeps its entries or, with replace, loses them. So the result
+consists of the entries of T that the mask allows, and of old entries of C. This module determines
+which old entries of C may remain. The backend then removes the others and writes T.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Literal
 from graphla.formats import AnyVector, BitmapVector, SparseVector, VectorMask
 
 Remains = Literal["NOWHERE", "ANYWHERE", "INSIDE", "OUTSIDE"]
-"""Where old entries of C remain. INSIDE means where the mask allows writing, and OUTSIDE where it
-does not."""
+"""Where old entries of C may remain after a write. INSIDE means only where the mask allows writing,
+and OUTSIDE only where it does not."""
 
 REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     # (has mask, has accum, replace)
@@ -27,8 +27,9 @@ REMAINS: dict[tuple[bool, bool, bool], Remains] = {
     (True, True, False): "ANYWHERE",
     (True, True, True): "INSIDE",
 }
-"""Where old entries of C remain in each case.
+"""Where old entries of C may remain after the write of T, for each combination of three flags.
 
+The flags tell whether there is a mask, whether there is an accum, and whether `replace` is set.
 Without accum, T replaces the entries that the mask allows; with accum, T is combined with them.
 `replace` removes the entries that the mask does not allow.
 """

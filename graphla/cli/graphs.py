@@ -16,7 +16,9 @@ from graphla.sparse import Matrix
 from semirings.exceptions import DimensionMismatch, DuplicateEntry, InvalidValue
 
 EDGE_LISTS = " ".join(f".{extension}" for extension in io.FORMATS["edgelist"].extensions)
-_BYTES_PER_VERTEX = 32  # lower bound: row and column offsets and a few vectors
+# A lower bound on the memory that a graph needs per vertex: for row and column offsets and a few
+# vectors.
+_BYTES_PER_VERTEX = 32
 _TABLE_OPTIONS = ("labels", "base", "columns")
 _OPTIONS = {
     "edgelist": (*_TABLE_OPTIONS, "separator", "header"),
@@ -102,7 +104,10 @@ def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Seque
 
 
 def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict[str, Any]:
-    """Return the given edge-list options; raise an error for an option that is not in `known`."""
+    """Return a dict of those options for edge lists that the user has set.
+
+    Raise an error if one of them is not in `known`, the options that apply to the input `name`.
+    """
     given = {}
     for option in _OPTIONS["edgelist"]:
         value = vars(options)[option]
@@ -115,7 +120,7 @@ def _refuse_options(name: str, known: Sequence[str], options: Namespace) -> dict
 
 
 def _in_options(error: Exception) -> str:
-    """Return the error message, with advice about command-line options instead of Python ones."""
+    """Return the error message; its advice names command-line options, not Python arguments."""
     problem = str(error)
     if isinstance(error, io.ParseError) and error.option:
         return f"{problem.removesuffix(error.advice)} ({error.option})"

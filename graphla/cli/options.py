@@ -13,7 +13,9 @@ from graphla.graph import Graph
 from semirings.exceptions import InvalidValue
 
 _PREFIX = "own "  # prefix of the attributes in which argparse stores an algorithm's options
-_SWITCHES = ("weight", "distance")  # edge attributes in NetworkX; here, whether to use the values
+# In NetworkX, these parameters name an edge attribute. On the command line, they are options
+# without an argument, which tell whether to use the values of the edges.
+_SWITCHES = ("weight", "distance")
 
 WORDS = {
     "alpha": "the probability of following an edge, or the factor for each edge of a walk",
@@ -101,7 +103,7 @@ def example(algorithm: Algorithm) -> str:
 
 
 def arguments(algorithm: Algorithm, graph: Graph, options: Namespace) -> dict[str, Any]:
-    """Return the arguments given by options; omitted options leave the function's defaults."""
+    """Return the arguments that the user has given as options. The others keep their defaults."""
     given = {
         name: value
         for name in algorithm.parameters
@@ -165,7 +167,10 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
 
 
 def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
-    """Read {vertex: number} from a=1,b=2 or from a file in the format that --output writes."""
+    """Return a dict from vertices to numbers.
+
+    The option is either text like a=1,b=2 or the name of a file in the format that --output writes.
+    """
     if not text:
         raise InvalidValue(f"--{name} is '', but should be a file or a=1,b=2,...")
     if "=" in text:
@@ -179,7 +184,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
 
 
 def _value(graph: Graph, name: str, text: str) -> float:
-    """Convert a text to a number; if the text is a vertex label, return the vertex number."""
+    """Convert a string to a number; if it is the label of a vertex, return the vertex number."""
     try:
         return _number(text)
     except ValueError:

@@ -3,8 +3,8 @@
 A kernel is a template in a `.cu` file of a folder that `nvrtc.register` names. Its template
 arguments are the struct `Op`, which is generated from typed operators
 (`graphla.compilers.cuda_ops`), followed by dtypes, numbers and flags. Machine code is cached on
-disk, where its key is a digest of the program and of all files that it includes, and in memory per
-card.
+disk; the key is a digest of the program and of all files that it includes. Loaded kernels are also
+cached in memory, separately for each GPU.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""The constants whose `id` is in a key of `_loaded`. They are kept alive so that no `id` is
-reused."""
+"""The constants whose `id` is part of a key of `_loaded`, by this `id`.
+
+They are kept alive, so that Python does not give the same `id` to another object.
+"""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -51,7 +53,7 @@ class Kernel:
     __slots__ = ("_function", "_module", "_resident", "_shared", "what")
 
     def __init__(self, module: Any, function: Any, what: str):
-        self._module = module  # keeps the module loaded
+        self._module = module  # this reference keeps the module loaded
         self._function = function
         self._resident: dict[tuple[int, int], int] = {}
         self._shared = 0  # the kernel's limit on dynamic shared memory, in bytes
@@ -66,9 +68,10 @@ class Kernel:
             self._synchronize()
 
     def resident(self, block: int, shared: int = 0) -> int:
-        """Return how many blocks of this size can be resident on a multiprocessor.
+        """Return how many blocks of `block` threads can be resident on a multiprocessor.
 
-        If necessary, also raise the kernel's limit on dynamic shared memory to `shared` bytes.
+        Each block uses `shared` bytes of dynamic shared memory. If the kernel's limit on dynamic
+        shared memory is lower, it is raised.
         """
         found = self._resident.get((block, shared))
         if found is None:
@@ -99,13 +102,13 @@ class Kernel:
 def load(
     file: str, entry: str, spec: tuple[Any, ...], *arguments: Any, constants: Any = None
 ) -> Kernel:
-    """Return the kernel `entry` from `file`, specialized to the operators of `spec` and the given
-    arguments.
+    """Return the kernel `entry` from `file`, specialized to operators and template arguments.
 
-    `spec` is a tuple of a function in `graphla.compilers.cuda_ops` and its arguments. The function
-    is called only when its text is first needed. Arguments are NumPy dtypes, ints, bools, or C++
-    text. `constants` is a frozen dataclass of ints, floats and bools, or a tuple of such
-    dataclasses. If it is `BfsTuning()`, the kernel reads its field `long_row` as
+    `spec` describes the operators. It is a tuple of a function in `graphla.compilers.cuda_ops` and
+    the arguments of this function, which returns the text of the struct `Op`. The function is
+    called only when this text is first needed. The template arguments `arguments` are NumPy dtypes,
+    ints, bools, or C++ text. `constants` is a frozen dataclass of ints, floats and bools, or a
+    tuple of such dataclasses. If it is `BfsTuning()`, the kernel reads its field `long_row` as
     `BfsTuning::long_row`.
     """
     device = cupy.cuda.runtime.getDevice()
@@ -162,7 +165,7 @@ def _seal(name: bytes, cubin: bytes) -> str:
 
 
 def _write(path: Path, name: bytes, cubin: bytes) -> None:
-    """Write the file atomically. If it cannot be stored, the kernel works nevertheless."""
+    """Write the file atomically. Ignore errors: the kernel also works if the file is missing."""
     with suppress(OSError):
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
         try:

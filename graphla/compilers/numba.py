@@ -47,23 +47,25 @@ def is_installed() -> bool:
 
 
 def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None = None) -> Loop:
-    """Return the loop `name` ("file.function"), specialized to the operators and the dtypes of
-    arguments.
+    """Return the loop `name` ("file.function"), compiled for the given operators and arguments.
 
-    `spec` is a tuple of a function in `graphla.compilers.numba_ops` and its arguments. The function
-    is called only when its text is first needed. An argument is an array, or a NamedTuple of arrays
-    and integers for a parameter that the loop's file annotates with a NamedTuple. Call the loop
-    with the arrays, then the remaining parameters, which are all integers. Pass the fields of each
-    tuple instead of the tuple.
+    `spec` describes the operators. It is a tuple of a function in `graphla.compilers.numba_ops` and
+    the arguments of this function, which returns the text of the operators. The function is called
+    only when this text is first needed.
 
-    `types` is a tuple of dtypes that determine the dtypes of all arguments. Pass it if it is known,
-    because reading the dtype of each field of a tuple takes 4 us.
+    `arguments` are the first arguments of the loop. Each is an array or, if the loop's file
+    annotates the parameter with a NamedTuple, a NamedTuple of arrays and integers. All parameters
+    that follow are integers. Call the returned loop with the fields of each NamedTuple instead of
+    the tuple.
+
+    `types` is a tuple of dtypes that determine the dtypes of all arguments. It saves time: without
+    it, reading the dtype of each field of a NamedTuple takes 4 us.
     """
     kinds = types
     if kinds is None:
         try:
             kinds = tuple(map(_dtype, arguments))
-        except AttributeError:  # an argument is a tuple, which has no dtype
+        except AttributeError:  # one of the arguments is a NamedTuple, which has no dtype
             kinds = tuple([_kind(argument) for argument in _flat(arguments)])
     key = (name, spec, kinds)
     loop = _loaded.get(key)
@@ -85,7 +87,7 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
 
 
 def _kind(argument: Any) -> Any:
-    """Return the dtype of an array, or None for an integer."""
+    """Return the dtype of an argument that is an array; for an integer, return None."""
     return argument.dtype if isinstance(argument, np.ndarray) else None
 
 
@@ -143,11 +145,12 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
 
 
 def _entry(node: ast.FunctionDef, tuples: dict[str, list[str]]) -> tuple[list[str], list[str]]:
-    """Return the flat parameters of a loop, and the first lines of the loop that takes these.
+    """Return the names of a loop's parameters without NamedTuples, and the first lines of its text.
 
-    They pack the fields of each NamedTuple, since a second function that called the loop with
-    tuples would take a third longer to compile. A loop may write to a field of a tuple if the
-    tuple's parameter is named `out_*` or `kept_*`.
+    In the compiled loop, each parameter that is a NamedTuple is replaced by one parameter per
+    field. The first lines of the loop combine these fields to the NamedTuple again. (Compiling a
+    second function that calls the loop with tuples would take a third longer.) A loop may write to
+    a field of a tuple if the tuple's parameter is named `out_*` or `kept_*`.
     """
     flat, packing = [], []
     for parameter in node.args.args:
@@ -187,8 +190,9 @@ def _versions() -> str:
 def _module(name: str, text: str) -> ModuleType:
     """Return the module with this text, imported from the cache folder.
 
-    If the cached files are damaged or incomplete, or if the disk is full, delete the files and
-    compile the text again. The last resort is a private folder of this process.
+    If the import fails, for example because the cached files are damaged or the disk is full,
+    delete the files and compile the text again. If this also fails, use a private folder of this
+    process.
     """
     from numba.core.errors import NumbaError
 
@@ -219,7 +223,7 @@ def _run(name: str, text: str, folder: Path) -> ModuleType:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the file atomically. Its time stamp is fixed, because Numba checks it."""
+    """Write the file atomically, with a fixed time stamp, because Numba checks the time stamp."""
     data = text.encode()
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:

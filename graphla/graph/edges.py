@@ -26,7 +26,10 @@ class Edges:
     weights: np.ndarray | None
 
     def places(self, number: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vertex numbers of sources and targets; `number` maps a label to its vertex."""
+        """Return two arrays: the vertex numbers of the sources, and those of the targets.
+
+        The function `number` maps a label to its vertex.
+        """
         position = np.fromiter(map(number, self.labels), np.int32, len(self.labels))
         return position[self.sources], position[self.targets]
 
@@ -67,11 +70,12 @@ def from_table(table: Any, source: Any, target: Any, weight: Any) -> Edges:
     for column, values in zip((source, target), ends, strict=True):
         if (missing := values.isna().to_numpy()).any():
             raise InvalidValue(f"column {column!r} has no label in row {int(missing.argmax())}")
-    # Without this cast, `concat` could convert integers to floats.
+    # Without this cast, `concat` could convert integer labels to floats.
     if ends[0].dtype != ends[1].dtype:
         ends = [values.astype(object) for values in ends]
     codes, labels = pd.factorize(pd.concat(ends, ignore_index=True))
-    # Number the labels row by row, with the source of a row before its target.
+    # Number the labels in the order in which they first appear in the table. Within a row, the
+    # source comes before the target.
     ends_in_order = codes.reshape(2, -1).T.ravel()
     _, first = np.unique(ends_in_order, return_index=True)
     order = first.argsort()

@@ -68,7 +68,7 @@ class Labels:
             raise InvalidValue(f"labels has {twice!r} twice, but each vertex has its own")
         if None in numbers:
             raise InvalidValue("labels has None, which is no label")
-        # Do not store labels that equal the vertex numbers.
+        # If the labels are just the vertex numbers, a range replaces them to save memory.
         if all(type(x) is int and x == k for k, x in enumerate(self.names)):
             self.names = range(n)
         else:
@@ -76,7 +76,7 @@ class Labels:
 
     @property
     def are_numbers(self) -> bool:
-        """Whether each vertex number is its own label."""
+        """Whether the label of each vertex is its number."""
         return self._numbers is None
 
     def __len__(self) -> int:
@@ -112,11 +112,11 @@ class Labels:
             given: a label, or a list, set or array of labels.
 
         Returns:
-            The vertex of one label, otherwise a list of vertices. A Vector and None are returned
-            unchanged.
+            If `given` is a label, the vertex with this label. If it is a collection of labels, the
+            list of their vertices. A Vector and None are returned unchanged.
 
         Raises:
-            IndexOutOfBound: no vertex has one of the labels.
+            IndexOutOfBound: one of the labels belongs to no vertex.
         """
         # A Vector is already indexed by vertex numbers.
         if given is None or isinstance(given, Operand):
@@ -125,7 +125,8 @@ class Labels:
         if vertex is not None:
             return vertex
         is_list = isinstance(given, Iterable) and not isinstance(given, str | bytes)
-        if self.are_numbers:  # the algorithm itself checks vertex numbers
+        # Vertex numbers are not checked here: the algorithm checks them.
+        if self.are_numbers:
             return list(given) if is_list and not hasattr(given, "__getitem__") else given
         if is_list:
             return [self.vertices(name, each) for each in given]
@@ -143,7 +144,7 @@ class Labels:
 
         Raises:
             TypeError: `given` is not a list of pairs.
-            IndexOutOfBound: no vertex has one of the labels.
+            IndexOutOfBound: one of the labels belongs to no vertex.
         """
         if given is None or isinstance(given, Operand) or self.are_numbers:
             return given
@@ -161,10 +162,10 @@ class Labels:
             given: a mapping from labels to values.
 
         Returns:
-            A dict from vertices to values. Any other object is returned unchanged.
+            A dict from vertices to values. If `given` is not a mapping, it is returned unchanged.
 
         Raises:
-            IndexOutOfBound: no vertex has one of the labels.
+            IndexOutOfBound: one of the labels belongs to no vertex.
         """
         if not isinstance(given, Mapping) or self.are_numbers:
             return given
@@ -197,7 +198,7 @@ class Labels:
             vertices: a vertex, a list of vertices, or a list of such lists.
 
         Returns:
-            A label, or lists of labels of the same structure.
+            A label, or a list of labels that is nested like `vertices`.
         """
         if isinstance(vertices, list | tuple):
             return [self.of(vertex) for vertex in vertices]
@@ -210,7 +211,7 @@ class Labels:
             vertices: a list or array of vertices.
 
         Returns:
-            A `Labels` object, in which each position in `vertices` has the label of that vertex.
+            A `Labels` object: position k has the label of the vertex `vertices[k]`.
         """
         listed = np.asarray(vertices).ravel().tolist()
         chosen = object.__new__(Labels)
@@ -225,7 +226,7 @@ def to_list(items: Iterable[Any]) -> list[Any]:
 
 
 def number_labels(names: Sequence[Any]) -> dict[Any, int]:
-    """Return a dict from each label to its first position."""
+    """Return a dict that maps each label to the position at which it occurs first."""
     numbers: dict[Any, int] = {}
     for k, label in enumerate(names):
         try:

@@ -34,8 +34,9 @@ def assemble(
 ) -> Matrix:
     """A(i, j) = values. If `symmetry` is not "general", A(j, i) gets the mirrored value.
 
-    If `values` is an array, a duplicate position (or mirrored position) raises DuplicateEntry
-    unless `dup_op` combines the values. If `values` is a scalar, duplicates are ignored.
+    If `values` is an array and several entries have the same position (or the same mirrored
+    position), `dup_op` combines their values; without `dup_op`, DuplicateEntry is raised. If
+    `values` is a scalar, duplicates are ignored.
     """
     sizes: dict[str, Any] = {"nrows": shape[0], "ncols": shape[1]}
     sign = MIRROR[symmetry]
@@ -43,7 +44,9 @@ def assemble(
     if sign == 0:
         A = Matrix.from_coo(i, j, values, dtype, **sizes, dup_op=dup_op, name=name)
         return A if dup_op is None else _with_iso_values(A, name)
-    if dup_op is not None:  # combine (i, j) and (j, i) below the diagonal, then mirror
+    # Move all entries to the lower triangle, where `dup_op` combines (i, j) and (j, i). The
+    # triangle is mirrored afterwards.
+    if dup_op is not None:
         if sign < 0:
             values = np.where(i < j, np.negative(values), values)
         i, j = np.maximum(i, j), np.minimum(i, j)
@@ -67,7 +70,7 @@ def _with_iso_values(A: Matrix, name: Any) -> Matrix:
 
 
 def held_once(values: Any) -> Any:
-    """Return the values; if all are bitwise equal, store them as one element."""
+    """Return the values, but as a broadcast of a single stored element if all are bitwise equal."""
     if np.ndim(values) == 0 or values.size == 0 or is_iso(values):
         return values
     bits = np.ascontiguousarray(values).view(f"u{values.itemsize}")
@@ -92,7 +95,7 @@ class Rows:
     columns: Any
     values: Any
     shape: tuple[int, int]
-    is_symmetric: bool  # True if the matrix is known to be symmetric; False means unknown
+    is_symmetric: bool  # whether the matrix is known to be symmetric
 
     def numbers(self, part: slice) -> Any:
         """Return the row number of each entry in a slice of the entries."""
@@ -100,9 +103,9 @@ class Rows:
 
 
 def by_rows(A: Any) -> Rows:
-    """Return the entries in CSR on the host, without a copy if they are already there.
+    """Return the entries of A in CSR on the host, without a copy if they are already there.
 
-    Values stored as one element stay so.
+    If A stores equal values as a single element, so does the result.
     """
     forms = move_store(forms_of(A), "cpu")
     if isinstance(A, ReadableVector):
@@ -121,7 +124,10 @@ def forms_of(A: Any) -> Any:
 
 
 def has_symmetry(rows: Rows, symmetry: str) -> bool:
-    """Return whether the matrix is exactly symmetric (or skew-symmetric, as `symmetry` says)."""
+    """Return whether the matrix has exactly the symmetry that `symmetry` names.
+
+    The names are "symmetric", "skew-symmetric" and "general", which every matrix has.
+    """
     if symmetry == "general" or (symmetry == "symmetric" and rows.is_symmetric):
         return True
     if rows.shape[0] != rows.shape[1]:
@@ -141,7 +147,8 @@ def _are_mirrored(values: Any, mirror: Any, sign: int) -> bool:
         return True
     if sign < 0:
         if values.dtype.kind == "i" and values.size and values.min() == np.iinfo(values.dtype).min:
-            return False  # negating the minimum overflows
+            # The negative of the smallest integer does not fit in the dtype.
+            return False
         return bool((values[mirror] == -values).all())
     same = values[mirror] == values
     if values.dtype.kind == "f":

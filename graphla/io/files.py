@@ -19,7 +19,9 @@ from typing import IO, Any, Self
 from graphla.progress import progress
 from semirings.exceptions import GraphblasException, InvalidValue
 
-BLOCK = 1 << 24  # bytes parsed per batch; the text of a huge file need not fit in memory
+# Files are parsed in batches of about this many bytes, so that the text of a huge file need not fit
+# in memory.
+BLOCK = 1 << 24
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -39,8 +41,8 @@ class ParseError(InvalidValue):
         line: the number of the line, or None.
     """
 
-    advice = ""  # advice for Python users, which `str` appends to the message
-    option = ""  # the same advice for command-line users
+    advice = ""  # advice for Python users: `str` appends it to the message
+    option = ""  # advice for command-line users, which names options instead of parameters
 
     def __init__(self, problem: str, file: str, line: int | None = None):
         super().__init__(problem, file, line)
@@ -83,8 +85,9 @@ class NumberOutOfRange(ParseError):
 
 
 class TextReader:
-    """The lines of a path (plain, .gz, .bz2 or .xz, by its first bytes) or of a file object.
+    """Reads the lines of a file, given by its path or as a file object.
 
+    A file that is compressed as .gz, .bz2 or .xz is recognized by its first bytes. The attribute
     `line` is the number of the last line returned, counted from 1. `again()` returns to the first
     line, so that the line of an error can be found after parsing. A `with` block shows a progress
     bar.
@@ -95,7 +98,7 @@ class TextReader:
         self._source = _hold(source)
         self._open()
         self.line = 0
-        self._read = 0  # bytes that the progress bar already counts
+        self._read = 0  # number of bytes that the progress bar already shows as read
         self._advance: Callable[[int], object] | None = None
         self._bar = contextlib.ExitStack()
 
@@ -174,7 +177,7 @@ class TextReader:
 def is_of_system(error: BaseException) -> bool:
     """Return whether the system (such as the disk) caused an error, rather than the file's data.
 
-    EINVAL comes from the data: a damaged offset may point before the start of the file.
+    The error EINVAL is caused by the data: a damaged offset may point before the start of the file.
     """
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
@@ -206,8 +209,8 @@ def import_optional(package: str, extra: str, purpose: str) -> Any:
 def replacing(target: Any) -> Iterator[Any]:
     """Yield a binary file for writing; it replaces `target` only after everything is written.
 
-    A name that ends in .gz, .bz2 or .xz is compressed. A file object, a pipe or a device is
-    written directly.
+    A file whose name ends in .gz, .bz2 or .xz is compressed. If `target` is a file object, a pipe
+    or a device, the data is written to it directly.
     """
     if is_file_object(target):
         yield _BytesOf(target) if isinstance(target, io.TextIOBase) else target
@@ -245,7 +248,7 @@ def _open_compressed(file: IO[bytes], suffix: str) -> contextlib.AbstractContext
 
 
 class _BytesOf:
-    """Wraps a text file as a binary file by decoding the bytes that are written to it."""
+    """A binary file that decodes the bytes written to it and writes the text to a text file."""
 
     def __init__(self, file: io.TextIOBase):
         self._file = file
@@ -255,7 +258,11 @@ class _BytesOf:
 
 
 def _hold(source: Any) -> Path | bytes:
-    """Return the path of a regular file, or the bytes of any other source, to allow rereading."""
+    """Return an object that can be read several times.
+
+    This is the path of a regular file; for a file object, a pipe or a device, it is all bytes read
+    from it.
+    """
     if is_file_object(source):
         data = source.read()
         return data.encode() if isinstance(data, str) else bytes(data)

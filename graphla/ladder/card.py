@@ -1,7 +1,8 @@
-"""The common state of all rungs that run on a card: levels, counters, and the number of launches.
+"""The base class of the rungs that run on a GPU. A rung is one implementation of a search.
 
-As in the literature, the loop over levels runs on the host. Each level costs a kernel launch and a
-wait: the host copies a few counters to pinned memory, and decides from them whether to continue.
+The class manages the levels, the counters, and the number of kernel launches. As in the literature,
+the loop over levels runs on the host. Each level costs a kernel launch and a wait: the host copies
+a few counters to pinned memory, and decides from them whether to continue.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ STRIP = 256
 
 
 class Counters:
-    """The int64 counters of a level. Its kernels increment them, and the host reads them at its
-    end."""
+    """The int64 counters of a level. The kernels of the level increment them, and the host reads
+    them at the end of the level."""
 
     def __init__(self, each: int) -> None:
         self._zeros = xp.zeros((STRIP, each), xp.int64)
@@ -34,7 +35,7 @@ class Counters:
         self._level = STRIP
 
     def next(self) -> np.uint64:
-        """Return the address of the counters for the next level, which are zero."""
+        """Return the address of the counters for the next level. They have been set to zero."""
         self._level += 1
         if self._level >= STRIP:
             self._level = 0
@@ -52,7 +53,10 @@ class Counters:
 
 
 class CardRung(Rung):
-    """A rung that runs on a card. Its kernels use `each` counters per level."""
+    """A rung (an implementation of a search) that runs on a GPU.
+
+    Its kernels use `each` counters per level.
+    """
 
     def __init__(self, a: MatrixStore, each: int = 1, dtype: Any = xp.int32) -> None:
         super().__init__(a)
@@ -69,8 +73,10 @@ class CardRung(Rung):
         runtime.memsetAsync(place + each * source, 0, each, stream)
 
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
-        """Launch about `threads` threads. If fewer can run at once, the kernel's grid-stride loop
-        covers the rest."""
+        """Launch the kernel with about `threads` threads, rounded up to whole blocks.
+
+        If the GPU cannot run that many at once, the grid-stride loop of the kernel covers the rest.
+        """
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
 
@@ -80,8 +86,10 @@ class CardRung(Rung):
 
 
 def nbytes(*arrays: Array | Csr) -> int:
-    """Return the number of bytes in arrays and in the patterns of matrices, without their
-    values."""
+    """Return the total number of bytes of the arguments.
+
+    Each is an array or a CSR matrix. The values of a matrix are not counted.
+    """
     return sum(
         x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays
     )

@@ -1,6 +1,6 @@
-"""Edge-centric, tuned: one launch per level over all edges, in a compact layout.
+"""Breadth-first search that tests all edges in each level, by one kernel launch per level.
 
-See edge_tuned.cu for the technique, and edges.py for the layout.
+edge_tuned.cu explains the technique, and edges.py how the edges are stored in little memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ LAST = 254
 SIDE = 16
 """log2 of the number of vertices in a block of levels."""
 LEAST = 16
-"""If chunks would have fewer edges than this on average, edges are not sorted by squares."""
+"""Edges are sorted by squares of the matrix and divided into chunks. If the chunks would have fewer
+edges than this on average, the edges are sorted by row instead."""
 
 
 class EdgeTuned(CardRung):
@@ -34,7 +35,7 @@ class EdgeTuned(CardRung):
 
     @property
     def held(self) -> int:
-        """Size of the edges, the one-byte levels and, if needed, the 32-bit levels, in bytes."""
+        """The memory for the edges, the one-byte levels and any 32-bit levels, in bytes."""
         wide = 0 if self.wide is None else self.wide.nbytes
         return self.edges.nbytes + self.narrow.nbytes + wide
 
@@ -61,7 +62,7 @@ class EdgeTuned(CardRung):
         return depth * self.edges.words.nbytes + levels
 
     def _keep(self, levels: Array) -> None:
-        """Use this array for the levels from now on, with a kernel for its dtype."""
+        """Store the levels in the given array from now on, and load the kernel for its dtype."""
         spec = levels.dtype, self.edges.words.dtype, self.edges.both
         self.levels = levels
         self._kernel = load("edge_tuned.cu", "edge_tuned", NOTHING, *spec)

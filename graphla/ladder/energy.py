@@ -1,6 +1,6 @@
-"""Measure the power that a card draws while it works, with the driver's library (NVML).
+"""Measure the power that a GPU draws while it works, with the library NVML.
 
-The library comes with the driver, so nothing needs to be installed. Recent cards count the joules
+The library comes with the driver, so nothing needs to be installed. Recent GPUs count the joules
 that they have used since the driver was loaded. The counter is updated only every 100 ms or so, so
 a thread samples it during the work. The power is computed from two updates of the counter.
 """
@@ -26,7 +26,10 @@ Joules = Callable[[], float | None]
 
 
 def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
-    """Return the card's mean power while work() is called repeatedly, or None if it is unknown."""
+    """Return the mean power in watts that the GPU draws while work() is called repeatedly.
+
+    The result is None if the power cannot be measured.
+    """
     if joules is None or joules() is None:
         return None
     samples, done = list[tuple[float, float]](), Event()
@@ -46,7 +49,11 @@ def watts(work: Callable[[], Any], joules: Joules | None) -> float | None:
 
 
 def between_steps(samples: list[tuple[float, float]]) -> float | None:
-    """Return the mean power in watts between the first and the last update in the samples."""
+    """Return the mean power in watts from the first to the last update of the counter.
+
+    The samples are pairs of a time and a value of the counter. If the counter was updated less than
+    twice, the result is None.
+    """
     steps = _steps(samples)
     if len(steps) < 2:
         return None

@@ -1,7 +1,8 @@
-"""Rungs on the CPU, in NumPy: whole-array operations where a card would run a kernel.
+"""The searches of the ladder on the CPU, with NumPy operations on whole arrays instead of kernels.
 
-Each rung shows in a few lines what its kernel does thread by thread. An array operation also
-computes what a thread would skip, so these rungs are meant to explain, not to be fast.
+Each class shows in a few lines what the kernel of the same name does thread by thread. An array
+operation also computes what a thread would skip, so these searches are meant to explain the
+kernels, not to be fast.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class VertexPush(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Size of the rows and the levels, in bytes."""
+        """The memory for the rows of the matrix and the levels, in bytes."""
         return _nbytes(self.rows) + 4 * self.n
 
     def step(self) -> bool:
@@ -111,7 +112,7 @@ class VertexPull(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Size of the columns and the levels, in bytes."""
+        """The memory for the columns of the matrix and the levels, in bytes."""
         return _nbytes(self.columns) + 4 * self.n
 
     def step(self) -> bool:
@@ -134,7 +135,7 @@ class DirectionOptimised(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Size of the rows and columns, the degrees and the levels, in bytes."""
+        """The memory for the matrix by rows and columns, the degrees and the levels, in bytes."""
         forms = {id(form): form for form in (self.rows, self.columns)}.values()
         return sum(map(_nbytes, forms)) + self.degrees.nbytes + 4 * self.n
 
@@ -166,7 +167,7 @@ class EdgeCentric(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Size of both ends of each edge, and of the levels, in bytes."""
+        """The memory for both ends of each edge and for the levels, in bytes."""
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
@@ -183,9 +184,10 @@ class EdgeCentric(NumPyRung):
 
 
 class EdgeTuned(NumPyRung):
-    """The strategy of edge_tuned.cu, without squares.
+    """The strategy of edge_tuned.cu, except that the edges are not sorted by squares of the matrix.
 
-    Levels are bytes, and an undirected edge is stored once. Its ends have 16 bits each if possible.
+    Each level is stored in one byte, and each undirected edge only once. The vertex numbers at the
+    ends of the edges are stored in 16 bits if all of them fit.
     """
 
     LAST = 254
@@ -201,7 +203,7 @@ class EdgeTuned(NumPyRung):
 
     @property
     def held(self) -> int:
-        """Size of both ends of each stored edge, and of the one-byte levels, in bytes."""
+        """The memory for both ends of each stored edge and for the one-byte levels, in bytes."""
         return self.sources.nbytes + self.targets.nbytes + self.n
 
     def begin(self, source: int, dtype: Any = np.uint8) -> None:
@@ -241,7 +243,7 @@ class EdgePaths:
 
     @property
     def held(self) -> int:
-        """Size of edges, weights and distances, in bytes."""
+        """The memory for the edges, their weights and the distances, in bytes."""
         ends = self.sources.nbytes + self.targets.nbytes
         return ends + self.weights.nbytes + self.distances.nbytes
 
@@ -251,8 +253,8 @@ class EdgePaths:
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
-        """Run one round. Return three flags: a distance improved, a sum was too small, a sum was
-        too large."""
+        """Run one round. Return three flags: whether a distance improved, whether a sum was too
+        small for the dtype, and whether a sum was too large."""
         d, w, targets = self.distances[self.sources], self.weights, self.targets
         with np.errstate(all="ignore"):
             sums = d + w

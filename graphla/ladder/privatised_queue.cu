@@ -10,8 +10,8 @@
 //          and swap.
 // Limits   A vertex that does not fit in the block's queue (ROOM entries) goes directly to the
 //          global queue. That queue has n entries, and no vertex is claimed twice.
-// Wins     over the frontier queue on broad levels, where all threads of the card would wait for a
-//          single counter. On narrow levels, its two barriers make it no faster.
+// Wins     over the frontier queue on broad levels, where all threads of the GPU would wait for a
+//          single counter. On narrow levels, the time for its two barriers cancels the gain.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.6.
@@ -25,7 +25,9 @@ __global__ void privatised_queue(const Offset *__restrict__ indptr, const i32 *_
                                  const i32 *__restrict__ frontier, i64 count, i32 depth,
                                  i32 *levels, i32 *next, u64 *next_count) {
   SHARED(i32, queue, ROOM);
-  SHARED(u32, asked, 1);  // number of entries requested, including those beyond ROOM
+  // The number of positions in the block's queue that threads have requested. Only the first ROOM
+  // of these positions exist.
+  SHARED(u32, asked, 1);
   SHARED(u64, first, 1);  // start of the block's range in the global queue
   if (threadIdx.x == 0) asked[0] = 0;
   __syncthreads();

@@ -1,18 +1,19 @@
 """Choose between push and pull for a matrix-vector product, and give the reason.
 
 Push scatters the products of each entry of u. The number of matrix entries that it reads is the sum
-of the degrees of the vertices with an entry in u. Pull gathers each output that the mask allows. If
-the monoid may stop early, a row stops at its first entry whose column has an entry in u. On average
-this happens after nvals / reached entries, where `reached` is the number of such matrix entries.
-The backend provides the costs per entry, per row and per launch (`Backend.costs`).
+of the degrees of the vertices with an entry in u. Pull gathers each output that the mask allows
+from a row of the matrix. If the monoid may stop early, a pull reads a row only up to the first
+entry whose column has an entry in u. On average this happens after nvals / reached entries, where
+`nvals` is the number of all matrix entries, and `reached` the number of those whose column has an
+entry in u. The backend provides the costs per entry, per row and per launch (`Backend.costs`).
 
 The choice takes time proportional to the entries of u or of the mask, not to n, so that a thousand
 small levels stay cheap. Reading a number from a GPU makes the host wait. So the choice reads such
 numbers only if those that the host already has are not sufficient.
 
-A direction may need a form of the matrix (by rows or by columns) that does not exist yet. As in the
-ski rental problem, we use the other direction and add up the extra costs until they reach the cost
-of building the form.
+A pull needs the matrix stored by rows, and a push needs it stored by columns. If the faster
+direction needs a form of the matrix that does not exist yet, we use the other direction, and add up
+the extra costs until they reach the cost of building that form (as in the ski rental problem).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from graphla.stores import MatrixStore, VectorStore
 from semirings.structures import TypedSemiring
 
 Choice = tuple[Any, ...]
-"""The direction, a format string that explains the choice, and the numbers for the string."""
+"""A tuple of the direction, a format string that explains the choice, and the numbers to insert."""
 
 SURE = 1.25
 """The host chooses a direction without reading numbers from the GPU if this direction costs at most
@@ -44,7 +45,7 @@ def choose(
         return forced, "forced"
     settings, do, monoid = current(), backend(m.device), semiring.monoid
     costs = do.costs
-    if settings.push_cost is not None:  # this setting ignores start-up costs
+    if settings.push_cost is not None:
         costs = _by_entries(costs, settings.push_cost)
     if settings.deterministic and monoid.type.is_float:
         return _fixed(costs, u)
@@ -73,7 +74,10 @@ def choose(
             start = costs.push_start
             return "pull", "pull {:,.0f} at most, push {:,.0f} at least", whole, start
     entries, reached = u.nvals, nvals
-    if entries < u.size:  # count, or estimate by the mean degree
+    # `reached` is the number of entries of m whose column has an entry in u. If the columns of m
+    # and the indices of u are available, it is counted; otherwise it is estimated by the mean
+    # degree.
+    if entries < u.size:
         counts = has_csc and u.has_sparse
         sparse = u.sparse(sorted=False).indices if counts else None
         reached = do.count_edges(m.csc, sparse) if counts else nvals * (entries / u.size)
@@ -90,7 +94,11 @@ def choose(
 
 @lru_cache(maxsize=64)
 def _by_entries(costs: Costs, cost: float) -> Costs:
-    """Return the costs for a given `config.push_cost`: only `cost` per pushed entry."""
+    """Return the costs to use if `config.push_cost` is set to `cost`.
+
+    Each entry that a push reads costs `cost`, compared with 1 for an entry that a pull reads.
+    Start-up costs are ignored.
+    """
     return costs._replace(
         push_entry=cost,
         push_first=cost,
@@ -102,9 +110,10 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 
 
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
-    """Choose by size alone if `config.deterministic` is set.
+    """Choose the direction by the size of u and its number of entries alone.
 
-    The direction affects rounding, so the choice must not depend on which forms exist.
+    This is for `config.deterministic`. The direction affects how the result is rounded, so the
+    choice must not depend on which forms of the matrix have been built.
     """
     push = costs.push_ordered * u.nvals
     if push <= u.size:
@@ -115,10 +124,10 @@ def _fixed(costs: Costs, u: VectorStore) -> Choice:
 def _unless_paid(
     wanted: str, at_hand: str, push: float, pull: float, m: MatrixStore, costs: Costs
 ) -> Choice:
-    """Choose between the faster direction, whose form is missing, and the available one.
+    """Choose between two directions if the faster one needs a form of the matrix that is missing.
 
-    The faster direction is chosen once the total extra cost of the available one reaches the cost
-    of building the missing form.
+    `wanted` is the faster direction, and `at_hand` the other one. `wanted` is chosen once the total
+    extra cost of using `at_hand` reaches the cost of building the missing form.
     """
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)
@@ -138,10 +147,11 @@ def _price_of_pull(
     stops: bool,
     mask: VectorMask | None,
 ) -> float:
-    """Return the cost of a pull: that of the entries it is expected to read and the rows it visits.
+    """Return the expected cost of a pull, from the numbers of entries that it reads and rows that
+    it visits.
 
-    `reached` is the number of entries of m whose column has an entry in u. If rows stop early, each
-    row reads about nvals / reached entries.
+    `reached` is the number of entries of m whose column has an entry in u. If `stops` is true, a
+    pull may stop reading a row early, and reads about nvals / reached entries of each row.
     """
     nrows, nvals = m.nrows, m.nvals
     left = visited = nrows
@@ -152,8 +162,8 @@ def _price_of_pull(
             listed = mask.size // 2 if mask.indices is None else mask.indices.size
         left = int(listed)
         if mask.complement:
-            # A search never reaches rows without entries, so a complemented mask always
-            # allows them.
+            # In a search, a complemented mask forbids the vertices that are reached. A vertex with
+            # an empty row is never reached, so the mask allows all empty rows.
             left = nrows - left
             left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
         elif mask.indices is not None:

@@ -1,7 +1,7 @@
-"""Sort entries by a comparison.
+"""Sort the entries of a vector, or of each row or column of a matrix.
 
-The first result holds the sorted entries, packed at its start. The second result holds their
-original positions.
+Each function returns two vectors or matrices. The first contains the entries in sorted order,
+starting at index 0. The second contains the original index of each of these entries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Sorted = tuple[Any, Any]
 
 
 def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """Return the sorted vector: w(k) is the k-th entry in the order of op, p(k) its index in v.
+    """Return two vectors: w(k) is the k-th entry of v in the order of op, and p(k) its index in v.
 
     If `most` is given, return only the first `most` entries; w and p then have size `most`.
     """
@@ -34,7 +34,7 @@ def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> S
 
 
 def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """Return the sorted rows: C(i, k) is the k-th entry of row i, P(i, k) its column in A.
+    """Return the matrices C and P: C(i, k) is the k-th entry of row i, and P(i, k) its column in A.
 
     If `most` is given, return only the first `most` entries of each row.
     """
@@ -42,7 +42,7 @@ def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sor
 
 
 def sort_columns(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """Return the sorted columns: C(k, j) is the k-th entry of column j, P(k, j) its row in A."""
+    """Return the matrices C and P: C(k, j) is the k-th entry of column j, and P(k, j) its row."""
     c, p = sort_rows(a.T, op, most)
     return c.T, p.T
 
@@ -63,7 +63,8 @@ def _sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None) -> Sorted:
     size = w.size
     if most is not None:
         size = most
-        if most < places.size:  # copy, to free the rest of the memory
+        # Copy the first entries, so that the memory of the full arrays can be freed.
+        if most < places.size:
             places = places[:most].copy()
             values = values[:most] if is_iso(values) else values[:most].copy()
     origins = (places if isinstance(w, FullVector) else w.indices[places]).astype("int64")
@@ -108,7 +109,9 @@ def _sort_values(
 
 
 def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
-    """Return the position of each entry in ascending order of value; equal values keep their order.
+    """Return the rank of each entry: its position if the entries are sorted by ascending value.
+
+    Entries with equal values keep their order, unless `are_distinct` says that there are none.
 
     x is a full vector or a matrix; the result has the same pattern, and INT64 values.
     """
@@ -120,9 +123,10 @@ def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Return the rank of each value among the sorted distinct values, and their number.
+    """Return the rank of each value among the distinct values, and the number of distinct values.
 
-    x is a full vector or a matrix; the result has the same pattern, and INT64 values.
+    x is a full vector or a matrix. The ranks count from 0, in ascending order of value. They are
+    returned as INT64 values in a vector or matrix with the same pattern as x.
     """
     distinct, numbers = np.unique(_stored(x).values, return_inverse=True)
     return _with_values(x, INT64, numbers.reshape(-1)), distinct.size

@@ -12,9 +12,11 @@ from semirings.exceptions import DomainMismatch
 
 
 def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any, ...]) -> Any:
-    """Return op(a, b).
+    """Return op(a, b) for two scalars, which may be empty.
 
-    If one value is missing, a default replaces it; without defaults the other value is returned.
+    If `how` is "intersection" and a scalar is empty, the result is empty. If `how` is "union" and
+    only one scalar is empty, its default stands in for it; without `defaults`, the result is the
+    other scalar. If both scalars are empty, so is the result.
     """
     x, y = a.value, b.value
     if how == "union":
@@ -39,7 +41,10 @@ def apply(a: ScalarStore, op: Any) -> ScalarStore:
 
 
 def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
-    """Return op(scalar, a) or op(a, scalar); if a is empty, return an empty scalar."""
+    """Return op(scalar, a) if `side` is "left", otherwise op(a, scalar).
+
+    If a is empty, the result is an empty scalar.
+    """
     b = ScalarStore(a.device, a.dtype, scalar)
     return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
 

@@ -1,4 +1,4 @@
-"""Convert Python and NumPy values to entries: find their dtype, and check that they fit it."""
+"""Convert Python and NumPy values to entries: find their dtype, or check that they fit a dtype."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def is_scalar(value: Any) -> bool:
 def is_on_card(value: Any) -> bool:
     """Return whether `value` is an array, of any library, in the memory of a GPU.
 
-    The vectors and matrices of graphla do not count, although they support DLPack; they are
-    recognized by an `__array_ufunc__` of None.
+    The vectors and matrices of graphla do not count, although they support DLPack. They are
+    recognized because their `__array_ufunc__` is None.
     """
     if isinstance(value, (np.ndarray, list, tuple)) or is_scalar(value):
         return False
@@ -114,7 +114,7 @@ def fit(value: Any, dtype: DataType, name: str = "value") -> Any:
 
 
 def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.ndarray:
-    """Return `values` as an array of `dtype`; name the first misfit in the error."""
+    """Return `values` as an array of `dtype`; an error names the first value that does not fit."""
     np_type = dtype.np_type
     if values.dtype == np_type:
         return values

@@ -11,9 +11,10 @@ CORNER = 8  # number of rows and columns shown; looking up each entry has a fixe
 
 
 def text(x: Any) -> str:
-    """Return a headline like `Matrix 3 x 4, FP64, 2 entries`, and the upper left corner.
+    """Return a headline like `Matrix 3 x 4, FP64, 2 entries`, and below it the first entries of x.
 
-    The text of an expression describes the operation, which is not computed.
+    The entries are those in the upper left corner. If x is an expression that has not been
+    computed, return a description of its operation instead.
     """
     if isinstance(x, Expression) and not x._is_computed:
         return x._described()
@@ -54,7 +55,7 @@ def _cells(x: Any) -> list[list[str]]:
 
 
 def _corner(x: Any) -> Any:
-    """Return the displayed corner, copied to the host in one transfer."""
+    """Copy the upper left corner of x, which is displayed, to the host in one transfer."""
     shown = x[tuple(slice(0, CORNER) for _ in x.shape) if x.ndim == 2 else slice(0, CORNER)]
     return _Shown(shown.new().to("cpu"), x)
 

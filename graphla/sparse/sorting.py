@@ -25,7 +25,11 @@ def of_vector(v: VectorStore, op: Any, most: Any = None) -> tuple[Any, Any]:
 
 
 def of_matrix(a: MatrixStore, op: Any, order: str, most: Any = None) -> tuple[Any, Any]:
-    """Return up to `most` entries of each row (or column) in sorted order, and their positions."""
+    """Sort each row (or each column) of a matrix.
+
+    Return two matrices: the first `most` entries of each row (or column) in sorted order, and the
+    original column (or row) of each of these entries. If `most` is None, return all entries.
+    """
     sort = sort_rows if is_rowwise(order) else sort_columns
     return sort(a, comparison(op, a.dtype), _limit(most))
 
@@ -57,10 +61,10 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
 
 @lru_cache(maxsize=4096)
 def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
-    """Return the operator `op(x, y) and not op(y, x)`.
+    """Return the strict form of an order: `op(x, y) and not op(y, x)`.
 
-    If `op` is false for equal values, the result is `op` itself. An order is true for all pairs of
-    equal values or for none, so it suffices to test one pair.
+    If op(x, x) is false, the order is strict already, and the result is `op` itself. An order has
+    the same result op(x, x) for all x, so it suffices to test one x.
     """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:

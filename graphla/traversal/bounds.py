@@ -1,4 +1,7 @@
-"""Bounds on eccentricities, low ≤ e ≤ high. The distances from each search narrow them."""
+"""Lower and upper bounds on the eccentricity e(v) of each vertex v.
+
+The distances that a search from one vertex finds narrow the bounds of all vertices.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ Next = Literal["highest", "lowest", "farthest"]
 
 
 class Distances(NamedTuple):
-    """Distances from a pivot to all vertices and back, as INT64 or FP64 arrays on the device."""
+    """The distances from one vertex, the pivot, to each vertex (`away`) and back (`back`).
+
+    Both are arrays on the device with dtype INT64 or FP64.
+    """
 
     pivot: int
     away: Array
@@ -24,78 +30,83 @@ class Distances(NamedTuple):
 
     @property
     def eccentricity(self) -> Any:
-        """e(pivot) = max over v of away(v)."""
+        """The eccentricity of the pivot: its greatest distance to a vertex."""
         return self.away.max().item()
 
 
 class Bounds(NamedTuple):
-    """Bounds low ≤ e ≤ high, as two arrays on the device with one element per vertex."""
+    """The bounds of all vertices: two arrays on the device, with low[v] ≤ e(v) ≤ high[v].
+
+    e(v) is the eccentricity of vertex v.
+    """
 
     low: Array
     high: Array
 
     @classmethod
     def exact(cls, e: Vector) -> Bounds:
-        """Return bounds low = high = e from a full Vector e."""
+        """Return bounds that both equal the full Vector e of known eccentricities."""
         values = e.to_dense(copy=False)
         return cls(values, values)
 
-    # --- vertices that may still matter: flags for the vertices where low < high ------------------
+    # --- flags for vertices whose eccentricities are not known yet --------------------------------
 
     def differ(self) -> Array:
-        """Return flags of the vertices whose bounds differ, so that e is not known yet."""
+        """Flag the vertices with different bounds: their eccentricities are not known yet."""
         return self.low < self.high
 
     def may_exceed_low(self) -> Array:
-        """Return flags of the vertices where e may exceed all lower bounds."""
+        """Flag the vertices with unknown eccentricities that may exceed all lower bounds."""
         return self.differ() & (self.high > self.low.max())
 
     def may_reach_low(self) -> Array:
-        """Return flags of the vertices where e may be at least the largest lower bound."""
+        """Flag the vertices with unknown eccentricities that may reach the largest lower bound."""
         return self.differ() & (self.high >= self.low.max())
 
     def may_undercut_high(self) -> Array:
-        """Return flags of the vertices where e may be less than all upper bounds."""
+        """Flag the vertices with unknown eccentricities that may be below all upper bounds."""
         return self.differ() & (self.low < self.high.min())
 
     def may_reach_high(self) -> Array:
-        """Return flags of the vertices where e may be at most the smallest upper bound."""
+        """Flag the vertices with unknown eccentricities that may reach the smallest upper bound."""
         return self.differ() & (self.low <= self.high.min())
 
-    # --- results, once no vertex matters ----------------------------------------------------------
+    # --- results, once the bounds are narrow enough -----------------------------------------------
 
     def eccentricities(self) -> Vector:
-        """Return the lower bounds, which equal e once no bounds differ."""
+        """Return the eccentricities: the lower bounds, once they equal the upper bounds."""
         return Vector.from_dense(self.low, copy=False)
 
     def diameter(self) -> Any:
-        """Return the largest lower bound."""
+        """Return the largest lower bound, the greatest eccentricity."""
         return self.low.max().item()
 
     def radius(self) -> Any:
-        """Return the smallest upper bound."""
+        """Return the smallest upper bound, the least eccentricity."""
         return self.high.min().item()
 
     def center(self) -> Vector:
-        """Return a Vector that is true where e equals the radius."""
+        """Return a Vector that is true at the vertices whose eccentricity equals the radius."""
         return Vector.from_dense(self.low <= self.high.min(), missing_value=False)
 
     def periphery(self) -> Vector:
-        """Return a Vector that is true where e equals the diameter."""
+        """Return a Vector that is true at the vertices whose eccentricity equals the diameter."""
         return Vector.from_dense(self.high >= self.low.max(), missing_value=False)
 
 
 def distances(pivot: int, away: Vector, back: Vector) -> Distances:
-    """Return the distances from a vertex and back as arrays; both vectors are full."""
+    """Convert two full Vectors, the distances from the pivot and those to the pivot, to arrays."""
     there = _array(away)
     return Distances(pivot, there, there if back is away else _array(back))
 
 
 def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
-    """Return the bounds that follow from the old bounds and from the distances of a search.
+    """Narrow the bounds by the distances that a search from a pivot p has found.
 
-    low = max(back, e - away) and high = back + e, where e is the eccentricity of the pivot. `error`
-    is the relative error of the distances; it widens the bounds.
+    By the triangle inequality, the eccentricity of each vertex v is at least d(v, p), at least
+    e(p) - d(p, v), and at most d(v, p) + e(p), where e(p) is the eccentricity of the pivot. The
+    result has the tighter of these bounds and the bounds in `before`. `error` is the relative error
+    of the distances, by which the new bounds are widened.
     """
     pivot, away, back = search
     e = search.eccentricity
@@ -110,7 +121,7 @@ def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
 
 
 def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
-    """Return bounds that equal `e` at the chosen vertices."""
+    """Return new bounds in which both bounds of each chosen vertex are its eccentricity from e."""
     low, high = bounds.low.copy(), bounds.high.copy()
     low[chosen] = high[chosen] = e.to_coo(copy=False)[1]
     return Bounds(low, high)
@@ -119,9 +130,11 @@ def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
 def choose(which: Next, bounds: Bounds, flags: Array, search: Distances, searched: set[int]) -> int:
     """Return the vertex from which to search next.
 
-    It is the flagged vertex with the highest upper bound or the lowest lower bound, or the vertex
-    that is farthest from the last pivot. A vertex with a low eccentricity lowers the upper bounds;
-    a remote vertex raises the lower bounds.
+    If `which` is "highest", this is the flagged vertex with the highest upper bound. If it is
+    "lowest", this is the flagged vertex with the lowest lower bound. If it is "farthest", this is
+    the vertex that is farthest from the last pivot, unless it was searched before; then the rule
+    for "lowest" applies. A search from a vertex with a low eccentricity lowers the upper bounds; a
+    search from a remote vertex raises the lower bounds.
     """
     if which == "farthest":
         farthest = int(search.away.argmax())

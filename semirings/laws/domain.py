@@ -16,21 +16,29 @@ Agreement = Literal["exact", "rounding", "choice"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Domain:
-    """{x : low <= x <= high, |x| >= gap or x = 0}, with or without NaN: a set of operands.
+    """The set of operands for which a law holds: all x with low <= x <= high.
 
-    `agreement` states how the two sides of a law must agree: exactly (NaN equals NaN, and -0.0
-    equals 0.0), up to the rounding errors of a few operations, or, for `any`, up to the choice of
-    an operand.
+    If `gap` is positive, nonzero operands with |x| < gap do not belong to the set. If `nan` is
+    true, NaN belongs to it.
+
+    `agreement` states how the two sides of the law agree on this set. "exact": they are equal,
+    where NaN equals NaN, and -0.0 equals 0.0. "rounding": they differ by at most the rounding
+    errors of a few operations. "choice": both sides are one of the operands, as for the operator
+    `any`.
     """
 
     name: str
     limits: Callable[[np.dtype[Any]], tuple[float, float]]
     nan: bool = False
     agreement: Agreement = "exact"
-    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0  # the smallest nonzero absolute value
+    # The smallest absolute value of a nonzero operand, for each dtype.
+    gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:
-        """Return the smallest and the largest operand of a dtype; if none exists, low > high."""
+        """Return the smallest and the largest operand that a dtype can represent.
+
+        If there is no such operand, the first result is greater than the second.
+        """
         low, high = self.limits(dtype.np_type)
         least, greatest = extremes(dtype.np_type)
         low, high = max(low, least), min(high, greatest)
@@ -51,7 +59,7 @@ class Domain:
         return within | (x != x) if self.nan else within
 
     def covers(self, other: Domain, dtype: DataType) -> bool:
-        """Return whether a law that holds on this domain must also hold on the other domain."""
+        """Return whether every law that holds on this domain also holds on the domain `other`."""
         t = dtype.np_type
         if self.agreement not in ("exact", other.agreement) or self.gap(t) > other.gap(t):
             return False

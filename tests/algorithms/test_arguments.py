@@ -40,7 +40,8 @@ from graphla.algorithms import (
     widest_path,
 )
 
-# Arguments are checked before any loop is called, so `make test` compiles none.
+# Arguments are checked before any compiled loop is called, so `make test` need not test the
+# compiled loops as well.
 COMPILED = pytest.param("compiled", marks=pytest.mark.full)
 ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", COMPILED]
 pytestmark = pytest.mark.parametrize("engine", ENGINES, indirect=True, scope="module")

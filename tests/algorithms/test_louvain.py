@@ -176,7 +176,7 @@ def test_each_move_has_the_largest_gain_of_modularity(graph, resolution, seed):
 
 
 def verify_labels(labels: gl.Vector, n: int) -> None:
-    """Verify that each label is the smallest vertex with that label."""
+    """Verify that the label of each community is the smallest vertex in it."""
     assert labels.dtype == "INT64"
     found = labels.to_dense().tolist()
     assert len(found) == n

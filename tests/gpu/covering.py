@@ -1,4 +1,7 @@
-"""Build a small set of rows that contains every pair of values of two factors."""
+"""Choose a small set of test cases that contains every pair of values of any two parameters.
+
+A parameter is called a factor, and a test case a row. A row maps each factor to one of its values.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 Row = dict[str, Any]
 
 TRIES = 8
-"""Candidates generated per row; the one that covers the most new pairs is kept."""
+"""Number of candidates that are generated per row. The one with the most new pairs is used."""
 
 
 def everything(row: Row) -> bool:
@@ -23,11 +26,13 @@ def covering(
     allows: Callable[[Row], bool] = everything,
     apart: Collection[str] = (),
 ) -> list[Row]:
-    """Return rows accepted by `allows` that together contain all pairs of values it accepts.
+    """Return a list of valid rows that contains every pair of values that occurs in a valid row.
 
-    Pairs of two factors that are both in `apart` may be missing, but each of their values occurs.
-    `allows` must also refuse a partial row if no choice of its missing values is valid. The
-    same arguments give the same rows.
+    A row maps each factor to one of its values, and a pair has the values of two factors. A row is
+    valid if allows(row) is true. For a row in which factors are missing, `allows` must return false
+    if no values of these factors make it valid. The list need not contain the pairs of two factors
+    that are both in `apart`, but it contains each value of these factors. The same arguments give
+    the same list.
     """
     factors = {name: list(values) for name, values in factors.items()}
     if len(factors) < 2:

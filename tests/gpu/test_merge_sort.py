@@ -1,4 +1,5 @@
-"""Merge sort on the GPU matches Python's stable sort, and ends even for invalid comparisons."""
+"""Merge sort on the GPU gives the same result as Python's stable sort. It also terminates if the
+comparison is not a valid order."""
 
 from __future__ import annotations
 
@@ -64,7 +65,10 @@ def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
 
 
 def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32) -> Any:
-    """Sort on the GPU and return the results on the host; without sizes there is one segment."""
+    """Sort each segment of the values on the GPU, and return the results on the host.
+
+    `sizes` has the number of values in each segment. If it is None, there is only one segment.
+    """
     indptr = None if sizes is None else cupy.asarray(np.r_[0, np.cumsum(sizes)].astype(offset))
     typed = op[values.dtype.name] if isinstance(values.dtype, DataType) else op[values.dtype]
     found, places = sort_by(cupy.asarray(values), indptr, typed)
@@ -152,7 +156,11 @@ def test_sorting_by_an_invalid_comparison_still_returns_a_permutation(small, nam
 
 
 def test_the_tuning_constants_are_consistent():
-    """These values let run lengths double, avoid bank conflicts, and fit row heads in one word."""
+    """Check the conditions that the kernels rely on.
+
+    Run lengths double in each step, so the number of threads is a power of two. The number of items
+    per thread is odd, to avoid bank conflicts, and at most 32, so that one word has a bit for each.
+    """
     tuning = sort.TUNING
     assert tuning.threads & (tuning.threads - 1) == 0
     assert all(items % 2 and items <= 32 for items in (tuning.items, tuning.wide_items))

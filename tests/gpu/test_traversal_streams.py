@@ -62,7 +62,8 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_traversals_on_three_streams_match_the_cpu(seed: int):
-    # Each counter gets its own allocation (batch=1), as the simulator tracks whole allocations.
+    # With batch=1, each counter is a separate allocation. The simulator detects reads of freed
+    # memory only for whole allocations.
     with gl.config.set(device="cpu", compiled=False):
         expected = traversals(seed, 10, None)
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Tests of `ladder.bfs` with every rung, on the device under test."""
+"""Tests of `ladder.bfs` with every rung (every implementation), on the device under test."""
 
 from __future__ import annotations
 

@@ -37,7 +37,11 @@ def run(function: Function, grid: int, block: int, *args: Any, **options: Any) -
 def each_lane(
     body: str, inputs: list[np.ndarray], out: Any, *, threads: int | None = None, **options: Any
 ) -> np.ndarray:
-    """Run `body` in each thread t of a block; a, b and c are elements t of the inputs."""
+    """Run the C++ statements `body` in each thread of a block, and return the array they write.
+
+    In `body`, t is the number of the thread, and `out` is the array to write. The variables a, b
+    and c are the elements t of the first, second and third array in `inputs`.
+    """
     names = "abc"[: len(inputs)]
     types = [c_type(each.dtype) for each in inputs]
     parameters = "".join(

@@ -38,7 +38,8 @@ INTEGERS = ["INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UIN
 FLOATS = ["FP32", "FP64"]
 COMPILED = ["BOOL", "INT8", "FP64", *(["INT64", "UINT16"] if is_full() or has_card() else [])]
 
-# name: (dtypes, weights, start values); with these weights no cycle keeps improving
+# Maps the name of a semiring to its dtypes, its weights and its start values. The weights are such
+# that going around a cycle again and again does not improve a value forever.
 SETTLING: dict[str, tuple[list[str], Any, Any]] = {
     "lor_land": (["BOOL"], truth, truth),
     "land_lor": (["BOOL"], truth, truth),
@@ -91,7 +92,7 @@ def cases(
 
 
 def masks(n: int) -> st.SearchStrategy[set[int] | None]:
-    """Draw the set of vertices at which x may be written; None stands for all."""
+    """Draw the set of vertices at which the mask allows writes, or None for no mask."""
     return st.none() | st.sets(st.integers(0, n - 1))
 
 

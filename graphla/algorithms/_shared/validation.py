@@ -40,8 +40,9 @@ def adjacency(A: Any) -> Matrix:
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether `given` is a GPU array or cannot be indexed (a set or a generator)."""
-    if given is None or type(given) in (bool, int, float, str):  # the usual arguments, for speed
+    """Return whether `given` is a GPU array, or a collection without indices, such as a set."""
+    # Most arguments have one of these types, so test them first to save time.
+    if given is None or type(given) in (bool, int, float, str):
         return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
     return has_no_places or is_on_card(given)
@@ -134,7 +135,7 @@ def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
 
 
 def count(name: str, value: Any, least: int) -> int:
-    """Return `value` as an int; raise an error if it is below `least`."""
+    """Return `value` as an int; raise an error if it is not an integer or is less than `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, not {value!r} ({type(value).__name__})")
     if value < least:
@@ -152,7 +153,10 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
 
 
 def weighs(name: str, weight: Any) -> bool:
-    """Return whether to use the values of A: `weight` is True, or a name as in NetworkX."""
+    """Return whether an algorithm uses the values of A as weights.
+
+    It does if the argument `weight` is True, or the name of an edge attribute as in NetworkX.
+    """
     if weight is None or isinstance(weight, (bool, np.bool_)):
         return bool(weight)
     if isinstance(weight, str):
@@ -176,7 +180,8 @@ def nonnegative(A: Matrix) -> None:
     """Raise an error if a weight is below 0 or NaN."""
     if A.dtype.name.startswith("U") or A.dtype == "BOOL" or not A.nvals:
         return
-    if extent(A)[0] >= 0:  # false if the minimum is NaN
+    # The comparison is false if a weight is NaN, because the minimum is then NaN.
+    if extent(A)[0] >= 0:
         return
     wrong = select.valuelt(A, 0).new()
     if not wrong.nvals and is_floating(A):

@@ -1,4 +1,8 @@
-"""Betweenness: a Numba loop adds up dependencies on shortest paths; threads share the sources."""
+"""Betweenness centrality on the CPU, computed by a loop that Numba compiles.
+
+The sources are divided among threads. For each source, the loop adds up the dependencies of
+vertices and edges (U. Brandes) along the shortest paths from this source.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,10 @@ PARTS = 8
 
 
 def dependencies(request: Dependencies) -> DependenciesResult | None:
-    """Return the dependencies on shortest paths from the sources; None without a compiled loop."""
+    """Return the dependencies of vertices and edges, summed over all sources.
+
+    The result is None if the loop should not be compiled.
+    """
     out, sources = request.out, request.sources
     if not compiles(sources.size * out.nvals, size=out.nrows):
         return None

@@ -5,16 +5,18 @@
 // block that follows an edge sends the end vertex of the edge to the block that owns that vertex.
 // Only the owner tests whether the vertex is new, so no block waits for an answer from another
 // block. In each level a block tests the vertices that it has received, reads the rows of the new
-// ones, and sends the ends of their edges. It also sends each block a letter with counts. All
-// blocks read the same counts, so they make the same decision. Then the blocks wait at the barrier
-// of the cluster.
+// ones, and sends the ends of their edges. It also sends a message with counts (a Letter) to every
+// block. All blocks read the same counts, so they all decide in the same way whether to continue.
+// Then the blocks wait at the barrier of the cluster.
 //
-// If the row of a new vertex is short, one thread follows it. Longer rows wait in a list until the
-// block has processed all received ends. Then the threads of the block share their edges evenly.
+// If the row of a new vertex is short, one thread follows its edges. Longer rows wait in a list
+// until the block has processed all received vertices. Then their edges are divided evenly among
+// the threads of the block.
 //
-// A level fails if a block has more long rows, or more edges in long rows, than the limits below,
-// or if a box, the buffer for the ends from one sender, overflows. The vertices of a failed level
-// are queued, the ends that blocks have sent are ignored, and the grid repeats the level.
+// A block has a buffer, called a box, for the vertices from each sender. A level fails if a box
+// overflows, or if a block has more long rows, or more edges in long rows, than the limits below.
+// The vertices of the failed level are queued, the vertices sent in this level are ignored, and the
+// whole grid processes the level again.
 #ifndef GRAPHLA_BFS_CLUSTER
 #define GRAPHLA_BFS_CLUSTER
 #include "bfs_alone.cuh"
@@ -32,29 +34,37 @@ enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 struct __align__(16) Letter {
   u32 ends;   // number of ends sent to the receiver
   u32 edges;  // number of all edges that the sender followed
-  u32 found;  // number of new vertices in this level that the sender owns
+  u32 found;  // number of new vertices in this level that belong to the sender
   u32 flags;
 };
 
-/// The result of the levels that a cluster has processed.
+/// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges in all processed levels except the first
+  u64 into;  // number of edges that were followed in all of these levels except the first
   bool fails, stops;
 };
 
 template <class S, int SIZE> struct Together {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;         // shared: bits of the owned vertices that are reached or must never be reached
-  Letter *letters;  // dynamic shared: letters from all blocks, for even and for odd levels
-  i32 *boxes;  // dynamic shared: one box per sender, for even and then for odd levels; then boxes
-               // for the sources of the received ends
-  u32 *sent;   // shared: ends sent to each block, then FOUND_HERE, FAILURE and LONG_ROWS
+  // In shared memory: one bit per vertex that this block owns. The bit is set if the vertex is
+  // reached or must never be reached.
+  u32 *map;
+  // In dynamic shared memory: the letters from all blocks, first for even levels, then for odd
+  // ones.
+  Letter *letters;
+  // In dynamic shared memory: the boxes with the vertices received from each block. First come the
+  // boxes for even levels, then those for odd levels. If parents are computed, as many boxes follow
+  // for the sources of the edges that lead to these vertices.
+  i32 *boxes;
+  // In shared memory: the number of ends sent to each block, then the words FOUND_HERE, FAILURE and
+  // LONG_ROWS.
+  u32 *sent;
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
   u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // shared: WARP + 1 words for a block scan
-  u32 room;        // capacity of a box, in ends
+  u32 room;        // number of vertices that fit in a box
   u32 rank;        // number of this block in the cluster
 
   /// Indices in `sent` after the SIZE counts of sent ends.
@@ -68,8 +78,8 @@ template <class S, int SIZE> struct Together {
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
 
-  /// Sends each vertex u[k] that is not -1 to the block that owns it. `from` is its parent if it is
-  /// new.
+  /// Sends each vertex u[k] that is not -1 to the block that owns u[k]. If parents are computed,
+  /// also sends the vertex `from`, which becomes the parent of u[k] if u[k] is new.
   template <int K> DEVICE void send(const i32 (&u)[K], i32 from, i32 *box) const {
     u32 owner[K], at[K];
 #pragma unroll
@@ -133,9 +143,9 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Returns the position in the boxes of received end e. Received ends are numbered sender by
-  /// sender. In lane k, `before` is the number of ends from the blocks before block k. The whole
-  /// warp must call this.
+  /// Returns the index in the array of boxes at which received vertex number e is stored. The
+  /// received vertices are numbered sender by sender: in lane k, `before` is the number of vertices
+  /// from block 0 to block k - 1. The whole warp must call this.
   DEVICE u32 place_of(u32 before, u32 e) const {
     int of = 0;
 #pragma unroll
@@ -146,8 +156,10 @@ template <class S, int SIZE> struct Together {
     return u32(of) * room + e - shuffle(before, of);
   }
 
-  /// Tests which received ends are new vertices. Writes the results of the new ones, whose level is
-  /// `level`, then follows or queues them.
+  /// Tests which of the received vertices are new. Writes the results of the new vertices, whose
+  /// level is `level`. If `follows` is true, also follows their edges; otherwise appends the
+  /// vertices to the queue in global memory. In the boxes, the vertices that are not new are
+  /// replaced by -1.
   DEVICE void look(u32 level, const Letter &letter, i32 *box, bool follows, i32 *next,
                    u64 &into) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
@@ -175,8 +187,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Queues the vertices of a failed level. They are the ends in the boxes that `look` has not
-  /// removed.
+  /// Appends the vertices of a failed level to the queue in global memory. These are the received
+  /// vertices in the boxes that `look` has not replaced by -1.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
@@ -188,8 +200,9 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Follows the long rows of a level, then sends this block's letter to all blocks. In lane k,
-  /// returns the letter from block k. All threads must call this.
+  /// Follows the edges in the long rows of a level. Then sends a message with counts (a Letter) to
+  /// every block of the cluster. Returns the letter from block k in lane k. All threads must call
+  /// this.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];
@@ -208,17 +221,18 @@ template <class S, int SIZE> struct Together {
       }
       __syncwarp();
       if (lane() < LONG_ROWS) sent[lane()] = 0;
-      if (lane() == LONG_ROWS && rows)
-        sent[LONG_ROWS] = 0;  // if `rows` is 0, other warps may still be reading this word
+      // If `rows` is 0, this word is already 0, and other warps may still be reading it.
+      if (lane() == LONG_ROWS && rows) sent[LONG_ROWS] = 0;
     }
     cluster_meet<SIZE>();
     return lane() < SIZE ? at[lane()] : Letter{0, 0, 0, 0};
   }
 
-  /// Processes one level after another, starting with the entries first..last - 1 of the queue in
-  /// global memory. Stops when the next frontier is empty, when a level fails or is too large, at
-  /// the maximum level, or when the host asks the kernel to stop. The last frontier is queued,
-  /// unless it is the one that was given. All blocks of the cluster must call this.
+  /// Processes one level after another. The first frontier is the part of the queue in global
+  /// memory that `span` describes: its entries `first` to `last` - 1. Stops when the next frontier
+  /// is empty, when a level fails or is too large, at the maximum level, or when the host asks the
+  /// kernel to stop. The frontier at which it stops is then in the queue. All blocks of the cluster
+  /// must call this.
   DEVICE Walked walk(u32 *global_map, u32 words, const Span &span, StopFlag &flag,
                      const Records &trace) const {
     const u32 first = span.first, last = span.last;

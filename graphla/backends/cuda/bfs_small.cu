@@ -8,7 +8,8 @@
 
 namespace graphla {
 
-/// The course of a search. Every block has the same state, except for the maps in `search`.
+/// The state of a search and the loop over its levels. All blocks have the same values in these
+/// fields, except that the maps in `search` differ.
 template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct SmallCourse {
   S search;
   const Graph<Offset> &graph;
@@ -19,15 +20,17 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   float push_cost;
   u32 all;  // number of edges in the graph
 
-  SmallSums sum{};       // sums of the current level: first for this thread, then over all blocks
-  Found found = STARTS;  // how owners receive the vertices found in this level
+  // The counts of the current level. They are first those of this thread, later those of all
+  // blocks.
+  SmallSums sum{};
+  Found found = STARTS;  // how a block gets the new vertices of this level that it owns
   u32 level = 0;
   u32 count = 0, edges = 0;  // number of vertices in the frontier, and of edges out of them
   u32 reached = 0;
   u32 left = 0, into_left;  // number of vertices that are not reached yet, and of edges into them
-  u32 open = 0,
-      hits = 0;  // number of unreached vertices before the last pull, and of those that it found:
-                 // see looks_of_pull
+  // If the last level was a pull: the number of vertices that were unreached before it, and how
+  // many of them the pull found. The estimate `looks_of_pull` needs both numbers.
+  u32 open = 0, hits = 0;
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   DEVICE bool is_one_byte() const { return sizeof(Level) == 1 && answer.levels; }

@@ -3,18 +3,23 @@
 // Every block has all maps of the vertices in its own shared memory. So a block tests whether a
 // vertex is new without a request to the L2 cache. Blocks synchronize at the barrier of the
 // cluster.
+//
 // Invariants between two levels, in every block:
 // - Bit v of `seen` is set if v is reached, and bit v of `front` if v's level is `level`.
-// - `mine` (the vertices that the block finds in the current level), `after` and `inbox` are all 0.
-// The blocks own the words of the maps round-robin. The words of one owner are adjacent.
+// - All bits of `mine`, `after` and `inbox` are 0. `mine` is the map of the vertices that the block
+//   finds in the current level.
+// Word w of a map belongs to block w % SIZE, its owner. The words of one owner are adjacent.
 //
-// Push: each block follows the edges of some vertices in each word of the frontier, and an equal
-// share of the edges of each hub. It sends the vertices that it finds to the inboxes of their
-// owners. If there may be many such vertices, the owners instead fetch them after a cluster
-// barrier. Pull: each owner looks for a reached neighbor of each of its unreached vertices. In both
-// cases the owner writes the results of the new vertices, and sends the vertices to `after` (the
-// next frontier) of all blocks. It also sends them its sums. Then the blocks wait at the cluster
-// barrier.
+// Push: each block follows the edges of some vertices in each word of the frontier. The edges of a
+// hub are divided evenly among all blocks. A block sends the vertices that it finds to the inboxes
+// of their owners. If there may be many such vertices, the owners instead fetch them after a
+// cluster barrier.
+//
+// Pull: each block looks for a reached neighbor of each unreached vertex that it owns.
+//
+// In both cases, the owner of a new vertex writes the results of the vertex and sets its bit in
+// `after`, the next frontier, in all blocks. Each block also sends its counts to all blocks. Then
+// the blocks wait at the cluster barrier.
 #ifndef GRAPHLA_BFS_SMALL
 #define GRAPHLA_BFS_SMALL
 #include "bfs_results.cuh"
@@ -49,12 +54,14 @@ struct SmallLimits {
 /// block follow together.
 struct SmallMemory {
   i32 *far;        // the vertices of long rows
-  i32 *far_by;     // the reached neighbor that a pull has found for each long row, or -1
+  i32 *far_by;     // for each long row, the reached neighbor that a pull has found, or -1
   u32 *far_begin;  // the first entries of long rows
-  u32 *far_end;    // the lengths of long rows, later their inclusive prefix sums
-  i32 *row_by;     // like far_by, for the rows that warps read: one element per thread
-  u32 *scratch;    // WARP + 1 words for a block scan
-  u32 *totals;     // the block's five sums for even levels, then five for odd levels
+  u32 *far_end;    // the lengths of long rows, which `read_far` replaces by their running sums
+  // For each thread, whose warp reads one row per thread: the reached neighbor that a pull has
+  // found in the thread's row, or -1.
+  i32 *row_by;
+  u32 *scratch;  // scratch memory for block scans: WARP + 1 words
+  u32 *totals;   // five counts of this block for even levels, then five counts for odd levels
   u32 *far_count, *listed;
 };
 
@@ -62,7 +69,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   static constexpr int WARPS = THREADS / WARP;
   static constexpr bool HAS_PARENTS = PARENTS;
 
-  // the graph; the fields are those of Search
+  // The graph. Its fields have the same meaning as in struct Search (bfs.cuh).
   u32 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
@@ -72,16 +79,17 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   i32 *parents;
 
   // dynamic shared memory, in this order
-  SmallSums *sums;  // sums from each block: one set for even and one for odd levels
+  // The counts received from all blocks: SIZE elements for even levels, then SIZE for odd levels.
+  SmallSums *sums;
   u32 *seen, *mine;
   u32 *front, *after;
-  u32 *fixed;  // bits of the block's own vertices that must never be reached
-  u32 *inbox;  // bits of the block's own vertices that are new
+  u32 *fixed;  // map of the vertices that this block owns and that must never be reached
+  u32 *inbox;  // map of the new vertices that this block owns
   i32 *list;   // lists of vertices: one per block in a push, one per warp in a pull
   u32 room, words;
-  u32 stride;  // number of words per owner; always odd
+  u32 stride;  // number of words of a map that each block owns, rounded up to an odd number
   u32 rank;
-  u32 hub_words;  // number of map words for hubs, whose rows all blocks follow together
+  u32 hub_words;  // number of words of a map whose vertices are hubs
   SmallMemory memory;
 
   DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer,
@@ -109,7 +117,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
   DEVICE i32 name_of(i32 v) const { return old ? old[v] : v; }
 
-  /// Sets begin..end - 1 to this warp's share of the words that the block owns.
+  /// Divides the words that the block owns among its warps. This warp gets the words `begin` to
+  /// `end` - 1.
   DEVICE void own_words(u32 &begin, u32 &end) const {
     const u32 each = (stride + WARPS - 1) / WARPS;
     begin = least(u32(warp_in_block()) * each, stride), end = least(begin + each, stride);
@@ -165,9 +174,10 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return true;
   }
 
-  /// Reads the waiting rows, whose entries are divided evenly among the threads. Calls visit(row,
-  /// entry) for each entry, but skips rows for which a neighbor is already stored in memory.far_by.
-  /// Returns the number of rows. All threads of the block must call this.
+  /// Reads the long rows that `waits` has listed. Their entries are divided evenly among the
+  /// threads of the block. Calls visit(row, entry) for each entry, where `row` is the index of the
+  /// row in the list. Once a neighbor is stored in memory.far_by[row], the rest of the row is
+  /// skipped. Returns the number of rows in the list. All threads of the block must call this.
   template <class Visit> DEVICE u32 read_far(const i32 *entries, Visit visit) const {
     constexpr int K = 2;
     __syncthreads();
@@ -203,8 +213,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- push -------------------------------------------------------------------------------------
 
-  /// Returns a mask that selects the vertices in a word of the frontier whose edges this block
-  /// follows.
+  /// Returns a mask for one word of the frontier, the word with the index `word`. Its bits select
+  /// the vertices whose edges this block follows in a push. For hubs all bits are set, because each
+  /// block follows a part of a hub's edges.
   DEVICE u32 share_of(u32 word) const {
     u32 each = 0;
 #pragma unroll
@@ -212,8 +223,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return word < hub_words ? ~0u : each << (rank + word) % SIZE;
   }
 
-  /// Lists this block's share of the vertices in words begin..end - 1 of the frontier. Returns the
-  /// number of vertices.
+  /// Writes a list of the vertices for which this block follows edges. The vertices are taken from
+  /// the words `begin` to `end` - 1 of the frontier. Returns the length of the list.
   DEVICE u32 list_share(u32 begin, u32 end) const {
 #pragma unroll 1
     for (u32 base = begin + u32(warp_in_block()) * WARP; base < end; base += THREADS) {
@@ -230,8 +241,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
     return *memory.listed;
   }
-  /// Returns the end of the longest range of words, starting at `begin`, for which the block's
-  /// share is certain to fit in the list.
+  /// Returns an `end` such that `list` has room for all vertices that list_share(begin, end) may
+  /// write, even if every vertex is in the frontier.
   DEVICE u32 end_of_part(u32 begin) const {
     const u32 hubs = begin < hub_words ? hub_words - begin : 0;
     constexpr u32 EACH = WARP / SIZE;
@@ -273,9 +284,10 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- pull -------------------------------------------------------------------------------------
 
-  /// Reads the rows of the vertices in the warp's list. First, 8 entries of each row are read, then
-  /// 8 more if none of them was a reached neighbor. The remaining entries are read for 32 rows at a
-  /// time, divided evenly among the lanes. The longest rows are left for the whole block.
+  /// Looks for a reached neighbor of each vertex in the array `vertices`, the list of this warp.
+  /// Each lane first reads 8 entries of a row, and 8 more if none of these is a reached neighbor.
+  /// The entries that remain are read for 32 rows at a time, and divided evenly among the lanes.
+  /// Rows with at least SMALL_REST remaining entries are listed for the whole block (see `waits`).
   DEVICE void read_rows(i32 *vertices, u32 count) const {
     constexpr u32 NEAR = 8;
     __syncwarp();
@@ -307,7 +319,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           else goes_on = p + NEAR < end;
         }
         const u32 some = __ballot_sync(ALL_LANES, goes_on);
-        __syncwarp();  // no lane may overwrite the list before all lanes have read it
+        __syncwarp();  // all lanes must read their vertices before a lane overwrites the list
         if (goes_on) vertices[longer + u32(__popc(some & lanes_before()))] = v;
         longer += u32(__popc(some));
         __syncwarp();
@@ -383,8 +395,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- new vertices -----------------------------------------------------------------------------
 
-  /// Sends the vertices that the block has found to the owners' inboxes, and clears `mine`. Also
-  /// clears `front`, which is no longer needed and will be reused as `after`.
+  /// Sends the vertices in the map `mine`, which this block has found, to the inboxes of their
+  /// owners. Sets `mine` to zero. Also sets `front` to zero: its vertices are processed, and
+  /// `take_after` will use its memory as the map `after` of the next level.
   DEVICE void send() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       front[i] = 0;
@@ -395,8 +408,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Returns the bits of all vertices that any block has found in word `at` of this block's own
-  /// words.
+  /// Returns the new vertices in one of the words that this block owns, the word with the index
+  /// `at`. A bit is set if any block has found the vertex.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8
@@ -405,7 +418,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return bits;
   }
 
-  /// Sends the new vertices in the block's own words to all blocks, and writes their results.
+  /// Sends the new vertices that this block owns to the map `after` of all blocks. Writes their
+  /// results, and adds their counts to `sum`. `found` says how this block gets the new vertices.
   DEVICE void hand_out(Found found, u32 level, SmallSums &sum) const {
     for (u32 at = threadIdx.x; at < stride; at += THREADS) {
       u32 bits = inbox[at];
@@ -427,8 +441,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     for (u32 at = begin + u32(lane()); at < end; at += WARP) inbox[at] = 0;
   }
 
-  /// Writes the results of the vertices whose bits are set in the block's own words. Their level is
-  /// `level`. All warps must call this.
+  /// Writes the results of new vertices that this block owns: their level is `level`. Adds their
+  /// counts to `sum`. The array `own` has the words that this block owns, with the bits of the new
+  /// vertices set. All warps must call this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // number of words processed at a time
     u32 begin, end;
@@ -483,7 +498,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
           SmallSums{mine[0], mine[1], mine[2], mine[3], mine[4]};
     }
     cluster_meet<SIZE>();
-    if (threadIdx.x < 5) mine[threadIdx.x] = 0;  // a cluster barrier precedes the next use
+    // The block uses these words again two levels later, after another cluster barrier.
+    if (threadIdx.x < 5) mine[threadIdx.x] = 0;
   }
 
   /// Returns the sums over all blocks, in every thread.
@@ -503,14 +519,15 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 *const swapped = front;
     front = after, after = swapped;
   }
-  /// Clears the old frontier, whose memory is reused for `after`.
+  /// Sets the map `front` to zero. Its vertices are processed, and `take_after` will use its memory
+  /// as the map `after` of the next level.
   DEVICE void clear_front() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
   }
 
-  // --- start and end of the search --------------------------------------------------------------
+  // --- functions that start and end a search ----------------------------------------------------
 
-  /// Clears the maps and the sums.
+  /// Sets the maps and the counts of this block to zero, at the start of a search.
   DEVICE void clear() const {
     for (u32 i = threadIdx.x; i < 4 * all_words() + 2 * stride; i += THREADS) seen[i] = 0;
     if (threadIdx.x < 12) memory.totals[threadIdx.x] = 0;
@@ -546,8 +563,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
   }
 
-  /// Writes, for each of the n vertices, whether it is reached, in the user's numbering. The
-  /// address `present` is a multiple of 4 bytes.
+  /// Writes whether the search has reached each of the n vertices to the array `present`, in the
+  /// user's numbering. `present` must be aligned to 4 bytes.
   DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;

@@ -1,6 +1,6 @@
 """Greedy coloring, with the same result as a sequential loop over the vertices in order.
 
-Kernels: coloring.cu. Waits: none.
+The kernels are in coloring.cu. The host does not wait for them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ FREE = int(enumeration("coloring.cu", "Color").FREE)
 
 @dataclass(frozen=True, slots=True)
 class ColoringTuning:
-    """Tuning of how warps take vertices and wait for colors."""
+    """Tuning constants: how many vertices a warp takes at a time, and how it waits for colors."""
 
     block: int = 256  # threads per block
-    alone: int = 1 << 16  # number of first vertices (those with the longest rows) taken singly
-    together: int = 4  # number of later vertices that a warp takes together
+    # Warps take this many vertices one at a time: those at the start of the order, whose rows are
+    # the longest.
+    alone: int = 1 << 16
+    together: int = 4  # number of vertices that a warp takes at a time after the first `alone` ones
     held: int = 8  # number of neighbors without a color that a lane can hold
     nap: int = 20  # polling interval, in nanoseconds, of a warp that waits for a color
 
@@ -35,15 +37,16 @@ TUNING = ColoringTuning()
 
 
 def color(a: Csr, numbers: Array) -> Array:
-    """Return the color of each vertex, as int32[n].
+    """Return an int32 array with the color of each vertex.
 
-    A vertex gets the smallest color that none of its neighbors with a larger number in `numbers`
-    has.
+    The vertices are colored in descending order of their numbers in the array `numbers`. Each
+    vertex gets the smallest color that none of its neighbors has at that time.
     """
     n, count, tuning = a.nrows, size(a.nvals), current(TUNING)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
-    # Each row keeps only the positions of earlier neighbors, so that a waiting warp reads little.
+    # Keep only those neighbors of each vertex that come before it in the order. A warp that waits
+    # for the colors of these neighbors then reads less memory.
     none = xp.broadcast_to(xp.zeros(1, np.int8), (a.nvals,))
     before = Csr(n, n, a.indptr, xp.empty(a.nvals, np.int32), none)
     if a.nvals:

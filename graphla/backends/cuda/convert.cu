@@ -1,4 +1,4 @@
-// Conversions between formats: keys, runs of equal keys, offsets, flags.
+// Conversions between formats of matrices and vectors.
 //
 // The key of position (i, j) is i << bits | j. So the keys of a matrix in row-major order are
 // ascending, and unpacking a key needs no division. CuPy sorts the keys and computes running sums.
@@ -21,8 +21,8 @@ __global__ void pack_places(const Row *rows, const Column *columns, int bits, Ke
   if (fell) store_relaxed(falls, i64(1));
 }
 
-/// Sets keys[k] to the key of (j, i) if entry k is at (i, j). This is the entry's position in the
-/// transpose.
+/// If entry k of the matrix is at position (i, j), sets keys[k] to the key of (j, i), the position
+/// of the entry in the transpose.
 template <class Op, class Offset, class Key>
 __global__ void pack_transposed(const Offset *indptr, const i32 *indices, i64 nrows, int bits,
                                 Key *keys, i64 count) {
@@ -57,17 +57,18 @@ template <class Offset> DEVICE void add_offset(Offset *at, i64 change) {
   else atomicAdd((u32 *)at, u32(change));
 }
 
-/// Records that the entries of `row` begin at position p, where the entries of row `before` end.
-/// sizes[i + 1] becomes the end of row i minus its begin, that is, its size. The running sum of the
-/// sizes is indptr.
+/// Records that the entries of row `row` begin at position p, and that the entries of row `before`
+/// end there. Once all rows are recorded, sizes[i + 1] is the number of entries of row i: the
+/// position where the row ends minus the position where it begins. The running sum of `sizes` is
+/// the array indptr.
 template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row, i64 p) {
   if (before >= 0) add_offset(sizes + before + 1, p);
   add_offset(sizes + row + 1, -p);
 }
 
-/// For each run of equal sorted keys, writes the column to `indices` and the position of the first
-/// key to `starts` (if not null). Computes the sizes of the rows in `sizes` (if not null; see
-/// begin_row).
+/// Processes each run of equal keys in the sorted array `keys`. Writes the column of the key to
+/// `indices`. Unless `starts` is null, writes the position of the first key of the run to `starts`.
+/// Unless `sizes` is null, also computes the number of runs in each row there (see begin_row).
 template <class Op, class Key, class Offset>
 __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs,
                             i32 *indices, i64 *starts, Offset *sizes) {
@@ -97,10 +98,10 @@ __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, 
   }
 }
 
-/// Combines the entries of each run with Op, from left to right. The value of entry k is
-/// values[order[k]], or values[k] if `order` is null. If `step` is 0, the value of every entry is
-/// values[0]. If Op is ASSOCIATIVE, the lanes of a warp share a long run: each lane combines one
-/// part, and then the results are combined in the order of the parts.
+/// Combines the values of each run of entries at equal positions with Op, from left to right. The
+/// value of entry k is values[order[k]], or values[k] if `order` is null. If `step` is 0, the value
+/// of every entry is values[0]. If Op is ASSOCIATIVE, a long run is divided among the lanes of a
+/// warp: each lane combines one part, and then the results are combined in the order of the parts.
 template <class Op, class Stored, bool ASSOCIATIVE>
 __global__ void fold_runs(const Stored *values, i64 step, const i64 *order, const i64 *starts,
                           i64 runs, i64 count, typename Op::Z *folded) {

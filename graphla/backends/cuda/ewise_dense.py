@@ -45,7 +45,7 @@ def combine(
 
 
 def _intersection(v: DenseVector, w: DenseVector, op: TypedBinaryOp) -> DenseVector:
-    """Return op(x, y) where both have an entry; if one is full, where the other has an entry."""
+    """Return the vector with the value op(x, y) at each index where both operands have an entry."""
     if isinstance(v, FullVector) or isinstance(w, FullVector):
         with_places = w if isinstance(v, FullVector) else v
         return with_values(with_places, pair_values(v, w.values, op, op.return_type.np_type))
@@ -85,7 +85,11 @@ def _combine(
 
 
 def _meet(v: SparseVector, w: Any, op: TypedBinaryOp, flipped: bool) -> SparseVector:
-    """Combine v's entries with w's values at the same indices; `flipped` swaps op's operands."""
+    """Combine the entries of v with the values of w at the same indices.
+
+    An entry of v is dropped if w has no entry at its index. If `flipped` is true, the value of w is
+    the left operand of op; otherwise it is the right operand.
+    """
     if isinstance(w, BitmapVector) and v.nvals:
         flags = xp.empty(v.nvals, bool)
         kernel = load("ewise_dense.cu", "look_up", NOTHING)

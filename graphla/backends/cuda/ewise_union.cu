@@ -1,17 +1,18 @@
-// Union of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both operands have an entry;
-// elsewhere the entry of the operand that has one.
+// Union of two matrices or vectors with sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both
+// operands have an entry. Where only one operand has an entry, z(i, j) is that entry.
 //
-// The kernels use merge path (merge_path.cuh). The items of the merge are the entries of a and of
-// b; if two items are equal, a's item comes first. The merge is cut into tiles with equal numbers
-// of items, however the items of a and b alternate and however long the rows are. First, each block
-// merges the indices of a tile in shared memory, a few items per thread. For each item it records
-// whether the item is from a, and whether it is dropped: an item of b is dropped if it follows an
-// equal item of a. From the running counts of these flags, we compute the source and the position
-// of item d directly:
-//   p = number of a's items before d, q = d - p,
+// The kernels use the merge path algorithm (merge_path.cuh). The items of the merge are the entries
+// of a and of b; if two items have equal indices, a's item comes first. The merge is cut into tiles
+// with equal numbers of items, regardless of how the items of a and b alternate and how long the
+// rows are. First, each block merges the indices of a tile in shared memory, a few items per
+// thread. For each item it records two flags: whether the item is from a, and whether it is
+// dropped. An item of b is dropped if an item of a has the same index. The running counts of these
+// flags tell where item d comes from, and where it goes:
+//   p = number of a's items before d; if d is from a, it is entry p of a,
+//   q = d - p; if d is from b, it is entry q of b,
 //   position in the result = d - number of dropped items before d.
-// So the values can be moved independently. An entry of a has an equal entry in b if the next item
-// is dropped. All indices are sorted and unique.
+// So the second pass can process the items independently of each other. An entry of a has an equal
+// entry in b if the next item is dropped. The indices of a, and those of b, are sorted and unique.
 #include "merge_path.cuh"
 #include "rows.cuh"
 
@@ -20,19 +21,20 @@ namespace graphla {
 constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
   MERGE_TILE = 4096,  // items of a tile; a position in a tile fits in 16 bits
-  MOVES = 2           // items that a thread moves per step
+  MOVES = 2           // number of items that a thread copies to the result per step
 };
 constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
 constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
-constexpr u32 NO_INDEX = ~0u;  // marks the end of a row
+constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 
-/// The result of the first pass over a merge. Each word describes 32 items: one bit per item says
-/// whether the item is from a (`of_a`), and another whether it is dropped (`dropped`). `within` has
-/// the number of a's items and of dropped items that precede the word in its tile. Per tile,
-/// `starts` has the number of a's entries before the tile, and `ends` the number of items dropped
-/// up to its end.
+/// The result of the first pass over a merge: the flags of all items and their counts. A word of
+/// `of_a` has one bit for each of 32 items, set if the item is from a. The same word of `dropped`
+/// has one bit per item, set if the item is dropped. The same word of `within` has two 16-bit
+/// counts for the items of the tile that precede these 32: the number of a's items, and the number
+/// of dropped items. For each tile, `starts` has the number of a's items before the tile, and
+/// `ends` the number of dropped items from the start of the merge to the end of the tile.
 struct Notes {
-  u32 *of_a;  // three arrays of `words` words each: of_a, dropped, within
+  u32 *of_a;  // the start of three arrays with `words` words each: of_a, dropped, within
   i64 words;
   i64 *starts, *ends;
 
@@ -60,7 +62,7 @@ struct Cut {
   i64 row, a, b;
 };
 
-/// Both operands. They are two matrices or two vectors; a vector counts as one row.
+/// The two operands of a union. Both are matrices, or both are vectors. A vector counts as one row.
 template <int WHERE, class Offset> struct Both {
   const Offset *a_indptr;
   const i32 *a_indices;
@@ -97,7 +99,7 @@ template <int WHERE, class Offset> struct Both {
   /// Writes the cuts before and after the tile that begins at item `begin`. Every thread of the
   /// block must call this.
   DEVICE void block_cuts(i64 begin, Cut *cuts) const {
-    __syncthreads();  // all threads have read the cuts of the previous tile
+    __syncthreads();  // until here, threads may still read the cuts of the previous tile
     const int warp = warp_in_block();
     if (warp < 2) {
       const Cut cut = warp_cut(warp ? least(begin + MERGE_TILE, a_count + b_count) : begin);
@@ -119,8 +121,10 @@ template <int WHERE, class Offset> struct Both {
     index(0) = from.a > row_begin ? u32(a_indices[from.a - 1]) : NO_INDEX;
   }
 
-  /// Returns where row i begins between two cuts, as two 16-bit counts: the number of a's entries
-  /// since the first cut in the lower half, and the number of b's entries in the upper half.
+  /// Returns where row i begins, counted from the cut `from`, as two 16-bit numbers. The lower half
+  /// is the number of a's entries between the cut and the row; the upper half is the number of b's
+  /// entries. A row that begins before `from` or after the cut `to` is treated as if it began at
+  /// that cut.
   DEVICE u32 part(const Cut &from, const Cut &to, i64 i) const {
     const i64 a = least(greatest(i64(a_indptr[i]), from.a), to.a) - from.a;
     const i64 b = least(greatest(i64(b_indptr[i]), from.b), to.b) - from.b;
@@ -128,14 +132,15 @@ template <int WHERE, class Offset> struct Both {
   }
 };
 
-/// Writes the words of a tile's record; GROUP threads write each word. A word has 32 flags. The
-/// number of a's items and of dropped items before the word in the tile is stored with it. Returns
-/// the number of items that the tile drops. Every thread of the block must call this.
+/// Writes the flags of the items of a tile to `notes`, in words of 32 flags; GROUP threads compute
+/// each word. Also writes two counts for each word: the numbers of a's items and of dropped items
+/// that precede these 32 items in the tile. Returns the number of dropped items in the tile. Every
+/// thread of the block must call this.
 DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 start,
                        int *scratch) {
   int all = 0;
   const u32 before = u32(block_exclusive_sum(__popc(equals), scratch, all));
-  constexpr int GROUP = WARP / ITEMS;  // number of threads per word
+  constexpr int GROUP = WARP / ITEMS;  // number of threads whose items share a word of 32 flags
   const int shift = int(threadIdx.x) % GROUP * ITEMS;
   mine <<= shift, equals <<= shift;
 #pragma unroll
@@ -159,9 +164,10 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
-  // The array begins with a's index before the tile, if it is in the same row. Then come the tile's
-  // indices of a, and then those of b. For vectors the array is padded, so that accesses ITEMS
-  // elements apart use different banks.
+  // The array `padded` has three parts: the index of a that precedes the tile (or NO_INDEX, if that
+  // index is in another row), the indices of a in the tile, and the indices of b in the tile. For
+  // vectors, unused elements are inserted, so that the accesses of adjacent threads, which are
+  // ITEMS elements apart, use different banks of shared memory.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
   const i64 stride = i64(gridDim.x) * MERGE_TILE;
@@ -178,8 +184,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    // Returns the row of item d of the tile, relative to the tile's first row. The caller
-    // guarantees that this row is n or a later one.
+    // Returns the number of the row that contains item d of the tile. Items and rows are numbered
+    // from the first ones of the tile. The caller guarantees that the result is at least n.
     const auto row_of = [&](int n, int d) {
       const int others = int(rows) - 1 - n;
       return n + merge_split(others, others, others, [&](int k, int) {
@@ -231,8 +237,8 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   }
 }
 
-/// Which operand has a fill value. The fill value stands for entries that only the other operand
-/// has.
+/// Which operand has a fill value. The fill value stands in for a missing entry of this operand
+/// where the other operand has an entry.
 enum Fill { NO_FILL = 0, FILL_RIGHT = 1, FILL_LEFT = 2 };
 
 /// Returns the result for an entry x that only a has, or an entry y that only b has.
@@ -266,7 +272,8 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
     i64 place[MOVES];
     bool has_x[MOVES], has_y[MOVES];
 #pragma unroll
-    for (int step = 0; step < MOVES; step++) {  // All loads are issued before the first store.
+    // This loop only loads, so that all loads are issued before the first store.
+    for (int step = 0; step < MOVES; step++) {
       const i64 d = begin + i64(step) * blockDim.x + threadIdx.x;
       x[step] = A(0), y[step] = B(0), index[step] = 0, place[step] = 0;
       has_x[step] = has_y[step] = false;

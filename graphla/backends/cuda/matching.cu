@@ -1,8 +1,9 @@
 // Finds a maximal matching in rounds. In each round, an edge joins the matching if it is the best
 // edge at both of its ends.
 //
-// The edges have a total order. So the result is the matching that a loop over the edges in this
-// order would find, whatever the schedule of the threads.
+// The edges are totally ordered, so that no two edges are equally good. The result is the matching
+// that a loop over the edges from the best to the worst would find. It does not depend on the
+// schedule of the threads.
 #include "collectives.cuh"
 #include "hashed_random.cuh"
 
@@ -11,11 +12,12 @@ namespace graphla {
 /// Values of `mates` for a vertex without a mate. FREE: it may still get one. NONE: it will not.
 enum Mate { FREE = -1, NONE = -2 };
 
-/// An edge to j. The best edge has the greatest value; if values are equal, the greatest `number`;
-/// if those are equal too, the smallest j.
+/// An edge of a vertex to its neighbor j. Of two edges, the one with the greater value is better.
+/// If the values are equal, the one with the greater random number is better. If these are equal
+/// too, the one with the smaller j is better.
 template <class Value> struct Edge {
   Value value;
-  u64 number;
+  u64 number;  // a random number, computed from the words of both ends of the edge
   i32 j;
   DEVICE void meet(const Edge &other) {
     if (other.j == NONE) return;
@@ -25,7 +27,7 @@ template <class Value> struct Edge {
       *this = other;
     }
   }
-  /// Gives lane 0 the best of all lanes' edges.
+  /// Compares the edges of all lanes of the warp. Afterwards lane 0 has the best of them.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       Edge other;
@@ -37,9 +39,9 @@ template <class Value> struct Edge {
   }
 };
 
-/// Sets wanted[v] to the free neighbor on v's best edge, or to NONE if no neighbor is free. The
-/// kernel updates those of the `count` listed vertices that have no wanted vertex yet, or whose
-/// wanted vertex is no longer free. One warp reads each row; if IS_WIDE, one block does.
+/// For each vertex v in the array `list`, sets wanted[v] to the free neighbor at the other end of
+/// v's best edge, or to NONE if no neighbor is free. If wanted[v] already is a free vertex, it does
+/// not change. One warp reads each row, or one block if IS_WIDE is true.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
 __global__ void __launch_bounds__(MatchingTuning::block)
     choose_mates(Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list,
@@ -52,7 +54,8 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   const i64 groups = threads_in_grid() / threads;
   for (i64 k = thread_in_grid() / threads; k < count; k += groups) {
     const i32 v = list[k], before = wanted[v];
-    // The condition is the same for all threads of the group.
+    // All threads of a group (a warp or a block) read the same values here, so that either all of
+    // them skip the vertex or none does.
     if (before >= 0 && mates[before] == FREE) continue;
     Edge<Stored> best = {Stored(0), 0, NONE};
     const u64 word = words[v];
@@ -77,9 +80,10 @@ __global__ void __launch_bounds__(MatchingTuning::block)
   }
 }
 
-/// Matches each pair of listed vertices that want each other. A vertex that is not wanted by the
-/// vertex it wants is listed again: in `rest_wide` if its row is longer than `wide`, otherwise in
-/// `rest`.
+/// For each vertex v in the array `list`, wanted[v] is the neighbor that v wants as its mate, or
+/// NONE. Matches each pair of vertices that want each other. If v wants a neighbor that does not
+/// want v, v is listed for the next round: in the array `rest_wide` if its row has more than `wide`
+/// entries, otherwise in the array `rest`.
 template <class Op, class Offset>
 __global__ void pair_up(const Offset *__restrict__ indptr, const i32 *__restrict__ list, i64 count,
                         const i32 *__restrict__ wanted, i64 wide, i32 *mates, i32 *rest,

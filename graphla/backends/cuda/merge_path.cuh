@@ -1,17 +1,19 @@
-// The sequential part of a merge: one thread merges two sorted runs step by step, from the position
-// that `merge_split` returned.
+// The sequential part of a merge: one thread merges two sorted runs, one entry after another. It
+// starts at the positions in the two runs that `merge_split` returned.
 #ifndef GRAPHLA_MERGE_PATH
 #define GRAPHLA_MERGE_PATH
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// Merges entries of two runs, a and b, of one array: calls visit(n, place, key) for the next
-/// entry, at position `place`, for n = from to `to` - 1. Run a is keys[i] to keys[a_end - 1], and
-/// run b is keys[j] to keys[b_end - 1]; together they must have at least `to` - `from` entries. On
-/// return, i and j are the positions where the merge would continue. An entry of a goes before an
-/// equal entry of b. The loop is unrolled COUNT times, so `to` is at most COUNT. Lanes of a warp
-/// may take entries from different runs, so the loop selects values instead of branching.
+/// Merges the first entries of two sorted runs, a and b, of the array `keys`. Run a is keys[i] to
+/// keys[a_end - 1], and run b is keys[j] to keys[b_end - 1]. An entry of a comes before an equal
+/// entry of b. Calls visit(n, place, key) for each merged entry: n counts from `from` to `to` - 1,
+/// `key` is the entry, and `place` is its index in `keys`. The runs must have at least `to` -
+/// `from` entries together. On return, i and j are the positions where the merge would continue.
+///
+/// The loop is unrolled COUNT times, so `to` must be at most COUNT. The lanes of a warp may take
+/// entries from different runs, so the loop selects values instead of branching.
 template <int COUNT, class Key, class Before, class Visit>
 DEVICE void merge_steps(const Key *keys, int &i, int a_end, int &j, int b_end, int from, int to,
                         Before before, Visit visit) {

@@ -1,5 +1,6 @@
-// Breadth-first search from up to 64 starts: the kernel's parameters, which the host packs, and
-// small device functions. Bit s of a vertex's word belongs to search s.
+// Breadth-first searches from up to 64 start vertices at the same time: the parameters of the
+// kernel, which the host packs, and small device functions. Each vertex has words with one bit per
+// search; bit s belongs to search s.
 #ifndef GRAPHLA_MANY
 #define GRAPHLA_MANY
 #include "collectives.cuh"
@@ -24,8 +25,8 @@ template <class Offset> struct Graph {
   const i32 *out;
   const Offset *into_ends;  // null if no search pulls
   const i32 *into;
-  const i32 *first;     // the in-neighbor that a pull tests first, for each vertex; or null
-  bool leads;           // whether first[v] is the first entry of v's row
+  const i32 *first;     // for each vertex, the in-neighbor that a pull tests first; or null
+  bool leads;           // whether first[v] is the first entry of row v of `into`, for all v
   const bool *allowed;  // the mask, or null
   i32 longest;          // maximum number of entries of a short row
   i32 part;             // number of entries in a part of a long row
@@ -34,7 +35,9 @@ template <class Offset> struct Graph {
 /// The searches of a launch. Starts are in the user's numbering.
 struct Searches {
   const i32 *starts;
-  const i32 *renumbered;  // the graph's number for each of the user's n vertices, or null
+  // For each of the n vertices in the user's numbering, its number in the graph. Null if both
+  // numberings are the same.
+  const i32 *renumbered;
   i64 n;
   i32 count;
   i32 limit;    // the maximum level
@@ -45,14 +48,16 @@ struct Searches {
 
 /// The state of the vertices. A word has one bit per search; a group has 32 vertices.
 struct Words {
-  u64 *seen;  // n words, initially zero
-  u64 *next;  // one word per vertex with edges, initially zero
-  u64 *fresh;
-  u32 *open;  // per group: a bit for each vertex that a pull may still reach. It has in-edges, the
-              // mask allows it, and some search has not reached it.
-  u8 *touched;  // per group: whether any word of `next` has new bits; initially zero
-  u64 *had;  // per group: searches that reached one of its vertices at this level; if 0, `fresh` is
-             // stale
+  u64 *seen;   // per vertex: the searches that have reached it; n words, initially zero
+  u64 *next;   // per vertex with edges: the searches that reach it next; initially zero
+  u64 *fresh;  // per vertex with edges: the searches that reached it at this level
+  // Per group: one bit per vertex, set if a pull may still reach the vertex. Such a vertex has
+  // in-edges, the mask allows it, and at least one search has not reached it.
+  u32 *open;
+  u8 *touched;  // per group: whether any of its words of `next` has new bits; initially zero
+  // Per group: the searches that reached one of its vertices at this level. If there are none, the
+  // words of `fresh` for this group are out of date.
+  u64 *had;
   u64 *planes;  // the bits of the levels, see multi_source_bfs_levels.cuh
   i64 stride;   // number of words per plane
   i32 room;     // number of planes, or 0 if levels are not stored
@@ -61,7 +66,9 @@ struct Words {
 /// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels. The size
 /// of a row is 16 bytes times a power of two.
 template <class Level> struct Results {
-  u64 *tallies;   // the tallies of three levels, used round-robin, initially zero; see Tally
+  // The counts of vertices and edges of three levels, used round-robin; see struct Tally. They are
+  // initially zero.
+  u64 *tallies;
   i64 *totals;    // per search: number of vertices reached, sum of levels, maximum level
   Level *levels;  // null if levels are not wanted
   i64 pitch;

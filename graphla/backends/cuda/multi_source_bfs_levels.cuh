@@ -1,9 +1,11 @@
-// Breadth-first search from up to 64 starts: each bit of a level is stored in a separate plane
-// while the searches run. At the end the planes are converted to numbers.
+// The levels of breadth-first searches from up to 64 start vertices. While the searches run, each
+// level is stored as a code, and each bit of the codes in a separate array, called a plane. At the
+// end the planes are converted to numbers.
 //
-// Word v of *plane* b has bit b of the code of v's level, for all searches. The code is a Gray
-// code, rotated so that the codes of levels 2, 3 and 4 have one bit, no bit and one bit. In a
-// small-world graph most vertices have these levels, so each level writes to few planes.
+// Plane b has one word per vertex. Bit s of the word is bit b of the code of the vertex's level in
+// search s. The code of a level is a Gray code combined with a constant by XOR, such that the code
+// of level 3 is zero, and the codes of levels 2 and 4 have only one set bit. In a small-world graph
+// most vertices have these levels, so that each level writes to few planes.
 #ifndef GRAPHLA_MANY_LEVELS
 #define GRAPHLA_MANY_LEVELS
 #include "multi_source_bfs.cuh"
@@ -17,7 +19,7 @@ DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTER; }
 /// Returns the number of planes that hold the levels up to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 
-/// Returns whether `level` is the first level that writes to its highest plane.
+/// Returns whether `level` needs one plane more than the level before it.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
 /// Stores the level in the planes of one vertex.
@@ -64,7 +66,7 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   return quad;
 }
 
-constexpr int FEW_PLANES = 4;  // enough for levels 0 to 15
+constexpr int FEW_PLANES = 4;  // number of planes that the levels 0 to 15 need
 
 /// The bits of the levels of one vertex, one word per plane.
 struct Planes {
@@ -84,8 +86,9 @@ struct Planes {
     for (int b = FEW_PLANES - 1; b > 0; --b) bits[b - 1] ^= bits[b];
   }
 
-  /// Returns 16 bytes: the levels of lane `from`'s vertex, in consecutive searches that begin with
-  /// `first`. Levels have USED bits. All lanes must call this.
+  /// Returns 16 bytes with levels of one vertex: the vertex whose words lane `from` has loaded. The
+  /// levels are those in search `first` and in the searches that follow it. They are computed from
+  /// the first USED planes. All lanes must call this.
   template <class Level, int USED> DEVICE Quad levels_of(int from, int first, u64 seen) const {
     Quad quad = {{0, 0, 0, 0}};
     constexpr u32 SPREAD = 0x00204081, ONES = 0x01010101;
@@ -108,9 +111,11 @@ struct Planes {
   }
 };
 
-/// Writes the levels in the user's numbering. Each lane loads the words of one vertex and decodes
-/// its levels bit by bit. Then each lane writes 16 bytes of a row; adjacent lanes write adjacent
-/// bytes.
+/// Writes the levels to `results.levels`, with one row per vertex in the user's numbering. If there
+/// are at most FEW_PLANES planes, each lane first loads and decodes the words of one vertex. Then
+/// the lanes of a warp write the rows of their vertices together: each lane writes 16 bytes, and
+/// adjacent lanes write adjacent bytes. If there are more planes, each thread decodes the 16 bytes
+/// that it writes.
 template <class Level>
 DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searches, i32 depth,
                          const Results<Level> &results) {
@@ -137,7 +142,8 @@ DEVICE void write_levels(const Words &words, i64 vertices, const Searches &searc
     }
     return;
   }
-  // The planes hold no valid bits for a vertex that no search has reached.
+  // For a vertex that no search has reached, the words of the planes are undefined. Such a vertex
+  // therefore uses no planes.
   const auto used_of = [&](u32 v, u64 seen) { return v < active && seen ? used : 0; };
   u32 v = number(begin), later = number(begin + step);
   u64 seen = words.seen[v], seen_later = words.seen[later];

@@ -14,15 +14,17 @@ namespace graphla {
 
 /// The state of a launch that the host passes to the kernel.
 struct Launch {
-  u64 *control;  // device memory: control[0] counts tickets; the kernel uses the other words,
-                 // initially zero
-  u64 *host;     // host memory that the card reads and writes: see `Host`
+  // In device memory: control[0] counts the tickets of `Grid`. The other words are zero at first,
+  // and each kernel uses them for its own purposes.
+  u64 *control;
+  u64 *host;     // words in host memory that the GPU reads and writes (see `Host`)
   i64 patience;  // clock ticks between two reads of the host's stop word
   u32 tickets;   // value of control[0] at the start
   u32 number;    // number of the launch, stored in each word that the kernel reports to the host
 };
 
-/// The words of `Launch::host`. The host writes HOST_STOP, and the card writes all others.
+/// The indices of the words of `Launch::host`. The host writes the word HOST_STOP, and the GPU
+/// writes all others.
 enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 
 /// Number of words of `Launch::control`.
@@ -32,7 +34,7 @@ enum ControlShape { CONTROL_WORDS = 64 };
 /// starting at FAULT.
 enum Status { FINISHED = 0, STOPPED = 1, FAULT = 2 };
 
-/// Returns the time on the card's clock in nanoseconds.
+/// Returns the time in nanoseconds, read from a clock that all blocks share.
 DEVICE u64 nanoseconds() {
 #ifdef GRAPHLA_SIMULATOR
   return u64(clock64());
@@ -44,15 +46,16 @@ DEVICE u64 nanoseconds() {
 }
 
 #ifdef GRAPHLA_SIMULATOR
-/// Loads *at with acquire semantics: afterwards the thread sees everything that was stored before
-/// that value. The load also invalidates stale lines of this block's cache.
+/// Loads *at with acquire semantics: the thread then sees everything that other blocks stored
+/// before they wrote the loaded value with `add_released`. The load also invalidates stale lines of
+/// this block's cache.
 DEVICE u64 load_acquired(const u64 *at) {
   const u64 value = load_relaxed(at);
   __threadfence();
   return value;
 }
-/// Adds to *at with release semantics: a thread that sees the sum also sees everything that this
-/// block stored before.
+/// Adds `value` to *at with release semantics: a thread that reads the sum with `load_acquired`
+/// also sees everything that this block stored before the addition.
 DEVICE void add_released(u64 *at, u64 value) {
   __threadfence();
   atomicAdd(at, value);
@@ -77,14 +80,16 @@ DEVICE u64 load_acquired(const u64 *at) {
 /// whose votes are in the other field.
 struct Grid {
   u64 *word;
-  u32 due;  // the value of the ticket counter at the end of the next barrier
+  // The value of the ticket counter once all blocks have arrived at the last barrier that this
+  // block has entered; before the first barrier, its value at the launch.
+  u32 due;
   u32 turn;
 
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// Sets the value of the ticket counter at the launch. All threads must call this before the
-  /// first barrier.
+  /// Tells this struct the value that the ticket counter had at the launch. All threads must call
+  /// this before the first barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
@@ -93,20 +98,23 @@ struct Grid {
     return wait();
   }
 
-  /// Runs the first half of `meet`, which makes the stores of this block visible to other blocks.
+  /// Enters a barrier without waiting for the other blocks: makes the stores of this block visible
+  /// to them, and casts its vote to leave. `wait` must follow.
   DEVICE void arrive(bool leaves = false) {
     leaves = __syncthreads_or(leaves);
     due += gridDim.x;
     if (threadIdx.x == 0) add_released(word, (u64(1) << 32) | (leaves ? vote() : 0));
   }
 
-  /// Runs the second half of `meet`, which waits until the stores of the other blocks are visible.
+  /// Waits until all blocks have called `arrive`, so that the stores of the other blocks are
+  /// visible. Returns whether any block has voted to leave.
   DEVICE bool wait() {
     bool leaves = false;
     if (threadIdx.x == 0) {
       u64 seen = load_acquired(word);
       for (int polls = 0; i32(u32(seen >> 32) - due) < 0; ++polls) {
-        __nanosleep(polls < EAGER ? 0 : 500);  // a long wait means that one block works alone
+        // After a long wait, another block is probably working alone, and will take a while.
+        __nanosleep(polls < EAGER ? 0 : 500);
         seen = load_acquired(word);
       }
       leaves = (seen & (vote() * 0xffffu)) != 0;
@@ -119,7 +127,8 @@ struct Grid {
   DEVICE u64 vote() const { return turn & 1 ? u64(1) << 16 : u64(1); }
 };
 
-/// Polls the host's stop word, at most once per `patience` clock ticks. Only one thread uses it.
+/// Reads the word in host memory by which the host asks the kernel to stop, at most once per
+/// `patience` clock ticks. Only one thread uses this struct.
 struct StopFlag {
   const u64 *host;
   i64 patience, due;
@@ -128,8 +137,9 @@ struct StopFlag {
       : host(words), patience(ticks), due(clock64() + ticks) {}
   DEVICE explicit StopFlag(const Launch &launch) : StopFlag(launch.host, launch.patience) {}
 
-  /// Returns whether the host has asked the kernel to stop, according to the last poll. Once true,
-  /// the result remains true.
+  /// Returns whether the host has asked the kernel to stop. If less than `patience` clock ticks
+  /// have passed since the last read of the stop word, returns false without reading it. After a
+  /// call has returned true, all later calls return true.
   DEVICE bool is_up() {
     const i64 now = clock64();
     if (now < due) return false;
@@ -139,7 +149,8 @@ struct StopFlag {
   }
 };
 
-/// Records of the first `room` levels of a traced launch, with 4 words per level.
+/// The trace of a traversal: for each of the first `room` levels, a record of 4 words (direction,
+/// size of the frontier, number of edges, start time).
 struct Records {
   u64 *at;
   i64 room;
@@ -159,9 +170,9 @@ struct Records {
   }
 };
 
-/// Returns whether this block is the last to arrive. The last block sees everything that the others
-/// stored before they arrived. Every thread of every block must call this once, after the last
-/// barrier.
+/// Returns whether this block is the last one to call this function. The last block sees everything
+/// that the other blocks stored before their calls. Every thread of every block must call this
+/// once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;
@@ -174,8 +185,9 @@ DEVICE bool is_last_block(const Grid &grid) {
   return __syncthreads_or(is_last);
 }
 
-/// Writes word k of the launch's report to the host. One thread calls this. Each word contains the
-/// number of the launch, so words may arrive in any order: the host waits for all of them.
+/// Writes `value` to word k of the report that the host reads. One thread calls this. The words may
+/// arrive in any order: each of them contains the number of the launch, so the host can wait until
+/// all words of this launch have arrived.
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }

@@ -1,7 +1,8 @@
-"""Folds of all values and of rows, bitwise equal in every run. Kernels: reduce.cu.
+"""Fold all values to one value, or the values of each row. Every run gives the same bits.
 
-In `reduce`, the host waits once for the result, and for an iso bitmap also for its count. In
-`reduce_rows` the host does not wait, because the count stays on the device.
+The kernels are in reduce.cu. In `reduce`, the host waits for the result. If all values of a bitmap
+are equal, the host first waits for the number of values. In `reduce_rows` the host does not wait,
+because the number of entries in the result stays on the device.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ STRIP, FOLD_BLOCK = enumeration("reduce.cu", "FoldShape")
 class ReduceTuning:
     """How the values of a fold are divided among blocks.
 
-    The division does not depend on the card, so that floats are added in the same order everywhere.
+    The division does not depend on the GPU, so that floats are added in the same order everywhere.
     """
 
     part: int = 1 << 13
-    """Number of values per block (32 per thread); with fewer, another block saves no time."""
+    """Number of values per block (32 per thread). More blocks with fewer values each would not be
+    faster."""
     parts: int = 1024
-    """Maximum number of blocks. Together they read at least 8 MiB per step."""
+    """Maximum number of blocks. Each step of their loops reads at least 8 MiB in total."""
 
 
 TUNING = ReduceTuning()
@@ -117,7 +119,11 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
 def _fold_parts(
     values: Array, monoid: TypedMonoid, present: Array | None, parts: int, folds: Any
 ) -> int:
-    """Fold the values in up to `parts` parts, store the folds in order, and return their number."""
+    """Divide the values into at most `parts` parts, and fold each part.
+
+    Store the fold of each part in the array `folds`, in the order of the parts. Return the number
+    of parts.
+    """
     count, some = values.size, present is not None
     part = -(-count // parts)
     parts = -(-count // part)

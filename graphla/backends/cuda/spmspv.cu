@@ -1,26 +1,27 @@
 // Push: w(o) = (+) over the entries u(k) of A(o, k) (x) u(k). The kernels read each column k of A
 // for which u has an entry.
 //
-// The edges are all entries of these columns, one column after the other in the order of u. If
-// columns are short, a few threads read each column (`push_columns`). Otherwise the edges are cut
-// into tiles of equal size, regardless of the columns, and each block reads one tile after another
-// (`push_tiles`). `Way` says what a kernel does with an edge. A thread claims an output by setting
-// its bit. The thread that sets the bit first appends the output to the list. Terms are folded with
-// the atomics of the monoid.
+// The entries of these columns are called edges. They are numbered column by column, in the order
+// of the entries of u. If the columns are short, a few threads read each column (`push_columns`).
+// Otherwise the edges are divided into tiles of equal size, regardless of the columns, and each
+// block reads one tile after another (`push_tiles`). The enum `Way` lists what a kernel may do with
+// an edge. There is one bit per output. The thread that sets the bit of an output first claims the
+// output, and appends it to the list of outputs. The terms of an output are combined by an atomic
+// operation of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {
 
 enum Way {
-  CLAIM = 0,           // list each output once; its value is the first term to claim it
-  CLAIM_ALONE = 1,     // list each output once, without values, which are all known to be equal
-  CLAIM_IDENTITY = 2,  // list each output once, and set its value to the identity, before FOLD
+  CLAIM = 0,           // list each output once; its value is the term that claims it first
+  CLAIM_ALONE = 1,     // list each output once; write no values, because all are equal
+  CLAIM_IDENTITY = 2,  // list each output once; set its value to the identity, for a later FOLD
   FOLD = 3,            // fold terms into the outputs that an earlier launch has claimed
   FOLD_DENSE = 4,      // claim and fold in one launch; every output already holds the identity
   EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
 };
 
-/// The entries of u, which are the frontier.
+/// The frontier of a push: the entries of the vector u.
 template <class U> struct Frontier {
   i64 entries;
   const i32 *indices;
@@ -34,16 +35,19 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   i64 size;
   const bool *flags;  // the mask
   bool complement;
-  u32 *claimed;   // one bit per output: whether it is claimed
-  bool *present;  // presence flags of the result; FOLD_DENSE only
-  i32 *indices;   // the listed outputs; with EXPAND, the output of each edge, or `size` if it is
-                  // masked out
-  Z *w;  // one value per listed output (CLAIM), per edge (EXPAND), or per output (all others)
+  u32 *claimed;   // one bit per output: set if a thread has claimed the output
+  bool *present;  // presence flags of the result, which only FOLD_DENSE uses
+  // The indices of the listed outputs. With EXPAND instead one index per edge: the output to which
+  // the edge leads, or `size` if the mask forbids that output.
+  i32 *indices;
+  // The values: one per listed output (CLAIM), one per edge (EXPAND), or one per output of the
+  // whole result (all other ways).
+  Z *w;
   u64 *count;
 
   DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }
-  /// Returns whether an edge to output o may still change the result. Several lanes may get true
-  /// for the same o before one of them claims it.
+  /// Returns whether an edge to output o may still change the result. Another lane may claim o
+  /// after this test; `meet` then finds out which lane was first.
   DEVICE bool is_open(i32 o) const {
     if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
     if constexpr (WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY) {
@@ -60,8 +64,9 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   static constexpr bool LISTS = WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY;
   static constexpr bool COUNTS = LISTS || WAY == FOLD_DENSE;
 
-  /// Processes an edge to an open output o, and folds its term if WAY says so. Returns whether this
-  /// edge claims o.
+  /// Processes an edge to output o, for which `is_open` has returned true. If WAY is FOLD or
+  /// FOLD_DENSE, combines the term of the edge with the value of o. Returns whether this edge
+  /// claims o; it does not if another edge has claimed o before, or if WAY does not claim outputs.
   template <class Term> DEVICE bool meet(i32 o, Term term) const {
     if constexpr (WAY == FOLD) atomic_fold<Op>(&w[o], term());
     if constexpr (!COUNTS) return false;
@@ -75,7 +80,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
     }
     return is_first;
   }
-  /// Stores a claimed output at the given position of the list.
+  /// Stores output o, which an edge has claimed, at position `place` of the list of outputs. If WAY
+  /// is CLAIM or CLAIM_IDENTITY, also initializes the value of the output.
   template <class Term> DEVICE void list(u64 place, i32 o, Term term) const {
     indices[place] = o;
     if constexpr (WAY == CLAIM) w[place] = term();
@@ -83,7 +89,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-/// Pushes along all edges. Each column is read by `threads` threads, a power of two.
+/// Processes all edges of the frontier. A group of `threads` threads reads each column; `threads`
+/// is a power of two.
 template <int KEPT_A, int KEPT_U, class Op, class Offset, class A, class U, bool MASKED, int WAY>
 DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offset, A> &columns,
                        const Outputs<Op, WAY, MASKED> &outputs) {
@@ -114,8 +121,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   push_edges<KEPT_A, KEPT_U>(frontier, threads, columns, outputs);
 }
 
-/// Sets the bits of the outputs that the mask forbids, so that no edge can claim them. The mask is
-/// a list of outputs. All bits must initially be zero.
+/// Marks the outputs that the mask forbids as claimed, so that no edge can claim them. The mask is
+/// the array `listed` with the indices of `length` outputs. It allows these outputs, or forbids
+/// them if it is complemented. All bits of `claimed` must be zero at first.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {
@@ -164,14 +172,17 @@ constexpr int THREADS = BLOCK_THREADS;                     // number of threads 
 constexpr int EACH_THREAD = SpmspvTuning::tile / THREADS;  // number of edges per thread in a tile
 constexpr int TILE = SpmspvTuning::tile;
 
-/// A tile with the edges from `begin` to `end` - 1, and its block's shared memory.
+/// Arrays in shared memory that describe a tile. A tile is a range of edges with consecutive
+/// numbers.
 struct Tile {
-  i64 *range;   // the first and the last entry of u that have edges in the tile
+  i64 *range;   // two elements: the first and the last entry of u whose edges are in the tile
   i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
-  i64 *shifts;  // per entry of u: the difference between an edge's position in A and its number
+  i64 *shifts;  // per entry of u: the edge with the number n in its column is entry n + shift of A
 
-  /// Finds the entries of u with edges in the tile. Returns false if they do not fit in `ends` and
-  /// `shifts`; then most of their columns are empty. Every thread of the block must call this.
+  /// Finds the range of entries of u whose columns contain the edges of the tile, and describes it
+  /// in the three arrays. Returns false if the range is too long for the arrays `ends` and
+  /// `shifts`. This happens only if the range includes entries of u whose columns are empty. Every
+  /// thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
@@ -193,7 +204,8 @@ struct Tile {
   }
 };
 
-/// Pushes along tiles of edges; each block reads one tile after another.
+/// Processes all edges of the frontier, divided into tiles. Each block reads one tile after
+/// another.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     push_tiles(Frontier<U> frontier, Csr<Offset, A> columns, Outputs<Op, WAY, MASKED> outputs) {
@@ -215,7 +227,9 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
     // Each thread reads EACH_THREAD edges, so that their loads overlap.
-    int found[EACH_THREAD];  // per edge: its entry of u, relative to the tile's first entry
+    // For each edge, the entry of u to whose column the edge belongs, counted from the first entry
+    // of u in the tile.
+    int found[EACH_THREAD];
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;
     const auto edge = [&](int i) { return begin + i * THREADS + int(threadIdx.x); };
@@ -250,7 +264,8 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     }
     counted += u32(__popc(is_first));
     if constexpr (outputs.LISTS) {
-      // One atomic addition per tile; with one per claim, the counter would become the bottleneck.
+      // The block reserves positions in the list with one atomic addition per tile. With one
+      // addition per claimed output, the counter would become the bottleneck.
       u32 total;
       u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
       if (threadIdx.x == 0) listed[0] = total ? atomicAdd(outputs.count, u64(total)) : 0;

@@ -1,14 +1,15 @@
-"""Weak components by union-find: first over SAMPLED entries of each row, then over the others.
+"""Find weak components by union-find.
 
-parent(v) is a vertex in the component of v, and its number is at most v. So the root of a tree is
-its smallest vertex. Once most vertices are in one tree, the rows of this tree's vertices are
-skipped: an edge between them and a vertex outside the tree is also in the row of the vertex
-outside.
+parent(v) is a vertex in the component of v, and parent(v) <= v. So the root of a tree is its
+smallest vertex. The first pass joins the trees at both ends of the first SAMPLED edges of each row.
+Then usually most vertices are in one large tree. The second pass processes all edges, but skips the
+rows of the vertices in this tree: an edge from such a row to a vertex outside the tree is also in
+the row of that vertex.
 """
 
 import numpy as np
 
-SAMPLED = 2  # number of entries of each row that are used first
+SAMPLED = 2  # number of entries of each row that the first pass uses
 SAMPLES = 1024  # number of vertices that are sampled to find the largest tree
 BATCH = 1023
 FINISHED, STOPPED = range(2)
@@ -44,7 +45,10 @@ def label(
     both,
     skips,
 ):
-    """Label each vertex with the smallest vertex of its component; read columns too if `both`."""
+    """Label each vertex with the smallest vertex of its component.
+
+    If `both` is set, the second pass also reads the columns of the matrix.
+    """
     n = a_indptr.size - 1
     for place in range(SAMPLED):
         for v in range(n):
@@ -53,7 +57,9 @@ def label(
             p = np.uint64(a_indptr[v]) + np.uint64(place)
             if p < np.uint64(a_indptr[v + 1]):
                 join(kept_parent, np.int32(v), a_indices[p])
-    for v in range(n):  # parents have smaller numbers, so the parent's root is already known
+    # A parent has a smaller number than its child, so the loop has already found the root of the
+    # parent.
+    for v in range(n):
         kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
     whole, most = np.int32(-1), 0
     if skips:

@@ -1,8 +1,9 @@
 """A spanning forest of minimum weight by Borůvka's algorithm.
 
-In each round, each tree selects its lightest edge. The edges are the entries of an upper triangular
-matrix; among equal weights the first entry is selected. `rows` and `places` list the edges that
-remain in a round. parent(v) is at most v and leads to the root of v's tree.
+In each round, the lightest edge that leaves each tree is selected. The edges are the entries of an
+upper triangular matrix; among edges of equal weight, the first entry is selected. The arrays
+`kept_rows` and `kept_places` list the row and the position of each edge that remains in a round.
+parent(v) is at most v, and repeated steps to the parent lead to the root of v's tree.
 """
 
 import numpy as np
@@ -72,6 +73,8 @@ def grow(
             if u != v:
                 out_flags[np.uint64(p)] = True
                 kept_parent[np.uint64(max(u, v))] = min(u, v)
-        for v in range(n):  # parents have smaller numbers, so the parent's root is already known
+        # A parent has a smaller number than its child, so the loop has already found the root of
+        # the parent.
+        for v in range(n):
             kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
     return FINISHED

@@ -1,19 +1,24 @@
-"""Placeholders that make each loop a valid Python file: plus_times on float64."""
+"""Placeholder definitions of operators (plus_times on float64).
+
+Loops import them, so that each file of loops is a valid Python file. Before Numba compiles a loop,
+the loader replaces them by the operators that a call needs.
+"""
 
 IS_ANY = False
 """Whether the monoid is `any`, so that the first value suffices."""
 HAS_TERMINAL = False
-"""Whether a sum may end early, when it reaches TERMINAL."""
+"""Whether a sum may stop before its last term, because no term changes the value TERMINAL."""
 TERMINAL = 0.0
 IDENTITY = 0.0
 U_FULL = False
 """Whether the vector is full, so that `u_present` is not read."""
 IS_VECTOR = False
-"""Whether the rows are ranges of one vector; the position of an entry is then (index, 0)."""
+"""Whether the operands are vectors. If so, each row of the loop is a range of the vector, and the
+position of an entry is (index, 0)."""
 HAS_ACCUM = False
-"""Whether a new value is combined with an existing entry by accum or replaces the entry."""
+"""Whether accum combines a new value with an existing entry; if not, the value replaces it."""
 LEAST = False
-"""Whether the smallest of all possible parents is required."""
+"""Whether a vertex with several possible parents must get the smallest of them."""
 
 
 def add(x, y):
@@ -27,7 +32,10 @@ def product(x, y, i, k, j):
 
 
 def term(a, u, o, k):
-    """Return the term of u(k) and the matrix entry `a` that joins k and output o."""
+    """Return the term of output o for index k.
+
+    `u` is the value of the vector at k, and `a` is the value of the matrix entry for o and k.
+    """
     return a * u
 
 
@@ -37,12 +45,18 @@ def combine(x, y, i, j):
 
 
 def left_alone(x, fill, i, j):
-    """Return the result for an entry of only the left operand; `fill` may replace the right one."""
+    """Return the result at (i, j), where only the left operand has an entry, x.
+
+    `fill` is the value that may stand in for the missing entry of the right operand.
+    """
     return x
 
 
 def right_alone(y, fill, i, j):
-    """Return the result for an entry of only the right operand; `fill` may replace the left one."""
+    """Return the result at (i, j), where only the right operand has an entry, y.
+
+    `fill` is the value that may stand in for the missing entry of the left operand.
+    """
     return y
 
 
@@ -67,7 +81,11 @@ def overflows(a, u):
 
 
 def beyond(best, delta):
-    """Return the value worse than `best` by delta; if there is none, return the worst value."""
+    """Return the value that is worse than `best` by `delta`.
+
+    This is best + delta if smaller values are better. If the value does not fit in the dtype,
+    return the worst value of the dtype.
+    """
     return best + delta
 
 

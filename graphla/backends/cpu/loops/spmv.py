@@ -1,7 +1,8 @@
-"""Pull: each output gathers from the entries of u along its row, until no term can change it.
+"""Matrix-vector products by a pull: w(o) = (+)_k term(A(o, k), u(k)) for each allowed output o.
 
-w(o) = (+)_k term(A(o, k), u(k)) for the allowed outputs o. If the mask forbids an output, its row
-is not read. Terms are summed in order of k.
+The loop reads row o of A, and sums the terms of the entries whose column k has an entry in u, in
+order of k. It stops early if no further term can change the sum. If the mask forbids output o, its
+row is not read.
 """
 
 from typing import Any, NamedTuple
@@ -31,7 +32,7 @@ class Rows(NamedTuple):
 
 
 class Firsts(NamedTuple):
-    """A matrix in CSR, and the column of the first entry of each row (or -1)."""
+    """A matrix in CSR, and the column of the first entry of each row, or -1 if the row is empty."""
 
     indptr: Any
     indices: Any
@@ -106,9 +107,10 @@ def pull_any(
     """Like `pull`, for a semiring where a single term determines an output.
 
     The loop processes blocks of rows. First it reads only the first entry of each row, which
-    determines most outputs. It lists the remaining outputs without a branch, so that the memory
-    accesses of a block overlap. firsts[o] is the column of the first entry of row o, or -1. Unlike
-    the first entries themselves, these columns are contiguous in memory.
+    determines most outputs. It lists the other outputs of the block without a branch, so that the
+    memory accesses for different rows overlap. firsts[o] is the column of the first entry of row o,
+    or -1 if the row is empty. Unlike the first entries in the CSR arrays, these columns are
+    contiguous in memory.
     """
     indptr, indices, firsts, values = a
     u_present, u_values = u

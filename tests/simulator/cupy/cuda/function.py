@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.function; its modules are shared objects with launchers."""
+"""A stand-in for cupy.cuda.function. Its modules are shared libraries with launch functions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ class Function:
         self._device = local.device
         self.kernel = funcname.removeprefix("simulator_").rpartition("_")[0].replace("__", "::")
         self.dynamic_limit = machine.devices[0].shared_limit
-        self.is_in_clusters = False  # if True, all blocks of a launch run at the same time
+        # Whether the kernel uses clusters. If so, all blocks of a launch run at the same time.
+        self.is_in_clusters = False
         self.ptr = next(_pointers)
         driver.functions[self.ptr] = self
 
