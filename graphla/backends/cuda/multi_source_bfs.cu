@@ -141,10 +141,10 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// At the first level that uses a plane, clears the plane's words of the vertices that were reached
-/// only at earlier levels. (A plane stores one bit of the level of each vertex in each search.) The
-/// words of the vertices reached at this level need not be cleared, because `merge` has written
-/// them.
+/// Clears the highest plane of this level, which is the first level that uses it. (A plane stores
+/// one bit of the level of each vertex in each search.) Clears only the words of vertices that were
+/// reached at earlier levels and not at this level, because `merge` has written the words of the
+/// vertices reached at this level.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;

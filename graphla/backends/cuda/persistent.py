@@ -70,7 +70,8 @@ class _Words:
         self.launches = count(1)
 
     def control(self) -> np.uint64:
-        """Return the device address of the control words for one launch. All these words are 0."""
+        """Return the device address of the control words for one launch. They are all 0, except
+        that the ticket counter starts at the tuning parameter `tickets`."""
         if not self.left:
             self.left = current(TUNING).launches
             self.zeros = xp.zeros((self.left, CONTROL), xp.uint64)
