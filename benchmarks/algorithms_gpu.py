@@ -3,8 +3,8 @@
 Device time is measured between two events around the whole public call; wall time lasts until the
 GPU is idle. Each time is the median of a few calls, after one call that compiles. Before an
 algorithm without a time limit is timed, its result on an R-MAT graph of scale 14 is compared with
-that of the CPU. The results of algorithms with a time limit are verified on the large graph itself,
-by products in FP64 with CuPy, or by checking each edge.
+that of the CPU. The results of algorithms with a time limit are verified on the large graph itself.
+Some are compared with products that CuPy computes in FP64; for others, each edge is checked.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def pagerank_rests(A: gl.Matrix, rank: gl.Vector, _: int) -> str:
     degree = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float64)
     share = cupy.where(degree > 0, r / cupy.maximum(degree, 1), 0)
     dangling = float(r[degree == 0].sum())
-    # P @ share is the product with the transpose of P, because A is symmetric.
+    # A is symmetric, so P @ share equals the product of the transpose of P and `share`.
     after = 0.85 * (P @ share) + (0.85 * dangling + 0.15) / A.nrows
     change, total = float(cupy.abs(after - r).sum()), float(r.sum())
     assert change < 1e-4, change
@@ -273,7 +273,7 @@ def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
 def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
     """Return the median device time and the median wall time of the calls, in milliseconds.
 
-    The first call is also made once before, without timing it.
+    Before the timed calls, the first call is made once without timing it.
     """
     calls[0]()
     clock, figures, start = Events(), [], perf_counter()

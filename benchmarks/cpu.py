@@ -96,8 +96,8 @@ def giant_sources(A: Matrix, count: int, seed: int = 1) -> list[int]:
 
 
 def component_edges(A: Matrix, source: int) -> int:
-    """Return the number of undirected edges in the source's component, which TEPS (traversed edges
-    per second) are computed from."""
+    """Return the number of undirected edges in the source's component. TEPS (traversed edges per
+    second) are computed from this number."""
     graph = gl.io.to_scipy_sparse(A)
     _, label = csgraph.connected_components(graph, directed=False)
     inside = label == label[source]

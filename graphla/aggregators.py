@@ -300,7 +300,7 @@ def _aggregators(composite: Any) -> tuple[Aggregator, ...]:
 
 
 def _join(finalize: Any, count: int) -> Callable[..., Any]:
-    """Return a function that applies `finalize` to `count` vectors, and returns an expression."""
+    """Return a function that applies `finalize` to `count` vectors and returns an expression."""
     kind = getattr(finalize, "opclass", None)
     if kind == "UnaryOp" and count == 1:
         return finalize

@@ -66,7 +66,10 @@ class Operand:
     __array_ufunc__ = None  # makes np.int64(3) + A call A.__radd__
 
     def _read(self) -> Any:
-        """Return the storage of the entries. A change of the operand replaces its storage."""
+        """Return the object that stores the entries of this operand.
+
+        A later change of the operand replaces this object, so the result does not change.
+        """
         return self._store
 
     @property
@@ -526,8 +529,8 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device
         operation = None if t is not None else pending._operation or pending._resolve()._operation
-        # The operands of an expression whose result is a scalar may be on another device than the
-        # target.
+        # If the result of an expression is a scalar, its operands may be on a different device from
+        # the target.
         if operation is not None and not ndim:
             device = pending._device
         name, operands = ("write", (t,)) if operation is None else (operation.name, pending._args)

@@ -78,9 +78,9 @@ def _address_space() -> int | None:
 
 
 def _control_groups() -> list[int]:
-    """Return how many bytes the control groups of this process, as in a container, still allow.
+    """Return a list with one number for each control group of this process that has a memory limit.
 
-    There is one number for each control group with a memory limit.
+    The number tells how many more bytes the group may use. A container is usually such a group.
     """
     found = []
     with suppress(OSError, ValueError, IndexError):

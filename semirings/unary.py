@@ -192,7 +192,7 @@ positionj = _UnaryOp("positionj", lambda x, i, j: _place(x, j), is_positional=Tr
 positionj1 = _UnaryOp("positionj1", lambda x, i, j: _place(x, j + 1), is_positional=True)
 
 
-# --- Operators with the names of the NumPy functions that they compute ---------------
+# --- Operators named after the NumPy functions that they compute ---------------------
 
 
 def _numpy(name: str, function: _Callable[..., _Any], *domain: _Any, **options: _Any) -> _UnaryOp:

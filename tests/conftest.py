@@ -173,7 +173,6 @@ class _Outcomes:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print a line if the recorded run of the GPU tests was made with other sources than the
-    present ones."""
+    """Print a line if the sources have changed since the recorded run of the GPU tests."""
     if stale := RECORDS["gpu"].staleness():
         terminalreporter.write_line(stale)

@@ -26,7 +26,7 @@ def run_here(tmp_path, monkeypatch, capsys) -> Callable[..., str]:
     """Return a function that runs an example script in this process, which is faster than a new
     process.
 
-    In `make test` it runs with NumPy alone, so that no loops need be compiled.
+    In `make test` it runs with NumPy alone, so that no loops have to be compiled.
     """
 
     def run_script(script: str, *arguments: Any) -> str:

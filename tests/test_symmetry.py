@@ -95,7 +95,8 @@ def test_symmetry_detection_agrees_with_a_dictionary_of_entries(table, how):
     A = matrix(table, how)
     expected = oracle(table)
     assert tuple(backend(A.device).find_symmetry(A._store.csr)) == expected
-    # With "both", `matrix` itself tells the store that a symmetric table is symmetric.
+    # With "both", `matrix` passes symmetric=True for a symmetric table, so the store already
+    # knows that A is symmetric.
     if how != "both":
         assert not A._store.is_symmetric
         assert A._store.find_symmetry() == expected[0]

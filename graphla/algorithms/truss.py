@@ -119,7 +119,7 @@ class _Edges(NamedTuple):
 
 
 def _all_edges(A: Matrix) -> _Edges:
-    """Return the matrices N, F and S for all edges of A."""
+    """Return the matrices N, F and S (see the module docstring) for all edges of A."""
     N = common_neighbors.pattern(A, symmetric=True)
     F = common_neighbors.orient_edges(N, common_neighbors.degrees(N))
     return _Edges(N, F, common_neighbors.triangles_per_edge(N, F))

@@ -97,7 +97,8 @@ class Costs(NamedTuple):
     # results must be deterministic.
     push_ordered: float
     pull_row: float  # cost of visiting one row in a pull, in addition to its entries
-    # If rows may end early in a pull, the expected number of entries is multiplied by this factor.
+    # A pull may stop before the end of a row if further terms cannot change the sum. In this case,
+    # the estimated number of entries that it reads is multiplied by this factor.
     stopping: float
     transpose_entry: float  # cost per entry of building CSC from CSR, or CSR from CSC
     push_start: float = 0.0  # fixed cost of a push
@@ -198,8 +199,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """For each entry u(k), multiply it with the entries of row k of the matrix `columns`, and
-        add each product to the output whose index is the column of that entry."""
+        """For each entry u(k), multiply it with all entries of row k of the matrix `columns`. If
+        such a matrix entry is in column o, add the product to output o."""
         ...
 
     def count_edges(self, a: Csr, rows: Array) -> int:
@@ -316,8 +317,10 @@ class Backend(Protocol):
         ...
 
     def bfs(self, request: Search) -> BfsResult:
-        """Return the level and the parent of each vertex. The level is the number of edges on a
-        shortest path from the nearest start, and the parent is the vertex before it on such a path.
+        """Return the level and the parent of each vertex.
+
+        The level is the number of edges on a shortest path from the nearest start vertex. The
+        parent is the last vertex before this vertex on such a path.
         """
         ...
 
@@ -326,9 +329,11 @@ class Backend(Protocol):
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
-        """Return the levels of the searches from k start vertices. If no levels are requested,
-        return only the totals of each search: the number of reached vertices, and the sum and the
-        maximum of their levels."""
+        """Search from k start vertices, and return the levels of each search.
+
+        If the request asks for no levels, return three numbers for each search instead: how many
+        vertices it reaches, and the sum and the maximum of their levels.
+        """
         ...
 
     def dependencies(self, request: Dependencies) -> DependenciesResult | None:
@@ -347,7 +352,8 @@ class Backend(Protocol):
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
         """Combine the values into a NumPy scalar by the monoid. If the flags `present` are given,
-        combine only the values whose flag is set. If there are none, return the identity."""
+        combine only the values whose flag is set. If there are no values to combine, return the
+        identity."""
         ...
 
     # --- look-ups and extraction; if an index array is None, all indices are extracted -----------
@@ -406,7 +412,7 @@ class Backend(Protocol):
 
     # --- components, cores and forests -----------------------------------------------------------
     # In these functions, `out` is a square matrix in CSR form, and `into` is the same matrix in CSC
-    # form. Both are the same object if the matrix is known to be symmetric. A function returns None
+    # form. They are the same object if the matrix is known to be symmetric. A function returns None
     # if the device has no implementation that is faster than a sequence of matrix operations.
     def components(self, out: Csr, into: Csr | None) -> Array | None:
         """Return, for each vertex, the smallest vertex of its weak component, as int64[n].
@@ -494,8 +500,8 @@ class Streams(Protocol):
         ...
 
     def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
-        """Return `stamps` plus those stamps in `others` that belong to further streams. This is for
-        a store that may share memory with other stores."""
+        """Return `stamps`, and those stamps in `others` that belong to streams without a stamp in
+        `stamps`. This is for a store that may share memory with other stores."""
         ...
 
     def foreign_stamps(self, operands: Iterable[Any]) -> list[Any]:
@@ -506,7 +512,7 @@ class Streams(Protocol):
         """Make the current stream wait for the streams of these stamps, up to the points that they
         mark.
 
-        Return whether any of the stamps belongs to another stream than the current one.
+        Return whether any of the stamps belongs to a stream other than the current one.
         """
         ...
 
@@ -533,8 +539,8 @@ class Streams(Protocol):
         ...
 
     def truths(self, array: Array) -> Array:
-        """Return the array such that each Boolean element is stored as the byte 0 or 1. A Boolean
-        view of integers may hold other bytes."""
+        """Return an array that stores each Boolean element as the byte 0 or 1. A Boolean view of
+        integers may hold other bytes."""
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:

@@ -111,7 +111,7 @@ def _numbers(weights: Any, np_type: Any) -> Any:
         if has_integers(given):
             return array_of(weights, np_type)[0]
         with warnings.catch_warnings():
-            # Values out of range cause warnings; they are detected below.
+            # Ignore warnings about values out of range. Such values are detected below.
             warnings.simplefilter("ignore")
             values = given if np_type is None else np.asarray(weights, np_type)
     except (TypeError, ValueError, OverflowError):

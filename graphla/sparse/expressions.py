@@ -162,7 +162,7 @@ def select(a: Any, op: Any, thunk: Any) -> Any:
         if thunk is not None:
             raise TypeError("select by a mask takes no thunk")
         if isinstance(op, Expression) and _comparison_of(op) and op._args[0] is a:
-            # Select by the comparison operator. So the comparison itself need not be computed.
+            # Select by the comparison operator, without computing its results.
             return select_by(op, "value")
         mask = as_mask(op)
         args = (a, mask._lower(shape, a.device), mask.parent._read())
@@ -460,10 +460,10 @@ def operand_forms(x: Any) -> Any:
 
 
 def _settle(x: Expression, symbol: str, op: Any) -> Any:
-    """Return the storage of x, which is an operand of an expression such as `op(x | y)`.
+    """Compute x, an expression that is an operand of one such as `op(x | y)`. Return its storage.
 
-    `symbol` is the symbol of that expression, such as "|". If x has the same symbol and no operator
-    yet, as `u | v` in `plus(u | v | w)`, it is computed with the operator `op`.
+    `symbol` is the symbol of the outer expression, such as "|". If x has the same symbol and no
+    operator yet, x is computed with the operator `op`. An example is `u | v` in `plus(u | v | w)`.
     """
     if x._operation is None and x._args[0] == symbol:
         return with_operator(x, op)._compute()

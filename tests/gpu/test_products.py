@@ -330,7 +330,8 @@ def test_a_row_product_is_bitwise_independent_of_the_other_rows_of_its_warp(leng
 
 @pytest.mark.parametrize("many", [0, 1 << 20])
 def test_the_queue_has_room_for_a_long_row_and_all_medium_rows(many: int) -> None:
-    """This holds whether or not the medium rows alone would be put into a queue."""
+    """With `many` = 0, medium rows are queued even if no row is long. With `many` = 2^20, they are
+    queued only because one row is long."""
     rng, semiring = np.random.default_rng(7), catalog.plus_times["INT64"]
     sizes = np.repeat([spmv.TUNING.chunk + 9, spmv.TUNING.middle + 9], [1, 299])
     indptr = np.concatenate(([0], sizes.cumsum())).astype(np.int32)

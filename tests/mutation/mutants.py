@@ -1,5 +1,5 @@
-"""A list of mutants: small faults in the sources. Each replaces a text that must occur exactly once
-in its file.
+"""A list of mutants: small faults in the sources. Each replaces a piece of text that
+must occur exactly once in its file.
 
 The field `tests` holds the pytest arguments that select the tests covering the replaced text. These
 tests run first.

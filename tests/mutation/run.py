@@ -1,4 +1,5 @@
-"""Run the tests on small faults, and record which command detects each one (docs/testing.md).
+"""Insert small faults (mutants) into the sources, run the tests, and record which test command
+detects each mutant (docs/testing.md).
 
     python tests/mutation/run.py judge [WORD...]   # judge the mutants that have no result yet
     python tests/mutation/run.py again [WORD...]   # judge mutants again whose names contain a word

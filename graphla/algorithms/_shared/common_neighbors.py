@@ -157,9 +157,10 @@ def vertex_list(nodes: Any, A: Matrix) -> Any:
 def as_result(values: Any, chosen: Any, nodes: Any, n: int) -> Any:
     """Return the result of an algorithm in the form that the argument `nodes` asks for.
 
-    If `nodes` is None, the result is a full Vector. If it is a collection of vertices, the result
-    is a Vector with entries at the vertices in `chosen`. If it is a single vertex, the result is a
-    scalar.
+    `chosen` is the sorted array of the vertices in `nodes`, and `values` holds one value for each
+    of them. If `nodes` is None, `chosen` is also None, `values` has a value for every vertex, and
+    the result is a full Vector. If `nodes` is a collection of vertices, the result is a Vector with
+    entries at these vertices. If it is a single vertex, the result is a scalar.
     """
     if chosen is None:
         return Vector.from_dense(values, copy=False)

@@ -59,7 +59,7 @@ def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
 def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     """Return `values`, a Vector or a mapping from vertex to value, as a full Vector of size n.
 
-    The value of a vertex without a value is 0.
+    Vertices to which `values` gives no value get the value 0.
     """
     start = full(0, n, dtype)
     # x⟨g⟩ = g

@@ -1,5 +1,5 @@
 """Build a vector or a matrix from entries in any order. Entries with the same position are combined
-by an operator, or raise an error if there is none."""
+by an operator. If no operator is given, such entries are an error."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ def threads_worth(work: int, threads: int) -> int:
 
 
 def even_parts(size: int, work: int, threads: int) -> Parts:
-    """Cut the range 0..size into parts of about equal length; if there is little work, into one
-    part."""
+    """Cut the range 0..size into parts of about equal length. If there is little work, there is
+    only one part."""
     parts = count_parts(work, threads)
     cuts = [size * part // parts for part in range(parts + 1)]
     return between(cuts)

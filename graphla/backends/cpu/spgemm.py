@@ -51,14 +51,14 @@ class SpgemmTuning:
     dot: int = 4
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
     few: int = 1 << 18  # number of terms up to which sorting takes negligible time
-    # Rows are cut into parts. The pattern of a part, without its last row, has at most this many
-    # entries.
+    # To find the pattern of a product, its rows are divided into parts. The aim is that each part
+    # has about this many entries, or fewer.
     room: int = 1 << 20
     # Number of products A(i, k) B(k, j) that cost as much as one entry of the pattern.
     products: int = 4
     places: int = 1 << 12  # a result with at most this many positions is computed in one pass
-    # Maximum number of terms of a product that is computed in one pass, because one thread adds
-    # them.
+    # Maximum number of terms of a product that is computed in one pass. There is a limit because
+    # this pass uses only one thread.
     small: int = 1 << 20
 
 

@@ -93,8 +93,9 @@ class Long(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HubRows:
-    """The rows of the hubs that one kernel launch processes. Each row is cut into parts. Two arrays
-    hold the number of each hub's first part and of the first slot of its hash table."""
+    """The rows of the hubs that one kernel launch processes. Each row is cut into parts. For each
+    hub, `first_parts` has the number of its first part, and `first_slots` has the number of the
+    first slot of its hash table."""
 
     rows: Array
     first_parts: Array

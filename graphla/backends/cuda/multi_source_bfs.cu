@@ -1,5 +1,5 @@
-// Breadth-first search from up to 64 starts in one launch: bit s of each word belongs to search s
-// (M. Then et al., "The More the Merrier", VLDB 2014).
+// Breadth-first search from up to 64 start vertices in one launch: bit s of each word belongs to
+// search s (M. Then et al., "The More the Merrier", VLDB 2014).
 //
 // Each vertex v has three words, whose bits mean the following at level d. In `seen[v]`: the search
 // has reached v by level d. In `fresh[v]`: the search reached v at level d. In `next[v]`, a
@@ -16,8 +16,8 @@
 //
 // Each search chooses its own direction at each level. Once most searches have reached the hubs, a
 // pull for these searches ends at its first neighbor. A few searches may not have reached the hubs
-// yet. If these pulled too, every pull would read its row to the end; a push takes only few edges
-// for them.
+// yet. If these pulled too, every pull would read its row to the end. A push for them visits only a
+// few edges.
 //
 // Threads read next[] while other threads add bits to it. These races are harmless: a thread that
 // misses a bit adds it again, which changes nothing. `touched` is only ever set to one.
@@ -141,10 +141,10 @@ DEVICE void merge(const Graph<Offset> &graph, const Words &words, const Queues &
   if (queues_all) pushers.flush(queues, pushers.count);
 }
 
-/// At the first level that uses a plane, clears the plane's words of the vertices that were reached
-/// only at earlier levels. (A plane stores one bit of the level of each vertex in each search.) The
-/// words of the vertices reached at this level need not be cleared, because `merge` has written
-/// them.
+/// Clears the highest plane of this level, which is the first level that uses it. (A plane stores
+/// one bit of the level of each vertex in each search.) Clears only the words of vertices that were
+/// reached at earlier levels and not at this level, because `merge` has written the words of the
+/// vertices reached at this level.
 template <class Offset>
 DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 level) {
   if (planes_for(level) > words.room) return;
@@ -249,7 +249,8 @@ template <class Offset> struct Course {
   i32 level = 0;
   i32 depth = 0;
   bool is_small = true;  // whether merge_level queues the vertices that searches have just reached
-  // Whether merge_level visits all groups of vertices, because the pushes have marked none.
+  // Whether merge_level visits all groups of vertices. It must do so if the pushes have not marked
+  // the groups that they changed.
   bool is_all = false;
   u32 status = FINISHED;
 
@@ -328,9 +329,10 @@ template <class Offset> struct Course {
                 edges);
   }
 
-  /// Sets the status to TOO_DEEP if there is no memory for the planes of this level. A plane stores
-  /// one bit of the level of each vertex in each search. If this level is the first that uses its
-  /// highest plane, clears that plane; at level 4, the merge has already done so.
+  /// Prepares the planes for this level. A plane stores one bit of the level of each vertex in each
+  /// search. Sets the status to TOO_DEEP if the level needs more planes than there is memory for.
+  /// If the level needs one plane more than the level before, clears the new plane. At level 4 this
+  /// is not necessary, because `merge` has already cleared the new plane.
   DEVICE void open_plane(const Plan &plan) {
     if (!words.room || !plan.going) return;
     if (planes_for(level) > words.room) status = TOO_DEEP;
@@ -384,7 +386,7 @@ template <class Offset> struct Course {
   DEVICE void write_totals(i64 *totals) const {
     const int me = int(threadIdx.x);
     if (!is_first() || me >= searches.count) return;
-    // A start without edges is missing in the tallies, but every search reaches at least its start.
+    // The tallies omit a start vertex without edges, but every search reaches at least its start.
     totals[me] = greatest(shared.sums[me], i64(1));
     totals[SEARCHES + me] = shared.sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = shared.sums[2 * SEARCHES + me];

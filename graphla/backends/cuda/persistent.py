@@ -32,9 +32,9 @@ LAUNCH = Struct("persistent.cuh", "Launch")
 NOT_READY = 600  # the value of cudaErrorNotReady
 
 CONTROL = enumeration("persistent.cuh", "ControlShape").CONTROL_WORDS
-"""Number of control words of a launch, in device memory. They are zero when the launch starts. At
-barriers the kernel counts the arriving blocks in the first word (the ticket counter); it uses the
-other words as it likes."""
+"""Number of control words of a launch, in device memory. They are zero when the launch starts. The
+first word is the ticket counter: at barriers it counts the blocks that have arrived. The kernel may
+use the other words for any purpose."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ class _Words:
         self.launches = count(1)
 
     def control(self) -> np.uint64:
-        """Return the device address of control words for one launch, which are zero."""
+        """Return the device address of the control words for one launch. They are all 0, except
+        that the ticket counter starts at the tuning parameter `tickets`."""
         if not self.left:
             self.left = current(TUNING).launches
             self.zeros = xp.zeros((self.left, CONTROL), xp.uint64)
@@ -175,8 +176,8 @@ def run(
 
 
 _taken: dict[tuple[Kernel, int], int] = {}
-"""The number of blocks that the GPU has accepted in an earlier launch in clusters. The key is the
-kernel and the number of bytes of shared memory."""
+"""The number of blocks that the GPU accepted in an earlier launch that used clusters. The key is
+the kernel and the number of bytes of shared memory."""
 
 
 def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:

@@ -33,9 +33,9 @@ template <int TILE, int STRIDE> struct Row {
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
 };
 
-/// The rows of a matrix that contain its seams. `indptr` describes the rows of the matrix, and
-/// rows[k] is the row that contains entry k * STRIDE, the normal position of seam k. Both arrays
-/// are null for a vector.
+/// The seams of a matrix, which are the boundaries between its tiles, and the rows that contain
+/// them. `indptr` is the array of row offsets. rows[k] is the row that contains entry k * STRIDE,
+/// the normal position of seam k. Both arrays are null for a vector.
 template <int TILE, int STRIDE, class Offset> struct Seams {
   static constexpr bool HAS_ROWS = STRIDE < TILE;
   typedef graphla::Row<TILE, STRIDE> Row;
@@ -135,11 +135,11 @@ DEVICE void sync_pairs(int width) {
   else __syncthreads();
 }
 
-/// Returns whether the part of the merge that this thread has computed does not end where the part
-/// of the next thread begins. This happens only if the comparison is not an order. In the left run,
-/// this thread's part begins at `start` and ends at `i`. `next` is true if there is a next part.
-/// starts[warp] is where the part of the warp's first lane begins; a barrier must separate the
-/// stores to `starts` from this call.
+/// Each thread has merged one part of two runs. Returns true if there is a gap or an overlap
+/// between this thread's part and that of the next thread, which happens only if the comparison is
+/// not an order. Returns false if there is no next part, that is, if `next` is false. In the left
+/// run, this thread's part begins at `start` and ends before `i`. starts[w] is the `start` of the
+/// first lane of warp w. A barrier must separate the stores to `starts` from this call.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

@@ -36,12 +36,13 @@ class Degrees:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """PageRank, iterated from the ranks `rank`: r' = α·(r / degree)A + ...
+    """PageRank: r' = (r ∘ share)A + (1 - α)·jump + α·d·fall, iterated from r = `rank`.
 
-    The iteration ends after `rounds` rounds, or after the first round that changes the ranks by
-    less than `least` in total. For each vertex, `share` holds α / degree, or 0 if the vertex is
-    dangling (has no out-edges). `jump` holds the probability that a random jump ends at the vertex,
-    and `fall` the probability that the vertex follows a dangling vertex.
+    Here d is the total rank of the dangling vertices, which are those without out-edges. For each
+    vertex, `share` holds α divided by the total weight of its out-edges, or 0 if the vertex is
+    dangling. `jump` holds the probability that a random jump ends at the vertex, and `fall` the
+    probability that a step from a dangling vertex leads to it. The iteration ends after `rounds`
+    rounds, or after the first round that changes the ranks by less than `least` in total.
     """
 
     A: Any

@@ -81,8 +81,9 @@ class MoveCommunities:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """The request for the product SᵀLS, where S(i, labels(i)) = 1. It merges all vertices with the
-    same label into one. Labels are integers from 0 to `count` - 1."""
+    """The request for the product SᵀLS, where L is a square matrix and S(i, labels(i)) = 1. The
+    product merges all vertices with the same label into one vertex. Labels are integers from 0 to
+    `count` - 1."""
 
     L: Any
     labels: Any

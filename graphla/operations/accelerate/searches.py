@@ -39,9 +39,11 @@ unread."""
 class Search:
     """The request for a breadth-first search: f⟨¬p, r⟩ = f any.secondi A, until f is empty.
 
-    `starts` are distinct vertices: an array of INT32 on the host, or a Vector that has entries at
-    these vertices. `levels` is the dtype of the levels, or None if no levels are wanted. Apart from
-    the starts, the search visits only vertices that the mask selects.
+    The vector f has an entry at each vertex that the last step reached, and p at each vertex that
+    any step has reached. The r stands for "replace". `starts` are the start vertices, which are
+    distinct: an array of INT32 on the host, or a Vector that has entries at these vertices.
+    `levels` is the dtype of the levels, or None if no levels are wanted. Apart from the start
+    vertices, the search visits only vertices that the mask selects.
     """
 
     A: Any
@@ -162,8 +164,8 @@ def lower(mask: Any, size: int, device: str) -> VectorMask | None:
 
 
 def _patterns(a: MatrixStore, towards: str) -> tuple[Csr, Csr | None]:
-    """Return the pattern of the matrix in CSR form, and in CSC form if that form exists or should
-    be built now; otherwise None in its place."""
+    """Return the pattern of the matrix in CSR form and in CSC form. If the CSC form does not exist
+    and should not be built now, return None instead of it."""
     out, into = a.patterns()
     if into is None and (towards == "pull" or (towards == "auto" and _has_paid(a))):
         into = a.csc

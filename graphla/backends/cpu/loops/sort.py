@@ -57,7 +57,7 @@ def segments(
         from_values, from_places = out_values, out_places
         to_values, to_places = kept_values, kept_places
         width = RUN
-        # Each merge swaps the buffers. Begin with the buffer for which the last merge writes to
+        # Each merge swaps the buffers. Choose the first buffer so that the last merge writes to
         # out_values.
         while width < end - begin:
             from_values, to_values = to_values, from_values

@@ -176,11 +176,11 @@ def push_small(
     size,
     most,
 ):
-    """Compute all outputs as a bitmap, and convert the bitmap to a list of entries if that is
-    small.
+    """Compute all outputs as a bitmap. If few matrix entries are read, convert the bitmap to a list
+    of entries.
 
-    The bitmap is converted if the rows at which u has an entry contain at most `most` matrix
-    entries. In this case, return the number of entries in the list. Otherwise return -1 minus the
+    The bitmap is converted if the rows k with an entry u(k) contain at most `most` matrix entries
+    in total. In this case, return the number of entries in the list. Otherwise return -1 minus the
     number of entries in the bitmap.
     """
     out_present[:] = False
