@@ -47,9 +47,9 @@ TUNING = PlanTuning()
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     """Return the plan of the matrix that has the CSR form `out` and the CSC form `into`.
 
-    For a symmetric matrix, `out` and `into` must be the same object. If `before` is given, a full
-    plan reuses its light part. If a full plan would exceed its memory limit or the free memory of
-    the device, a light plan is returned instead.
+    For a symmetric matrix, `out` and `into` must be the same object. `before` is None or an earlier
+    plan of this matrix, which is reused. If a full plan would exceed its memory limit or the free
+    memory of the device, a light plan is returned instead.
     """
     light = _look_at(out, into) if before is None else before
     if not full or light.is_full or plan_cost(out, into) == inf:
