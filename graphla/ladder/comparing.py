@@ -219,8 +219,8 @@ class Contest:
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
         """Search from one source after another until the time limit is reached.
 
-        The first source is always searched from. Return the seconds and the result of each search,
-        by the index of its source.
+        There is always a search from the first source. Return the seconds and the result of each
+        search, by the index of its source.
         """
         taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):

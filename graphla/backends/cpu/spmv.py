@@ -86,7 +86,7 @@ def _pull_numpy(
     side: str,
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
-    """Compute `pull` with NumPy."""
+    """Implement `pull` with NumPy."""
     outputs, starts, counts = _rows_to_gather(rows, mask)
     monoid = semiring.monoid
     one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
@@ -264,7 +264,7 @@ def _pull_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Compute `pull` with loops that Numba compiles."""
+    """Implement `pull` with loops that Numba compiles."""
     value = only_value(rows, u, semiring, side)
     if value is not None:
         return holding(value, _pull_numba(rows, u, PRESENCE, side, mask, threads))

@@ -3,8 +3,8 @@
 A full plan takes about 16 bytes per vertex and 4 bytes per entry, for CSR and again for CSC. While
 it is built, it temporarily takes another 1.3 bytes per vertex. Nothing is sorted.
 
-To build a full plan, the host waits once for the ends of the degree classes. For any plan, it waits
-once for the plan to be complete.
+For any plan, the host waits once until the plan is complete. For a full plan, it also waits for the
+ends of the degree classes.
 """
 
 from __future__ import annotations
