@@ -52,7 +52,7 @@ class Wall:
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the duration of the call in ms, both as the device time and as the wall time."""
+        """Return the device time and the wall time of the call in ms. Both are the wall time."""
         begin = perf_counter()
         result = call()
         if self.frees:
@@ -193,10 +193,8 @@ def take_turns(
 ) -> dict[str, Times]:
     """Measure several functions, the contenders, in `rounds` rounds.
 
-    Rounds are used so that a time in which the machine is slow affects all contenders.
-
-    As in GAP, in each round one contender after another runs `repeats` times on all inputs. The
-    first call of a contender in a round is not timed.
+    In each round, one contender after another makes an untimed call and then runs `repeats` times
+    on all inputs, as in GAP. If the machine is slow for a while, this affects all contenders.
     """
     found = {name: Times() for name in contenders}
     for _ in range(rounds):

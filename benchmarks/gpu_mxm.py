@@ -50,7 +50,7 @@ def total(C: Matrix) -> int:
 
 
 def triangles() -> None:
-    """Measure a triangle count with matrix products, each of its steps, and `triangle_count`."""
+    """Measure `triangle_count`, a count by matrix products, and each step of the latter."""
     for scale in (18, 20):
         A = graphs.kron(scale)
         L = lower(A)
@@ -118,10 +118,10 @@ def square(name: str, A: Matrix) -> None:
 
 
 def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
-    """Return two arrays that the product of the matrix F with itself must agree with.
+    """Return two arrays of correct row sums for the product of the matrix F with itself.
 
-    The first contains the sum of each row of the product. The second contains the sum of each row
-    after its entries are multiplied by their column numbers over the number of columns.
+    The first contains the sum of each row of the product. For the second, each entry is multiplied
+    by its column number divided by the number of columns before the row is summed.
     """
     indptr, indices = csr_arrays(F)
     M = cupyx.scipy.sparse.csr_matrix(

@@ -96,7 +96,7 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
 }
 """Slow operations that are not algorithms, by the name that `--only` accepts. Those that need a
 graph run on the graph LARGE."""
-SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources that each one gets
+SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources for each algorithm
 
 
 def _build_again(A: gl.Matrix) -> gl.Matrix:
@@ -208,7 +208,7 @@ class Child:
         self._process.send_signal(signal.SIGINT)
         answer = self._read(PATIENCE)
         if answer and answer[0] == ENDED:
-            self._read(PATIENCE)  # the call ended too early, so skip the report about the signal
+            self._read(PATIENCE)  # the call ended first, so discard the report about the signal
             return ENDED
         return float(answer[1]) - sent if answer else SILENT
 

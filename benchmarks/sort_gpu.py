@@ -30,7 +30,10 @@ Contenders = dict[str, Callable[[Any], Any]]
 
 
 def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
-    """Return our sort and those of CuPy, for a vector of numbers or (with `indptr`) for rows."""
+    """Return functions by name: our sort and CuPy's sorts.
+
+    If `indptr` is given, they sort each row of numbers by itself. Otherwise they sort all numbers.
+    """
     ours: Contenders = {"ours": lambda x: ordered(x, indptr, op)}
     if indptr is None:
         return {
@@ -80,7 +83,7 @@ def row(title: str, x: Any, op: TypedBinaryOp, contenders: Contenders, indptr: A
     """Measure the contenders on one input, and print a line of results.
 
     The line contains the time of each contender in milliseconds, our time divided by that of the
-    faster one of `argsort` and `lexsort`, and the number of keys that our sort sorts per second.
+    faster of `argsort` and `lexsort`, and the number of keys that our sort sorts per second.
     """
     verify(x, indptr, op)
     times = {name: median(t.device) for name, t in take_turns(Events(), contenders, [x]).items()}

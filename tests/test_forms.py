@@ -175,7 +175,7 @@ def test_several_threads_build_a_form_only_once():
     assert all(each is A.csr for each in made)
 
 
-# --- writing the entries of a vector in place ---------------------------------------------------
+# --- in-place writes to a vector ----------------------------------------------------------------
 
 
 @needs_counts

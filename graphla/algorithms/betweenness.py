@@ -111,7 +111,7 @@ def betweenness(
     if endpoints or not is_sample:
         return _scale(b, whole / (chosen.size if is_sample else pairs))
     # A path does not count for the vertex where it starts. So a vertex that is a source receives
-    # contributions from one source fewer than the other vertices do, and is scaled separately.
+    # contributions from one fewer source than the other vertices do, and is scaled separately.
     scaled = _scale(b, whole / chosen.size)
     at = Vector.from_coo(chosen, True, bool, size=n)
     scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
@@ -250,7 +250,7 @@ def definition(
 def _count_by_level(
     A: Matrix, sources: np.ndarray, edges: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
-    """Return path counts, dependencies per path, and the sums for edges, for several sources.
+    """Return path counts, dependencies per path, and edge dependencies, for several sources.
 
     The first two results are matrices with one row per source. The first contains the number of
     shortest paths to each vertex. The second contains the dependency of each vertex, divided by the
@@ -292,9 +292,9 @@ def _count_along_weights(
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """Return path counts, dependencies per path, and edge dependencies, for a single source.
 
-    Edges have weights. The three results are like those of `_count_by_level`, and the first two
-    have a single row. In the code, the matrix T has an entry for each edge that is the last edge of
-    some shortest path from the source.
+    This function is used if edges have weights. The three results are like those of
+    `_count_by_level`, but the first two have a single row. In the code, the matrix T has an entry
+    for each edge that is the last edge of some shortest path from the source.
     """
     n = A.nrows
     tight, nearer = _find_tight_edges(A, sssp(A, source).distances)

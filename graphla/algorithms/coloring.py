@@ -88,8 +88,8 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
     n = A.nrows
     waiting, bits = numbers.dup(), [Vector("UINT64", n)]
     while waiting.nvals:
-        # ready = w⟨w ≥ A max.second w⟩, where w(v) is the number of vertex v, if v has no color:
-        # the vertices without a color whose number exceeds that of each neighbor without a color
+        # ready = w⟨w ≥ A max.second w⟩, where w contains the numbers of the vertices that have no
+        # color. A vertex is ready if its number exceeds those of all neighbors without a color.
         greatest = max_second(A @ waiting).new(mask=waiting.S)
         held = binary.gt(greatest & waiting).new()
         ready = waiting.dup(mask=~held.V)
@@ -98,8 +98,8 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         while ready.nvals:
             if word == len(bits):
                 bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: one bit for each of the 64 colors of this word, which is
-            # set if a neighbor has the color
+            # used⟨ready⟩ = A bor.second b: bit k of used(v) is set if a neighbor of v has the color
+            # 64·word + k
             used = Vector("UINT64", n)
             used(ready.S) << np.uint64(0)
             used(ready.S, binary.bor) << bor_second(A @ bits[word])

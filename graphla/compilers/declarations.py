@@ -110,7 +110,7 @@ class _Room(local):
         self.used = SIZE
 
     def renew(self) -> int:
-        """Allocate memory: at the first call, or when the previous memory is full.
+        """Allocate new memory, because there is none yet or the previous memory is full.
 
         Return the offset of its first free byte, which is 0.
         """

@@ -80,7 +80,7 @@ def self_loops(A: Matrix) -> int:
 def both_ways(A: Matrix) -> Matrix:
     """Return the symmetric matrix B with an entry wherever A or its transpose has one.
 
-    B(i, j) is the smaller one of A(i, j) and A(j, i). If only one of them exists, B(i, j) is that
+    B(i, j) is the smaller of A(i, j) and A(j, i). If only one of them exists, B(i, j) is that
     entry.
     """
     given = A._store

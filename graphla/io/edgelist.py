@@ -303,13 +303,13 @@ class Form:
     """The layout of an edge list, which is detected from its first line."""
 
     separator: str | None  # None means any white space
-    # Positions of the source, the target and any weight in a line, or None if a line has only these
-    # `width` fields, in this order.
+    # The positions of the source, the target and, if there is one, the weight in a line. None means
+    # that a line has exactly `width` fields: source, target and any weight, in this order.
     columns: tuple[int, ...] | None
     width: int
     weighted: bool
     skip: int  # number of lines before the first edge
-    # The first two fields of the first line, if they are probably titles but may be vertices.
+    # The first two fields of the first line if it is taken for a header but may be an edge.
     doubtful: tuple[str, ...] = ()
 
 
@@ -373,7 +373,7 @@ def _is_title(field: str) -> bool:
 def _names_columns(titles: Sequence[str]) -> tuple[bool, bool]:
     """Return whether the fields of the first line are a header, and whether this is uncertain.
 
-    It is uncertain if the fields could also be the vertices of an edge, such as "node1,node2".
+    A header such as "node1,node2" is uncertain, because the line could also be an edge.
     """
     pair = tuple(map(normalize_title, titles[:2]))
     if len(titles) == 3:
@@ -565,9 +565,9 @@ def _split(
 def _weights(
     weights: list[tuple[str, int]], dtype: DataType, may_be_float: bool, text: TextReader
 ) -> tuple[DataType, Any]:
-    """Convert the texts of the weights to numbers. Return their dtype and an array.
+    """Convert the weights from text to numbers. Return the dtype and the array of the numbers.
 
-    The rules are those for the weights in a file whose vertices are numbers.
+    The rules are the same as for a file whose vertices are numbers.
     """
     written = "\n".join(re.sub(r"\s", "?", field.strip()) or "?" for field, _ in weights)
     reader = TextReader(io.StringIO(written))

@@ -171,7 +171,10 @@ class Contest:
         )
 
     def of(self, rows: Sequence[Row | None]) -> Comparison:
-        """Return a `Comparison` of the given rows that also describes the graph and the machine."""
+        """Return a `Comparison` that describes the graph, the machine and the strategies' results.
+
+        Each row holds the results of one strategy. Rows that are None are omitted.
+        """
         A, timed = self._A, [row for row in rows if row is not None]
         if not timed:
             raise InvalidValue(f"limit is too short: no search was done by {', '.join(self._slow)}")
@@ -186,7 +189,7 @@ class Contest:
         )
 
     def _weigh(self, _: MatrixStore) -> np.ndarray:
-        """Compute two numbers for each vertex: its out-degree, and a number of edge ends.
+        """Store two numbers for each vertex: its out-degree, and its number of edge ends.
 
         The total number of edge ends of the reached vertices is twice the number of traversed
         edges. In a symmetric graph, a vertex has one end for each edge that joins it to another
@@ -216,8 +219,8 @@ class Contest:
     def _round(self, ready: Prepared, limit: float) -> dict[int, tuple[float, Search]]:
         """Search from one source after another until the time limit is reached.
 
-        The first source is always searched from. Return the seconds and the result of each search,
-        by the index of its source.
+        There is always a search from the first source. Return the seconds and the result of each
+        search, by the index of its source.
         """
         taken, begin = {0: self._time(ready, 0, 2 * limit)}, time.perf_counter()
         for k in range(1, self.sources.size):
@@ -277,7 +280,7 @@ class Contest:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The result of the first strategy for one source. Unreached vertices have level -1."""
+    """The result of the first search from a source. Unreached vertices have level -1."""
 
     strategy: str
     levels: Array

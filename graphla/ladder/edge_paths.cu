@@ -43,8 +43,8 @@ template <class Distance> struct Distances {
     else atomicMin(&at[v], d);
   }
 
-  /// Relaxes an edge with weight w into v from a vertex at distance d. Returns
-  /// whether the distance of v decreased.
+  /// Relaxes an edge with weight w into v from a vertex at distance d. Returns whether the distance
+  /// of v decreased.
   DEVICE bool relax(Distance d, Distance w, i32 v) const {
     if (d == none()) return false;
     Distance sum;

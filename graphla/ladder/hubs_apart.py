@@ -22,7 +22,7 @@ WARP = 32
 
 
 class HubsApart(CardRung):
-    """f⟨¬p⟩ = f A by rows.
+    """f⟨¬p⟩ = f A by rows of A, where f is the frontier and p the set of reached vertices.
 
     The frontier consists of two lists. One contains vertices of low degree. The other contains
     pieces of the rows of hubs, which are vertices of high degree.
@@ -45,7 +45,7 @@ class HubsApart(CardRung):
         return nbytes(self.rows, self.levels, *self.vertices, *self.pieces)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Return the number of bytes that a search reads and writes at least.
+        """Return the minimum number of bytes that a search reads and writes.
 
         Per reached vertex, these are 4 bytes each for its level and for writing and reading its
         number in a queue. Its two row offsets are read twice: first for its degree, when the vertex

@@ -45,7 +45,7 @@ class Sequential(Rung):
         return sum(array.nbytes for array in self._arrays)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Return the number of bytes that a search reads and writes at least.
+        """Return the minimum number of bytes that a search reads and writes.
 
         Per reached vertex, these are 4 bytes each for its level and for writing and reading its
         number in a queue, and the two offsets of its row. Per edge, these are 4 bytes each for the

@@ -24,7 +24,7 @@ class VertexPush(CardRung):
         return nbytes(self.rows, self.levels)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Return the number of bytes that a search reads and writes at least.
+        """Return the minimum number of bytes that a search reads and writes.
 
         Each step of the search reads the levels of all vertices. For each reached vertex, the
         search reads the two offsets of its row and writes its level. For each edge, it reads the

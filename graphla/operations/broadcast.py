@@ -1,6 +1,7 @@
 """Elementwise operations on a matrix and a vector.
 
-A vector on the right is used as each row of a matrix. A vector on the left is used as each column.
+A vector on the right stands for a matrix whose rows all equal the vector. A vector on the left
+stands for a matrix whose columns all equal the vector.
 """
 
 from __future__ import annotations

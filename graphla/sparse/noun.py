@@ -61,7 +61,7 @@ class Noun(Operand):
         Args:
             *args: a mask, an accumulator and `replace`, in any order.
             mask: selects the elements that may be written: `M.S`, `M.V`, `~M.S`, `~M.V`, or a BOOL
-                Vector or Matrix, whose true entries are selected.
+                Vector or Matrix, which selects the elements where it is true.
             accum: the binary operator that combines an existing entry with its new value. By
                 default the new value replaces the old one.
             replace: whether to delete the entries that the mask does not select.

@@ -81,7 +81,7 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
 def unary_of(op: Any, dtype: DataType) -> TypedUnaryOp | TypedIndexUnaryOp | TypedSelectOp:
     """Return the operator `op` for one operand of this dtype.
 
-    The name of an operator may refer to a unary or an index-unary operator.
+    If `op` is a string, it is the name of a unary or an index-unary operator.
     """
     kind = type(op)
     if kind is UnaryOp:

@@ -1,4 +1,4 @@
-"""Check that operations on several streams wait for each other, also while memory is freed.
+"""Check that operations on several streams wait for each other, even while memory is freed.
 
 The simulated GPU reports memory that is read before it is written, or freed while it is read.
 """

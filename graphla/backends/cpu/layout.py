@@ -16,7 +16,7 @@ INT32_END = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class SortTuning:
-    """The minimum number of entries for which SciPy, and not NumPy, sorts them."""
+    """The minimum number of entries that SciPy sorts. NumPy sorts smaller matrices."""
 
     scipy: int = 1 << 15  # with at least this many entries, importing and calling SciPy pays off
 
@@ -93,7 +93,7 @@ def ranges(starts: Array, counts: Array, total: int) -> Array:
 def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
     """Return the sorted keys, and for each of them its position in `keys`. The sort is stable.
 
-    All keys must be in 0..end - 1. To sort keys and positions that are packed into 64 bits is
+    All keys must be in 0..end - 1. Sorting keys and positions that are packed into 64 bits is
     several times faster than an argsort.
     """
     size = keys.size
@@ -111,9 +111,10 @@ def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
 
 
 def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
-    """Return whether to sort a matrix with SciPy: if it is large, but 32-bit indices suffice.
+    """Return whether to sort the entries of a matrix with SciPy.
 
-    For matrices with few entries, sorts in NumPy are faster than SciPy's counting sorts.
+    SciPy sorts a matrix that has many entries but needs no 64-bit indices. If a matrix has few
+    entries, NumPy sorts them faster.
     """
     if nvals < current(TUNING).scipy:
         return False

@@ -86,7 +86,7 @@ def _pull_numpy(
     side: str,
     mask: VectorMask | None,
 ) -> SparseVector | BitmapVector:
-    """Compute `pull` with NumPy."""
+    """Implement `pull` with NumPy."""
     outputs, starts, counts = _rows_to_gather(rows, mask)
     monoid = semiring.monoid
     one_will_do = monoid.is_any or _settles(semiring, rows, u, side)
@@ -113,10 +113,10 @@ def _dense_if_many(
 
 
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
-    """Return the outputs that the mask allows, in ascending order, and where their rows are stored.
+    """Return the rows of the matrix that the mask allows, in ascending order.
 
-    Each output is a row of the matrix. For each output, the result contains the start of its row
-    and the number of entries in the row. Outputs whose row is empty may be omitted.
+    The three arrays contain the number of each row, the position of its first entry, and how many
+    entries it has. Empty rows may be omitted.
     """
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:
@@ -264,7 +264,7 @@ def _pull_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Compute `pull` with loops that Numba compiles."""
+    """Implement `pull` with loops that Numba compiles."""
     value = only_value(rows, u, semiring, side)
     if value is not None:
         return holding(value, _pull_numba(rows, u, PRESENCE, side, mask, threads))
@@ -309,9 +309,9 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
-    """Return the common value of all terms, if there is one and sums of equal terms have it too.
+    """Return the value of every term and of every sum of terms, if they are all equal.
 
-    Otherwise return None.
+    If they may differ, return None.
     """
     if not may_be_constant(semiring):
         return None

@@ -409,8 +409,8 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
 
 /// Lets the first block of a larger team process a small level alone. First, each thread writes
 /// the bounds of one part of the queue to shared memory. Then each thread takes one edge at a time.
-/// No warp has to follow many edges one after another, so that chains of dependent memory accesses
-/// stay short.
+/// No warp has to follow many edges one after another, so chains of dependent memory accesses stay
+/// short.
 template <class Offset> struct SmallLevel {
   // Arrays in shared memory with one element per part:
   u32 *vertex;
@@ -632,8 +632,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   // --- backward ----------------------------------------------------------------------------------
 
-  /// Computes the dependencies on the vertices of level `level` in the backward pass. These
-  /// vertices have parts from..to - 1 of the queue.
+  /// Processes one level in the backward pass: computes the dependencies of the vertices of level
+  /// `level`. These vertices have parts from..to - 1 of the queue.
   DEVICE void sum_level(i32 level, u64 from, u64 to) {
     const bool is_last = level == depth - 1;
     if (TOLD == BY_LEVELS && paths.is_small) {

@@ -288,11 +288,11 @@ struct Closing {
 
   // --- steps -----------------------------------------------------------------------------------
 
-  /// Runs one step. The block processes its part of the lists that all blocks share, or these whole
-  /// lists if it works alone. In a fused step, the block then processes its own list in rounds
-  /// until the list is empty, or until it has run `most` rounds. A block that works alone also
-  /// stops if its own list is too long, if it has written to a list that all blocks share, or if
-  /// is_unwanted() returns true. Returns the number of rounds.
+  /// Runs one step. The block processes its part of the lists that all blocks share. If it works
+  /// alone, it processes all of these lists. In a fused step, the block then processes its own list
+  /// in rounds until the list is empty, or until it has run `most` rounds. A block that works alone
+  /// also stops if its own list is too long, if it has written to a list that all blocks share, or
+  /// if is_unwanted() returns true. Returns the number of rounds.
   template <class Unwanted>
   DEVICE u32 take_step(u64 near_rows, u64 long_rows, bool is_alone, u32 most,
                        Unwanted is_unwanted) {

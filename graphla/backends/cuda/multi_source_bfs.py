@@ -1,6 +1,6 @@
 """Breadth-first searches from many start vertices: one bit per search, 64 searches per launch.
 
-Kernels: multi_source_bfs.cu, on persistent.cuh. The host waits for each launch.
+Kernels: multi_source_bfs.cu, which uses persistent.cuh. The host waits for each launch.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A full plan takes about 16 bytes per vertex and 4 bytes per entry, for CSR and again for CSC. While
 it is built, it temporarily takes another 1.3 bytes per vertex. Nothing is sorted.
 
-To build a full plan, the host waits once for the ends of the degree classes. For any plan, it waits
-once for the plan to be complete.
+For any plan, the host waits once until the plan is complete. For a full plan, it also waits for the
+ends of the degree classes.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ TUNING = PlanTuning()
 def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     """Return the plan of the matrix that has the CSR form `out` and the CSC form `into`.
 
-    For a symmetric matrix, `out` and `into` must be the same object. If `before` is given, a full
-    plan reuses its light part. If a full plan would exceed its memory limit or the free memory of
-    the device, a light plan is returned instead.
+    For a symmetric matrix, `out` and `into` must be the same object. `before` is None or an earlier
+    plan of this matrix, which is reused. If a full plan would exceed its memory limit or the free
+    memory of the device, a light plan is returned instead.
     """
     light = _look_at(out, into) if before is None else before
     if not full or light.is_full or plan_cost(out, into) == inf:

@@ -8,10 +8,10 @@
 // last of the listed columns. If a row of B is much longer than the list, the warp does not read
 // it, but searches it for the listed columns after it has read the other rows.
 //
-// The columns of one row of B differ, so at most one lane at a time adds to the sum of a column.
-// Therefore no atomics are needed, and terms are always added in the same order. All elements of
-// `present` must initially be false. The kernel sets `present` to true where there is a term. It
-// also writes z there, unless all sums are known to be equal (HAS_VALUES is false).
+// The column indices within a row of B are distinct, so at most one lane at a time adds to the sum
+// of a column. Therefore no atomics are needed, and terms are always added in the same order. All
+// elements of `present` must initially be false. The kernel sets `present` to true where there is a
+// term. It also writes z there, unless all sums are known to be equal (HAS_VALUES is false).
 #include "spgemm.cuh"
 
 namespace graphla {

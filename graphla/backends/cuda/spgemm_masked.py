@@ -43,7 +43,8 @@ class SpgemmMaskedTuning:
     is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of kron 18
     took 1.2 times as long, because half as many warps fit on a multiprocessor."""
     tiles: int = 1 << 14
-    """Number of tiles that keep a large GPU busy. Tiles are made shorter if there are fewer."""
+    """Number of tiles that keep a large GPU busy. Tiles are made shorter if there would be fewer
+    than this."""
     transposing: int = 32
     """Cost of transposing B for dot products, in steps per entry of B."""
     per_entry: int = 16
@@ -134,9 +135,9 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
 
 
 def _all_terms(a: Csr, bt: Csr) -> int:
-    """Return the number of terms of the whole product A B, of which `bt` is the transpose of B.
+    """Return the number of terms of the product A B without a mask, where `bt` is Bᵗ.
 
-    This is the sum over k of the entries in column k of A times the entries in column k of Bᵗ.
+    For each k, column k of A and column k of Bᵗ contribute the product of their numbers of entries.
     """
     in_a = _in_columns(a)
     in_b = in_a if bt.indices is a.indices else _in_columns(bt)

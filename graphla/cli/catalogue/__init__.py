@@ -1,4 +1,4 @@
-"""The table of algorithms, with all that the command line needs to know about each of them."""
+"""The table of algorithms, with everything that the command line needs to know about each."""
 
 from graphla.cli.catalogue.centrality import CENTRALITY
 from graphla.cli.catalogue.cohesion import COHESION

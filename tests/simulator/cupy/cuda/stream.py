@@ -2,7 +2,7 @@
 
 On a GPU, only events and host waits order the work of two streams. Each stream has a vector clock:
 its own progress, and the progress of every other stream that it has waited for. It is a fault if a
-stream reads memory that another stream wrote and has not waited for this write. It is also a fault
+stream reads memory without having waited for another stream's last write to it. It is also a fault
 if a stream overwrites memory that another stream may still read.
 """
 
@@ -164,7 +164,7 @@ def _refuse(what: str, memory: Any, by: Place, earlier: Place, done: str) -> Non
 
 
 def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
-    """Check and record that a stream reads memory."""
+    """Record that a stream reads memory. Report a fault if the last write may be unfinished."""
     if memory is None or not machine.strict_streams:
         return
     with lock:
@@ -177,7 +177,7 @@ def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def copies(memory: Any) -> None:
-    """Check and record that the current stream reads memory in order to copy it.
+    """Record that the current stream copies from memory, and check this as `reads` does.
 
     If the current stream is a null stream and the memory is on another device, the copy also waits
     for the null stream of that device.
@@ -190,7 +190,7 @@ def copies(memory: Any) -> None:
 
 
 def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
-    """Check and record that a stream writes memory."""
+    """Record that a stream writes memory. Report a fault if an earlier use may be unfinished."""
     if memory is None or not machine.strict_streams:
         return
     with lock:
