@@ -84,12 +84,12 @@ class Row:
 
 
 def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
-    """Run the search that most rows measure: a breadth-first search that returns only levels."""
+    """Run a breadth-first search that returns only levels. Most rows of the table measure it."""
     return bfs(A, source, levels=dtype, parents=False).levels
 
 
 def levels_and_parents(A: Matrix, source: int) -> tuple[gl.Vector, gl.Vector]:
-    """Run the search that the row "levels and parents" measures: it returns both of them."""
+    """Run a breadth-first search that returns levels and parents."""
     levels, parents = bfs(A, source)
     return levels, parents
 

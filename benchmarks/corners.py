@@ -36,8 +36,8 @@ from graphla import Matrix, Vector, semiring
 from graphla import algorithms as algo
 from graphla.compilers.cuda import Kernel
 
-# Each row is measured in up to CALLS calls. After two calls, no further call starts once ENOUGH
-# seconds have passed.
+# Each row of the table is measured in up to CALLS calls. After two calls, no further call starts
+# once ENOUGH seconds have passed.
 CALLS, ENOUGH = 15, 2.0
 SPINE, LEAVES = 10_000, 200
 STAR, TAIL = 1_000_000, 5_000

@@ -39,7 +39,7 @@ def line(what: str, time: float) -> None:
 
 def by_python(values: np.ndarray, before: Callable[[Any, Any], Any]) -> float:
     some = values[: values.size // 10].tolist()
-    key = cmp_to_key(lambda x, y: -before(x, y))  # returns -1 if x comes before y
+    key = cmp_to_key(lambda x, y: -before(x, y))  # the lambda returns -1 if x comes before y
     share = values.size * log(values.size) / (len(some) * log(len(some)))
     return share * least(lambda: sorted(some, key=key), trials=1)
 

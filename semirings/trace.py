@@ -625,7 +625,7 @@ def raw(
     dtype: Any = None,
     returns: Any = None,
 ) -> Callable[..., Any]:
-    """Return a function that is written in C++ and NumPy, for steps that no expression can do.
+    """Return a function given by C++ and NumPy code, for steps that expressions cannot describe.
 
     The code templates contain `{0}`, `{1}`, ... for the arguments. All arguments are cast to
     `dtype`, or by default to their common dtype. The result has the same dtype unless `returns`

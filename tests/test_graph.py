@@ -691,7 +691,9 @@ def test_derived_graphs_remember_that_parallel_edges_were_summed():
     assert Paths(G, weight=None).sssp(0).nvals == 3
 
 
-PATHS_NEED = {  # arguments that make each algorithm read the weights of a path or a tree
+# For each algorithm that needs the weight of every single edge: arguments with which it reads the
+# weights.
+PATHS_NEED = {
     "all_pairs_lengths": {"weight": "weight"},
     "average_path_length": {"weight": "weight"},
     "bellman_ford": {"source": "a"},

@@ -189,9 +189,8 @@ def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector
     """Return b·jump + (1 - b)·in-degree / edges, where b is the probability of a jump.
 
     If the position of a walker is distributed like these ranks, its next step is a jump with
-    probability b.
-    On an undirected graph, the ranks of a walker that never jumps are proportional to the
-    in-degrees. A few rounds suffice when starting from this mixture.
+    probability b. On an undirected graph, the ranks of a walker that never jumps are proportional
+    to the in-degrees. A few rounds suffice when starting from this mixture.
     """
     kept = jump.dtype
     if not A.nvals:

@@ -143,8 +143,9 @@ class ClosureResult:
     """The values of a closure, and how it ended.
 
     The flag `overflowed` says whether a product overflowed its integer dtype. Such products are
-    left out, so values may be missing. The flag `settled` says whether the values are final. It is
-    False if the closure ended because `turns` rounds had run, but True if `limit` ended it.
+    left out, so values may be missing. The flag `settled` is False if the closure ended because
+    `turns` rounds had run. Otherwise it is True, even if the closure ended because `limit` rounds
+    had run.
     """
 
     values: BitmapVector
@@ -242,7 +243,8 @@ class Rounds:
     simultaneously."""
 
     streams: tuple[int, ...]  # one hash seed per round, which decides which vertices may move
-    patience: int  # the level ends after this many consecutive rounds with too small a rise
+    # The level ends after this many consecutive rounds that raise the modularity too little.
+    patience: int
     rise: float  # a round must raise the modularity by more than this amount
     share: float  # the rise must also exceed this fraction of the total rise in all rounds so far
 
@@ -251,8 +253,8 @@ class Gains:
     """Tracks the quality of the communities over the rounds of one level. The quality is the
     modularity times `total`, the sum of all weights.
 
-    `patience` is the number of further rounds that may fail to raise the quality by enough. The
-    level ends when it is 0.
+    `patience` falls by 1 in each round that raises the quality too little. Any other round resets
+    it. The level ends when `patience` is 0.
     """
 
     def __init__(self, rounds: Rounds, total: float) -> None:

@@ -122,8 +122,8 @@ def save(answer: Answer, path: str) -> None:
 def _table(answer: Answer) -> dict[str, Any]:
     """Return the columns of the file to write, keyed by name.
 
-    They are, depending on the field that is set: the vertices and one column per result, pairs of
-    vertices and their values, a list of vertices, or a single number.
+    Depending on which field of the answer is set, the columns hold the vertices and their value in
+    each result, pairs of vertices and their values, a list of vertices, or a single number.
     """
     if answer.columns:
         first = next(iter(answer.columns.values()))

@@ -24,7 +24,7 @@ from graphla.stores import MatrixStore
 class Closure(Rung):
     """Breadth-first search as graphla itself runs it: the whole search is a single launch.
 
-    The full plan is built in advance, so that all searches have the same conditions.
+    The full plan is built in advance, so that all searches run under the same conditions.
     """
 
     def __init__(self, a: MatrixStore) -> None:

@@ -22,7 +22,8 @@ BLOCK_ROOM = 2048
 class HierarchicalQueue(FrontierQueue):
     """f⟨¬p⟩ = f A by rows of A, where f is the frontier and p the set of reached vertices.
 
-    Newly found vertices pass through three queues: of a group of threads, of a block, of the grid.
+    Newly found vertices pass through the queue of a group of threads, then through the queue of a
+    block, and then reach the queue of the grid.
     """
 
     def compiled(self) -> Kernel:

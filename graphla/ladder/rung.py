@@ -31,8 +31,8 @@ class Search:
     """The result of one search, and its costs.
 
     Attributes:
-        levels: the level of each vertex, on the rung's device; unreached vertices have -1 (255 in a
-            byte). The next search of the rung overwrites the array.
+        levels: the level of each vertex, on the rung's device; unreached vertices have -1, or 255
+            if levels have one byte. The next search of the rung overwrites the array.
         depth: the number of levels with vertices, including the source's level.
         launches: the number of kernel launches, or of whole-array operations on the CPU.
         present: bool[n], whether each vertex was reached; None if only the levels show this. If it

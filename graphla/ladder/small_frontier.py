@@ -44,7 +44,7 @@ class SmallFrontier(PrivatisedQueue):
         return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """Process one or more levels; return the number of vertices listed and of levels processed.
+        """Process one or more levels. Return the size of the new frontier and the number of levels.
 
         If the frontier is small, one block processes as many levels as it can. Otherwise the whole
         GPU processes one level with a privatized queue.

@@ -19,7 +19,7 @@ from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
 
 TURNS = 1000
-"""Maximum number of turns for which the edges of a cycle are followed, to test if it is endless.
+"""Maximum number of turns around a cycle in the test for whether it improves values forever.
 
 If each of these turns improves the values on the cycle, we assume that every further turn does.
 """
@@ -27,10 +27,10 @@ STEPS = 50_000
 """Maximum number of edges followed per cycle, so long cycles get fewer turns."""
 CYCLES = 32
 ROUNDED = 2
-"""Determines for how many rounds a cycle may improve values only because sums are rounded.
+"""Limits the number of rounds in which a cycle may improve values only because sums are rounded.
 
-After ROUNDED times as many rounds as precede the first check for endless cycles, the closure raises
-an error.
+The limit is ROUNDED times the number of rounds before the first check for endless cycles. Beyond
+it, the closure raises an error.
 """
 
 
@@ -120,8 +120,8 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
         for u, v, a in edges:
             x = at[u].astype(types[0])
             if fits_not is not None and fits_not.numpy(x, a)[0]:
-                # A value overflows. If that happens after the first turn, it is because the cycle
-                # improved the values until then.
+                # A product overflows. If this happens after the first turn, the cycle is endless,
+                # because every earlier turn improved the values.
                 return turn > 0
             at[v] = add(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):

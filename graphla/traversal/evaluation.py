@@ -315,9 +315,9 @@ def _ran_off(task: Task, way: Evaluation, closed: ClosureResult, extent: tuple[A
 
 
 def _refuse_overflow(task: Task, way: Evaluation, closed: ClosureResult) -> None:
-    """Raise an error because some products overflowed and were omitted.
+    """Raise an error if the result may be wrong because products overflowed and were omitted.
 
-    If ⊗ never improves a value, it is an error only if a reached vertex has no value without them.
+    If ⊗ never improves a value, the result is wrong only if a reachable vertex has no value.
     """
     if way.never_improves:
         tree = _reach(task, None, False)

@@ -167,7 +167,7 @@ def as_matrix(
 
 
 def _columns(flags: Array) -> Array:
-    """Return an array of the same shape as `flags`, whose elements are their column numbers."""
+    """Return an array with the shape of `flags` in which each element is its column number."""
     return np.broadcast_to(np.arange(flags.shape[1], dtype=np.int32, like=flags), flags.shape)
 
 

@@ -224,7 +224,7 @@ def test_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # if edges are visited in another order, a negative cycle may be found instead
+    else:  # depending on the order of the edges, a negative cycle is found before this error
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 

@@ -109,7 +109,7 @@ class Watch:
 
 
 def _named(text: str) -> Counter[str]:
-    """Return the names of our kernels that occur in the text, with the number of occurrences."""
+    """Count how often the name of each graphla kernel occurs in the text."""
     return Counter(re.findall(r"graphla::(\w+)<", text))
 
 

@@ -48,13 +48,14 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     # pull as early as possible
     {"cluster": 1, "alone_edges": 0, "grid_edges": 0, "push_cost": 1e6, "unit": 0},
     {"cluster": 1, "alone_edges": 100, "grid_edges": 200, "push_cost": 0.1, "unit": 2, "room": 64},
-    # use a cluster at first: with the default values, with an early switch to the whole grid, and
-    # with small queues that overflow
+    # the next four settings start with a cluster: with the default values, with an early switch to
+    # the whole grid, and twice with small queues that overflow
     IN_CLUSTERS,
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # use only one cluster: first with the default values, then pulling as early as possible
+    # the last two settings use only one cluster: with the default values, and with pulls as early
+    # as possible
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )

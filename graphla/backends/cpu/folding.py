@@ -24,9 +24,10 @@ If there are at least size / SCATTER terms, each is folded into its element of a
 `size`. If there are fewer, they are sorted by index instead.
 """
 MANY = 4
-"""Takes the place of SCATTER where sorting is cheaper, because no values need to be combined.
+"""Replaces SCATTER if no values need to be combined, because sorting is then cheaper.
 
-That is so for the monoid `any`, and if all terms are equal and the monoid is idempotent.
+No values need to be combined if the monoid is `any`, or if all terms are equal and the monoid is
+idempotent.
 """
 _quiet = nullcontext()
 

@@ -42,7 +42,7 @@ from semirings.operators import TypedBinaryOp
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
 STAYS = {name: np.int32(n) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
-"""Maps each name in `Remains`, which says where old entries of C are kept, to a kernel constant."""
+"""Maps each value of `Remains`, except NOWHERE, to the constant that the kernels use for it."""
 
 ZERO = np.int64(0)
 

@@ -59,11 +59,12 @@ class BfsTuning:
     # The capacity of one block's queue, in vertices. Two queues must fit in least_pool words.
     room: int = 4096
     pool: int = 16384  # number of words for the lists of a block
-    least_pool: int = 8704  # minimum number of words for these lists, which a pull needs
+    least_pool: int = 8704  # minimum number of words for a block's lists; a pull needs this many
     deep_pool: int = 32768  # like `pool`, if a cluster processes the small levels
     static: int = 6656  # upper bound on the bytes of static shared memory in the kernel
     small_map: int = 12288  # maximum number of words in a map that one block keeps in shared memory
-    # If a graph has at most this many edges per vertex, larger maps are in shared memory too.
+    # A map of more than small_map words is also kept in shared memory if it fits and the graph has
+    # at most this many edges per vertex.
     few_edges: int = 8
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that one block takes over
@@ -268,7 +269,7 @@ class _Preparation:
             "least": (*least, into is not None),
         }
 
-    # --- searches of a small graph by one cluster -------------------------------------------------
+    # --- searches of small graphs by one cluster --------------------------------------------------
 
     def small(self) -> _Prepared | None:
         """Return the data for a search by one cluster, or None if the maps do not fit in shared
@@ -311,7 +312,7 @@ class _Preparation:
         room = min(tuning.small_room, (most - maps) // 4)
         return (room, maps + 4 * room) if room >= tuning.least_small_room else (0, 0)
 
-    # --- searches of other graphs by all blocks ---------------------------------------------------
+    # --- searches of larger graphs by all blocks --------------------------------------------------
 
     def cluster(self) -> int:
         """Return the number of blocks that process small levels together.

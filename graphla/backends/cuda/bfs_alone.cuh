@@ -29,8 +29,8 @@ struct AloneState {
   u32 stops;      // the iteration after which to stop; set when the host asks the kernel to stop
   u32 long_rows;  // number of long rows of an unfinished level; the grid follows them
   u64 frontier, edges;  // number of vertices and edges in the unfinished level
-  // `reached` is the number of vertices found. `into` is the number of edges into these vertices,
-  // except the vertices in the last queue.
+  // `reached` is the number of vertices found. `into` is the number of edges into all of these
+  // vertices except those in the last queue.
   u64 reached, into;
 };
 
@@ -171,8 +171,9 @@ template <class S, bool IN_SHARED> struct Alone {
 
   /// Appends vertices to the queue in global memory: first those whose long rows have not been
   /// followed yet, then the `count` vertices in `found`, which have level `level`. The queue counts
-  /// edges in units: `units` is the number of units in the queue, and is updated. `units_long` is
-  /// set to the number of units up to the end of the long rows.
+  /// edges in units (see BfsTuning::unit). The reference `units` holds the number of units in the
+  /// queue, and is updated. `units_long` is set to the number of units up to the end of the long
+  /// rows.
   DEVICE void give(u32 level, u32 long_rows, i32 *found, u32 count, u32 &units_long, u32 &units,
                    u64 *into) const {
     units_long = units;

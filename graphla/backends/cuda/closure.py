@@ -47,7 +47,8 @@ class ClosureTuning:
     block: int = 768  # threads per block; one block runs on each multiprocessor
     light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps
     held: int = 1024  # number of vertices that a block can hold in shared memory
-    # Maximum number of vertices that a block actually holds in a fused step; at most `held`.
+    # Maximum number of vertices in a block's own list in a fused step. It is at most `held`, and is
+    # not compiled into the kernel.
     held_most: int = 1024
     # Block 0 processes a step alone if the step has at most this many short rows, and at most this
     # many edges in long rows.
@@ -65,8 +66,9 @@ class ClosureTuning:
     # to 1,024 for a mesh, and 1,024 to 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
-    # If values might improve forever around a cycle, the parents are examined to find such a cycle:
-    # first after turns / first_rounds^2 rounds, but not before first_rounds rounds.
+    # If values might improve forever around a cycle, the parents are examined to find such a cycle.
+    # The first time is after turns / first_rounds^2 rounds, but not before first_rounds rounds.
+    # Here `turns` is the maximum number of rounds in the request.
     first_rounds: int = 8
     few: int = 64  # maximum number of starts whose values the host reads
     records: int = 1 << 16  # maximum number of steps that a trace records
@@ -197,9 +199,9 @@ class _Problem:
     def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
         """Run the closure so that each step multiplies only entries that have improved.
 
-        If `is_near_far` is set, a step multiplies only the near ones among them, otherwise all of
-        them. The second result is True if `parents` is set and the chain of parents of some entry
-        does not lead to a start.
+        If `is_near_far` is set, a step multiplies only the near entries among them. The second
+        result is True if `parents` is set and the chain of parents of some entry does not lead to a
+        start.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING

@@ -243,8 +243,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// Updates the best key in the far list of turn t. The keys that count are those for which bit i
-  /// of `is_far` is set. Whole warps must call this.
+  /// Updates the best key of the far list of turn t with each key[i] for which bit i of `is_far` is
+  /// set. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
       // The smallest key is best. The control word holds its complement, because the word starts

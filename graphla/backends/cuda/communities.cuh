@@ -179,8 +179,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
       if (linked > stay) best.meet(gain(name, linked), name);
     }
   }
-  /// Writes the new label of v: the best label, or the old label if v does not move. Under GAINING,
-  /// returns the weight that links v to its own community; otherwise returns 0. Only one thread
+  /// Writes the new label of v: the best label, or the old label if v does not move. Returns the
+  /// weight that links v to its own community if RULE is GAINING, and otherwise 0. Only one thread
   /// calls this for v.
   DEVICE double settle(Sum own_sum) const {
     const double linked = RULE == GAINING ? weight_of(own_sum) : 0;

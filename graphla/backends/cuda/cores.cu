@@ -43,8 +43,8 @@ struct RowsOfVertex {
 /// A graph, the degrees, and the queue.
 template <class Offset> struct Peeling {
   i64 n;
-  // The prefix a_ means the rows of the matrix. The prefix b_ means its columns; these pointers are
-  // null if columns are not read.
+  // The arrays a_indptr and a_indices hold the rows of the matrix, and b_indptr and b_indices its
+  // columns. The pointers to the columns are null if columns are not read.
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   i32 *left;      // degrees, which become core numbers

@@ -1,4 +1,4 @@
-"""Find the columns of a matrix A with the most entries (the hubs), for products A u.
+"""Find the hubs of a matrix A, which are its columns with the most entries, for products A u.
 
 In a skewed graph a few thousand columns hold a third of all entries. A product that reads every
 entry is limited by the throughput of the L2 cache. If each block keeps the elements of u at these
@@ -25,7 +25,7 @@ from graphla.formats import Array, Csr, remember
 
 @dataclass(frozen=True)
 class HotColumnsTuning:
-    """Parameters that decide for how many columns values of u are kept in shared memory, if any."""
+    """Parameters that decide for which columns values of u are kept in shared memory."""
 
     slots: int = 1 << 15
     """Maximum number of columns, if shared memory has room for them; a power of two."""

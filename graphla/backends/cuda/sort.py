@@ -36,7 +36,7 @@ class SortTuning:
     It is odd, so that threads access different memory banks.
     """
     wide_items: int = 11
-    """Number of keys per thread if a key has 8 bytes; odd for the same reason as `items`."""
+    """Number of keys per thread if a key has 8 bytes; it is odd, like `items`."""
     checked: int = 64
     """Number of entries per thread in the last kernel.
 

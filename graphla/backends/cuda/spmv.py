@@ -182,7 +182,8 @@ def _pull_rows(
     if not whole:
         chunk, long = tuning.wide_chunk, tuning.strip + tuning.wide_chunk
     if rows.nvals > long and longest_row(rows) > long:
-        # There is a queue for long rows. The kernel also adds rows of medium length to it.
+        # The kernel queues long rows. If no hubs are used and no fold ends early, it may also queue
+        # rows of medium length, so the queue needs room for them.
         shortest = tuning.middle if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
     next_rows = room.next_rows if room is not None else NULL if hubs is None else counter()

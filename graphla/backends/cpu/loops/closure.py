@@ -59,8 +59,8 @@ class NearFar(NamedTuple):
 
     ring: Any  # a ring buffer of the near entries to be multiplied
     pile: Any  # far entries
-    # Flags of each entry: it is pending in the ring (NEAR) or in the pile (AWAY), or it has been
-    # multiplied before (USED).
+    # Flags of each entry. NEAR: the entry is in `ring`. AWAY: it is in `pile`. USED: it has been
+    # multiplied before.
     codes: Any
     width: Any  # an array whose only element is delta: values within delta of the best are near
     state: Any
