@@ -114,10 +114,12 @@ def row_parts(indptr: Array, threads: int) -> Parts:
 
 def cut(weights: Array, count: int) -> Parts:
     """Cut the range 0..weights.size into up to `count` parts of about equal weight."""
-    ends = np.cumsum(weights, dtype=np.int64)
     size = weights.size
     if not size:
         return []
+    if count == 1:
+        return [(0, size)]
+    ends = np.cumsum(weights, dtype=np.int64)
     shares = [int(ends[-1]) * part // count for part in range(1, count)]
     cuts = [0, *(np.searchsorted(ends, shares) + 1).tolist(), size]
     return between(cuts)

@@ -290,6 +290,7 @@ def _mxm_numba(
     products = _products(a, b.indptr, threads)
     if mask is None or mask.complement:
         excluded = None if mask is None else mask.pattern
+        threads = _worth(products, threads)
         pattern = _find_pattern(a, b, excluded, products, threads)
         return _saxpy(a, b, semiring, pattern, products, threads)
     pattern = mask.pattern
@@ -297,8 +298,13 @@ def _mxm_numba(
     if bt is not None:
         along_mask = _products(pattern, bt.indptr, threads)
         if int(along_mask.sum()) + a.nvals < int(products.sum()) + pattern.nvals:
-            return _dot(a, bt, semiring, pattern, along_mask, threads)
-    return _saxpy(a, b, semiring, pattern, products, threads)
+            return _dot(a, bt, semiring, pattern, along_mask, _worth(along_mask, threads))
+    return _saxpy(a, b, semiring, pattern, products, _worth(products, threads))
+
+
+def _worth(products: Array, threads: int) -> int:
+    """Return the number of threads for a matrix product with `products[i]` terms in row i."""
+    return threads_worth(int(products.sum()) + products.size, threads)
 
 
 def _is_small(a: Csr, b: Csr) -> bool:
@@ -352,7 +358,6 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
         scratch.give("columns", columns)
         return found
 
-    threads = threads_worth(int(products.sum()) + products.size, threads)
     tuning = current(TUNING)
     weights = most + products // tuning.products
     total = int(weights.sum())
@@ -423,9 +428,10 @@ def _compress(
     threads: int,
 ) -> Csr:
     """Return the entries of a pattern for which `compute` finds a value."""
-    threads = threads_worth(int(products.sum()) + products.size, threads)
-    weights = products + np.diff(pattern.indptr)
-    parts = cut(weights, count_parts(int(weights.sum()), threads))
+    parts = [(0, pattern.nrows)]
+    if threads > 1:
+        weights = products + np.diff(pattern.indptr)
+        parts = cut(weights, count_parts(int(weights.sum()), threads))
     found = sum(run(compute, parts, threads))
     indptr, indices = pattern.indptr, pattern.indices
     if found < indices.size:

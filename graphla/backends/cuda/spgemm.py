@@ -85,6 +85,10 @@ Bin = enumeration("spgemm_plan.cu", "Bin")
 Drop = enumeration("spgemm.cuh", "Drop")
 LISTS = Struct("spgemm_plan.cu", "Lists")
 MADE, FEW_ROWS = Struct("spgemm.cuh", "Made"), Struct("spgemm_hash.cu", "FewRows")
+WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+"""The dtype with which a kernel copies values of 1, 2, 4 or 8 bytes."""
+COUNTS_OF_FEW = tuple(f"count_{most}" for most in MOST)
+"""The fields of `FewRows` that hold the number of rows of each bin."""
 NO_MASK = CSR(indptr=None, indices=None, values=None, nrows=0, ncols=0)
 
 
@@ -196,13 +200,10 @@ class _Lists(NamedTuple):
 
     all_rows: Array
     counts: list[int]
+    few: list[int]  # the bins of rows with few terms that are not empty
 
     def rows(self, which: int) -> Array:
         return self.all_rows[which, : self.counts[which]]
-
-    @property
-    def few(self) -> list[int]:
-        return [few for few in range(len(MOST)) if self.counts[few]]
 
 
 def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
@@ -232,7 +233,8 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
     if not is_at_once:
         kernel = load("spgemm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
         kernel(blocks(nrows), BLOCK, a.indptr, size(nrows), of_rows, lists)
-    return _Lists(rows, answer.numbers(Bin.BINS))
+    found = answer.numbers(Bin.BINS)
+    return _Lists(rows, found, [few for few in range(len(MOST)) if found[few]])
 
 
 # --- rows with few terms ------------------------------------------------------------------------
@@ -246,10 +248,11 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array,
     """
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
+    total = sum(places)
     width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
-    if not lists.few or sum(places) * width > current(TUNING).scratch:
+    if not total or total * width > current(TUNING).scratch:
         return None
-    indices, sums = xp.ndarray(sum(places), np.int32), terms.room(sum(places))
+    indices, sums = xp.ndarray(total, np.int32), terms.room(total)
     for few in lists.few:
         begin = sum(places[:few])
         scratch = (NULL, indices[begin:], sums[begin:]) if begin else (NULL, indices, sums)
@@ -290,26 +293,15 @@ def _make_few(
 
 
 def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
-    word, counts = np.dtype(f"u{terms.dtype.itemsize}"), lists.counts[: len(MOST)]
-    kernel = load(
-        "spgemm_hash.cu",
-        "move_few",
-        NOTHING,
-        word,
-        c[0].dtype,
-        terms.has_values,
-        constants=current(TUNING),
-    )
+    counts = lists.counts[: len(MOST)]
+    types = WORDS[terms.dtype.itemsize], c[0].dtype, terms.has_values
+    kernel = load("spgemm_hash.cu", "move_few", NOTHING, *types, constants=current(TUNING))
     rows = FEW_ROWS(
         lists=lists.all_rows,
         room=lists.all_rows.shape[1],
-        **{f"count_{most}": count for most, count in zip(MOST, counts, strict=True)},
+        **dict(zip(COUNTS_OF_FEW, counts, strict=True)),
     )
-    kernel(
-        blocks(sum(counts) * MOVE_LANES),
-        BLOCK,
-        *(rows, *made, _made(c)),
-    )
+    kernel(blocks(sum(counts) * MOVE_LANES), BLOCK, rows, *made, _made(c))
 
 
 # --- rows with many terms, by tiles -------------------------------------------------------------
