@@ -61,7 +61,7 @@ class Law:
 
 
 class Rule(NamedTuple):
-    """One rule in the tables below: on a domain, some laws hold for some operators.
+    """One rule in the tables below: the domain on which some laws hold for some operators.
 
     `add` lists the operators ⊕, and `multiply` the operators ⊗ of a semiring. The operator name `*`
     stands for every operator.

@@ -88,7 +88,7 @@ def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
 
 
 def _search(request: MultiSearch, start: Array, levels: np.dtype[Any] | None) -> Search:
-    """Return the request for a search from one start."""
+    """Return the request for a search from one start vertex."""
     return Search(
         request.out,
         request.into,
@@ -126,7 +126,7 @@ class _Searches:
         self.is_deep = request.starts.size > 0 and self._depth() > current(TUNING).deep
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
-        """Return the levels: one row per start, and one column per vertex.
+        """Return the levels: one row per start vertex, and one column per vertex.
 
         The array may be a transposed view.
         """
@@ -168,7 +168,7 @@ class _Searches:
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
     def _run_alone(self, row: Callable[[int], None]) -> None:
-        """Call the function `row` with the index of each start, using all threads."""
+        """Call the function `row` with the index of each start vertex, using all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
         apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)

@@ -60,8 +60,8 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
 
 /// Sorts one tile per block: the entries of each row in the tile are sorted by themselves. The
 /// original positions are moved together with the entries. The result is written to `values_0` and
-/// `places_0`. Only if a row continues in other tiles and its first merge reads from `values_1` and
-/// `places_1`, its entries are written there.
+/// `places_0`. There is one exception: if a row continues in other tiles, and its first merge reads
+/// from `values_1` and `places_1`, the entries of this row are written there.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
