@@ -463,7 +463,7 @@ class MatrixStore:
         return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return the property of the matrix that has the name `name`.
+        """Return the property called `name` of the matrix.
 
         The first call computes it with the function `find`. Later calls return the same result.
         """

@@ -201,12 +201,15 @@ def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
 
 
 def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
-    """Return the number of rows and the number of columns of a matrix that is given as rows.
+    """Return the number of rows and the number of columns of a matrix that is given by its rows.
+
+    `lines` is the smallest number of rows that the matrix can have, and `entries` is its number of
+    entries. `outer` and `inner` are the numbers of rows and columns that the user gave, or None.
 
     The first result is `outer`, or `lines` if `outer` is None. The second result is `inner`. If
     `inner` is None, the second result is 0 for a matrix without entries, and otherwise None; the
-    caller then takes the number of columns from the entries. For a matrix that is given as columns,
-    exchange rows and columns in this description.
+    caller then takes the number of columns from the entries. For a matrix that is given by its
+    columns, exchange rows and columns in this description.
     """
     return lines if outer is None else outer, 0 if inner is None and not entries else inner
 

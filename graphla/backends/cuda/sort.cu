@@ -134,11 +134,11 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// Runs one level of merges, for the rows that need this many levels. Each block writes one tile of
-/// the result. Up to two rows continue beyond the tile: the row at the left seam, and the row at
-/// the right seam if it is a different one. The block merges its part of each of them. At a seam,
-/// the two neighboring blocks find the same point of the merge path, because they compare the same
-/// keys.
+/// Runs one level of merges: the level with the number `level`, counted from 0. Rows that need
+/// fewer levels are skipped. Each block writes one tile of the result. Up to two rows continue
+/// beyond the tile: the row at the left seam, and the row at the right seam if it is a different
+/// one. The block merges its part of each of them. At a seam, the two neighboring blocks find the
+/// same point of the merge path, because they compare the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,

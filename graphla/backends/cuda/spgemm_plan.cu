@@ -32,8 +32,8 @@ struct Lists {
   /// Appends each of the rows begin, begin + step, begin + 2 step, ... to the list of its bin. All
   /// lanes of a warp must call this together, with consecutive values of `begin`. A row with many
   /// terms is computed by tiles if it has too many terms to sort. It is also computed by tiles if
-  /// this needs few searches compared with its number of terms; there is one search for each tile
-  /// and each row of B.
+  /// this needs few searches compared with its number of terms: for each entry A(i, k) of the row,
+  /// row k of B is searched once per tile.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
