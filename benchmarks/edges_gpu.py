@@ -50,7 +50,10 @@ def by_rows_alone(a: MatrixStore) -> MatrixStore:
 
 
 class Words(edge_tuned.EdgeTuned):
-    """A variant of EdgeTuned that stores each level in 32 bits, rather than first in 8 bits."""
+    """A variant of EdgeTuned that stores each level in 32 bits.
+
+    EdgeTuned itself uses 8 bits until a level does not fit.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

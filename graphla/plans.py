@@ -95,7 +95,7 @@ class Plans:
         self.seconds, self.counts, self.is_settled = [0.0, 0.0], [0, 0], False
 
     def report(self, plan: Plan, price: float) -> PlanReport:
-        """Return a PlanReport on `plan`. `price` is the time that a full plan takes, in seconds."""
+        """Return a PlanReport on `plan`. `price` is the cost of making a full plan, in seconds."""
         pays = self._break_even(plan.seconds if plan.is_full else price)
         return PlanReport("full" if plan.is_full else "light", plan.nbytes, plan.seconds, pays)
 

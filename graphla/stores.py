@@ -55,8 +55,8 @@ entry."""
 class VectorStore:
     """Holds the entries of a vector in one or two forms.
 
-    There is either a full form alone, or a sparse form, a bitmap, or both. The sparse form and the
-    bitmap contain the same entries.
+    If there is a full form, it is the only form. Otherwise there is a sparse form, a bitmap, or
+    both. They contain the same entries.
     """
 
     __slots__ = (
@@ -463,7 +463,7 @@ class MatrixStore:
         return remember(self._pair, dtype, find)
 
     def fact(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return the property of the matrix that has the name `name`.
+        """Return the property called `name` of the matrix.
 
         The first call computes it with the function `find`. Later calls return the same result.
         """

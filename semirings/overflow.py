@@ -74,8 +74,8 @@ def _known(found: Symbol | None) -> Any:
 def _does_not_fit(operation: str, node: Node) -> Symbol | None:
     """Return the condition under which the last step of the integer expression `node` overflows.
 
-    The last step is the operation that is named `operation`. The condition is an expression, or
-    None if this operation cannot overflow.
+    `operation` is the name of this last step. The condition is an expression, or None if the step
+    cannot overflow.
     """
     result, operands = Symbol(node), [Symbol(part) for part in node.arguments]
     x, y = operands[0], operands[-1]

@@ -8,8 +8,8 @@ Invariants at the start of round d, without weights:
 - `paths` contains the final count of each vertex that is fewer than d edges away from the source;
 - `frontier` contains the count of each vertex that is exactly d edges away.
 With weights, d(v) is the distance of v, and an edge u -> v of weight w is called tight if
-d(u) + w = d(v). In round k, `frontier` contains, for each vertex, the number of paths with k
-tight edges that end there; it has no entry where there are none.
+d(u) + w = d(v). In round k, `frontier` contains, for each vertex, the number of paths of k tight
+edges from the source to this vertex. It has no entry for a vertex without such a path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compile CUDA C++ with NVRTC to machine code for any GPU. The machine itself needs no GPU."""
+"""Compile CUDA C++ with NVRTC to machine code for any GPU. This does not require a GPU."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ template <class Edge> DEVICE u32 target_of(Edge edge) {
   return u32(edge & ((Edge(1) << (4 * sizeof(Edge))) - 1));
 }
 
-/// The chunks that this block processes: `begin` to `end` - 1. They are consecutive, so that the
-/// block reads from only a few squares at any time.
+/// The chunks that this block processes: `begin` to `end` - 1. They are consecutive, so that at any
+/// time all edges of the block come from only a few squares of the adjacency matrix.
 struct Run {
   i64 begin, end;
   DEVICE explicit Run(i64 chunks) {

@@ -53,7 +53,7 @@ class Prepared:
         return self._rung.warms_up
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:
-        """Return the minimum number of bytes that a search moves, or None if it is unknown.
+        """Return the minimum number of bytes that a search reads and writes; None if unknown.
 
         The search reached `vertices` vertices in `depth` levels. The rows of these vertices have
         `edges` entries in all.

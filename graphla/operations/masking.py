@@ -33,7 +33,8 @@ def masked_pattern(
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
     """Return the entries of the store `forms` that the mask allows.
 
-    If the mask is None, return `forms`. Otherwise the mask uses arrays of the store `parent`.
+    If the mask is None, return `forms`. The argument `parent` is the store whose arrays the mask
+    uses. This function does not read it, but `Operation` makes the current stream wait for it.
     """
     if mask is None:
         return forms

@@ -183,8 +183,8 @@ def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
     """Return the row of each entry, and the number of rows, of a matrix that lists only some rows.
 
     The entries of row lines[k] are those from indptr[k] to indptr[k + 1] - 1. The number of rows is
-    one more than the largest row in `lines`. The function also serves for a matrix that lists
-    columns.
+    one more than the largest row in `lines`. The function also works for a matrix that lists only
+    some columns; exchange rows and columns in this description.
     """
     lines, offsets = _integers(lines, name), _integers(indptr, "indptr")
     if offsets.size != lines.size + 1:
@@ -201,12 +201,15 @@ def expand_lines(lines: Any, indptr: Any, name: str) -> tuple[np.ndarray, int]:
 
 
 def shape_of_lists(lines: int, entries: int, outer: Any, inner: Any) -> tuple[Any, Any]:
-    """Return the number of rows and the number of columns of a matrix that is given as rows.
+    """Return the number of rows and the number of columns of a matrix that is given by its rows.
+
+    `lines` is the smallest number of rows that the matrix can have, and `entries` is its number of
+    entries. `outer` and `inner` are the numbers of rows and columns that the user gave, or None.
 
     The first result is `outer`, or `lines` if `outer` is None. The second result is `inner`. If
     `inner` is None, the second result is 0 for a matrix without entries, and otherwise None; the
-    caller then takes the number of columns from the entries. For a matrix that is given as columns,
-    exchange rows and columns in this description.
+    caller then takes the number of columns from the entries. For a matrix that is given by its
+    columns, exchange rows and columns in this description.
     """
     return lines if outer is None else outer, 0 if inner is None and not entries else inner
 
@@ -283,7 +286,10 @@ def is_rowwise(order: str) -> bool:
 
 
 def scalar_and_dtype(value: Any, dtype: Any) -> tuple[Any, DataType]:
-    """Return a scalar, and the dtype of the entries that are to hold it."""
+    """Return `value` as a scalar, and the dtype of the entries that are to hold it.
+
+    This dtype is `dtype`, or the dtype of the value if `dtype` is None.
+    """
     value, found = bound(value, FP64, "value") if isinstance(value, Operand) else (value, None)
     if found is None:
         if not is_scalar(value):

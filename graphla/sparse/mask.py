@@ -106,7 +106,8 @@ class Mask:
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
         """Return the storage of the mask, or None if the mask selects all elements.
 
-        The output must have the given shape and be on the given device.
+        The mask must have the same shape as the output of the operation, and be on the same device:
+        these are `shape` and `device`. Otherwise an error is raised.
 
         The caller must have entered `DeviceScope`.
         """

@@ -43,7 +43,7 @@ ROUNDS = Evaluation("rounds", False)
 
 
 def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evaluation:
-    """Choose how to compute a closure for the matrix `a`, which must have an entry.
+    """Choose how to compute a closure for the matrix `a`, which must have at least one entry.
 
     `low` and `high` are the minimum and the maximum of the initial values of the vector.
     """
@@ -69,7 +69,7 @@ def _never_improves(op: TypedSemiring, least: Any, greatest: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _unit(op: TypedSemiring) -> Any:
-    """Return the unit of ⊗, that is, the value 1 with 1 ⊗ a = a.
+    """Return the unit of ⊗: the value e for which e ⊗ a = a for every a.
 
     Return None if ⊗ is not the operator of a monoid.
     """

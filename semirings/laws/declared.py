@@ -61,7 +61,7 @@ class Law:
 
 
 class Rule(NamedTuple):
-    """One rule in the tables below: on a domain, some laws hold for some operators.
+    """One rule in the tables below: the domain on which some laws hold for some operators.
 
     `add` lists the operators ⊕, and `multiply` the operators ⊗ of a semiring. The operator name `*`
     stands for every operator.
@@ -116,7 +116,8 @@ _SEMIRINGS = (
     Rule("left_distributive", "*", "second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max band bor", "first second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max times", "pair", "iuf", EVERYWHERE),
-    # In these semirings, ⊕ and ⊗ are the operators of a lattice or a ring.
+    # In these semirings, ⊕ and ⊗ are the operators of a lattice or a ring; a division counts as a
+    # multiplication by the inverse.
     Rule(_DISTRIBUTIVE, "min max", "min max", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "band bor", "band bor", "iu", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "bxor", "band", "iu", EVERYWHERE),

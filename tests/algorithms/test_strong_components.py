@@ -11,7 +11,10 @@ from graphla.algorithms.strong_components import definition
 
 
 def least(parts, n: int) -> list[int]:
-    """Return, for each vertex, the smallest vertex of the set in `parts` that contains it."""
+    """Return, for each vertex, the smallest vertex of its component.
+
+    `parts` contains each component as a set of vertices.
+    """
     label = {v: min(part) for part in parts for v in part}
     return [label[v] for v in range(n)]
 

@@ -24,7 +24,7 @@ from graphla.compilers import nvrtc
 TOGETHER = 24
 """Number of kernel instances that are compiled in one program.
 
-A program reads the headers once, which takes longer than compiling a kernel.
+The compiler reads the headers once per program, which takes longer than compiling one kernel.
 """
 TABLE = Path(__file__).with_name("resources.json")
 

@@ -46,7 +46,8 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
     """Check the array `first`, which contains one in-neighbor for each vertex. Among the first 32
-    in-neighbors of the vertex, it must be the first one in the highest degree class."""
+    in-neighbors of the vertex, it must be the first one in the highest degree class. If the vertex
+    is its own in-neighbor, it counts as a vertex without edges."""
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()

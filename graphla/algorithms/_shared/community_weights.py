@@ -41,7 +41,7 @@ def double_loops(W: Matrix) -> Matrix:
 
 
 def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
-    """Multiply W by a power of 2 and truncate it to integers. Return these and their sum.
+    """Multiply W by a power of 2 and truncate it. Return these integer weights and their sum.
 
     The power of 2 is chosen so that the sum needs at most 52 bits. The rounding error of a weight
     is thus relative to the sum of all weights, not to the weight itself. If the sum of the weights

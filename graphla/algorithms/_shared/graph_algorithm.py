@@ -184,7 +184,7 @@ def _bind(
 
 
 def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
-    """Call the algorithm, which creates its vectors on the device of A."""
+    """Call the algorithm on A. The vectors that it creates are on the device of A."""
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)

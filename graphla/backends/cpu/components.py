@@ -44,6 +44,6 @@ def label_by_search(a: Csr, connection: str) -> Array:
     count, labels = connected_components(matrix, directed=True, connection=connection)
     least = np.empty(count, np.int64)
     # NumPy keeps the last of several values that are assigned to the same element. The vertices are
-    # assigned in descending order, so this is the smallest vertex.
+    # assigned in descending order, so each element receives the smallest vertex of its component.
     least[labels[::-1]] = np.arange(a.nrows)[::-1]
     return least[labels]

@@ -1,4 +1,6 @@
-"""Breadth-first searches from many starts: up to 64 in one loop, or one after another in NumPy.
+"""Search breadth first from many start vertices.
+
+A compiled loop runs up to 64 searches together. NumPy runs one search after another.
 
 Searches that run together read an edge only once if they reach it at the same level. In a deep
 graph this is rare. There each search runs alone, and the threads share the searches.
@@ -42,7 +44,7 @@ _int32 = np.dtype(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchTuning:
-    """Parameters of searches from many starts, measured on two cores."""
+    """Parameters of searches from many start vertices, measured on two cores."""
 
     together: int = 64  # maximum number of searches per word
     # Minimum number of searches per word. Two threads with 32 searches each take 75 % of the time
@@ -56,7 +58,7 @@ TUNING = MultiSearchTuning()
 
 
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
-    """Search from each start, and return the levels of each search.
+    """Search from each start vertex, and return the levels of each search.
 
     If `request.levels` is None, return instead three numbers for each search: the number of reached
     vertices, the sum of their levels, and the largest level.
@@ -88,7 +90,7 @@ def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
 
 
 def _search(request: MultiSearch, start: Array, levels: np.dtype[Any] | None) -> Search:
-    """Return the request for a search from one start."""
+    """Return the request for a search from one start vertex."""
     return Search(
         request.out,
         request.into,
@@ -126,7 +128,7 @@ class _Searches:
         self.is_deep = request.starts.size > 0 and self._depth() > current(TUNING).deep
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
-        """Return the levels: one row per start, and one column per vertex.
+        """Return the levels: one row per start vertex, and one column per vertex.
 
         The array may be a transposed view.
         """
@@ -163,12 +165,12 @@ class _Searches:
         return apart(lambda: self._search(0, None).depth, self.stop, config.threads)
 
     def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
-        """Run the search from start k in this thread."""
+        """Run the search from start vertex number k in this thread."""
         start = self.request.starts[k : k + 1]
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
     def _run_alone(self, row: Callable[[int], None]) -> None:
-        """Call the function `row` with the index of each start, using all threads."""
+        """Call the function `row` with the index of each start vertex, using all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
         apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)

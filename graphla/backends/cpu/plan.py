@@ -1,4 +1,4 @@
-"""Make plans: which vertices are without edges, and which neighbor a pull reads first."""
+"""Make plans: which vertices have no edges, and which neighbor a pull reads first."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _plan_numba(out: Csr, into: Csr, full: bool) -> Plan:
 def _plan_of(out: Csr, into: Csr, first: np.ndarray, begin: float) -> Plan:
     """Return a plan in which first[v] is the neighbor of vertex v that a pull reads first.
 
-    `begin` is the time at which the making of the plan started.
+    `begin` is the time at which the caller began to make the plan.
     """
     idle = first < 0
     if into is not out:

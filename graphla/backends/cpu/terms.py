@@ -167,8 +167,8 @@ def chunk_size() -> int:
 def chunks(counts: Array, limit: int | None = None) -> list[slice]:
     """Divide the rows of a product into slices, so that each slice has about `chunk_size` terms.
 
-    The array `counts` holds the number of terms of each row. If there are several slices, each has
-    at most `limit` rows.
+    The array `counts` holds the number of terms of each row. If `limit` is given and there are
+    several slices, each has at most `limit` rows.
     """
     few = limit is None or counts.size <= limit
     if few and counts.size < 2:

@@ -29,11 +29,11 @@ struct Progress {
   u32 level;      // level of the frontier
   u32 is_queued;  // whether the frontier is in the queue
   u32 way;        // how to process the next level, a value of `Way`
-  u32 has_idle;   // whether some starts have no edges
+  u32 has_idle;   // whether some start vertices have no edges
   u32 records;    // number of levels recorded
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
-  // Whether block 0 or the cluster left a level unfinished. The rest of the level's frontier is in
-  // the queue.
+  // Whether block 0 or the cluster left a level unfinished. If so, the rest of the level's frontier
+  // is in the queue.
   u32 must_push;
   u32 first, last;  // the frontier is entries first..last - 1 of the queue
   // The edges out of the frontier occupy the units from units_first to units_last - 1 of the queue.
@@ -58,7 +58,7 @@ template <class Slot> struct BlockMemory {
   u32 *sent;          // used by each block of a cluster
   u32 *scratch;       // WARP + 1 words for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
-  u64 *seen;          // copy of the last level's sums over all blocks, BFS_CONTROL words
+  u64 *seen;          // BFS_CONTROL words: copy of the last level's sums over all blocks
   u64 *place;         // position of the block's vertices in the queue
   i32 *far;           // in a pull: vertices whose rows the whole block reads
   u32 *far_count, *buffered;
@@ -151,7 +151,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     add_sums(sums);
   }
 
-  /// Runs level 0: marks the starts as reached, whether or not the mask allows them.
+  /// Runs level 0: marks the start vertices as reached, whether or not the mask allows them.
   DEVICE void begin() {
     if (!query.starts && query.starts_count) begin_at_one();
     grid.meet();

@@ -50,7 +50,7 @@ enum BfsControl {
   INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
   LEFT = 5,          // vertices that pulls have not found
   INTO_LEFT = 6,     // edges into the vertices that pulls have not found
-  IDLE_STARTS = 7,   // number of starts without edges
+  IDLE_STARTS = 7,   // number of start vertices without edges
   SAMPLED = 8,       // unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
   // After block 0 has worked alone, it passes its state to all blocks in ALONE_LEVEL to
@@ -139,11 +139,11 @@ template <class Offset> struct Graph {
 
 /// What the caller requests. Vertices have the numbers that the user gave them.
 struct Query {
-  const i32 *starts;  // null if there is one start
+  const i32 *starts;  // null if there is one start vertex
   i64 starts_count;
   const bool *flags;  // flags of the mask, or null
   i64 limit;          // maximum level
-  i32 start;          // the start, if there is only one
+  i32 start;          // the start vertex, if there is only one
   i32 direction;      // `Direction`
   bool complement;    // whether the mask is complemented
 };

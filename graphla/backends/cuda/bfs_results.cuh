@@ -28,8 +28,8 @@ template <class S, class Level> struct Results {
   i64 n;
   const i32 *__restrict__ renumbered;
   const u32 *map;
-  // Whether search.bytes holds UNREACHED for each unreached vertex with edges. If so, the map of
-  // reached vertices need not be read for these vertices.
+  // Whether search.bytes holds UNREACHED for each unreached vertex with edges. If so, the levels of
+  // vertices with edges are read from search.bytes alone, without the map of reached vertices.
   bool is_marked;
   bool has_idle;
   Level *levels;

@@ -53,8 +53,8 @@ struct Waiting {
 
   /// Removes the neighbors that now have a color from `held`, and adds their colors to `set`. The
   /// set represents COLORS colors from `base` on. Sets `some` to any neighbor that is still in
-  /// `held`, and `latest` to the one of these that comes last in the order. Returns whether an
-  /// element of `held` is empty.
+  /// `held`, and `latest` to the last such neighbor in the order. If no neighbor is left, both are
+  /// NOBODY. Returns whether an element of `held` is empty.
   DEVICE bool collect(const i32 *colors, i32 base, u32 *set, i32 &some, i32 &latest) {
     i32 color[HELD];
     bool may_read = false;

@@ -55,7 +55,7 @@ def repeat(value: Any, size: int) -> Array:
     An iso array stores one element for all its positions. This element is cached, so if the same
     value was requested before, no kernel is launched.
     """
-    # The owner of an array of length 1 may write it, so such an array must not use the cached one.
+    # The owner of an array of length 1 may write it, so it must not share the cached element.
     if size == 1:
         return full(1, value, value.dtype)
     key = (xp.cuda.runtime.getDevice(), value.dtype.char, value.tobytes())

@@ -5,9 +5,9 @@
 // their out-neighbors. multi_source_bfs.cu describes these arrays.
 //
 // An expansion has two halves. In the first half, each warp takes groups of 32 vertices and pulls
-// for them. It queues the work that would take long. This is the work for vertices that push, and
-// for rows with more than `longest` entries, which it cuts into parts. In the second half, after a
-// barrier, all warps share the queued work.
+// for them. It leaves two kinds of work for the second half: vertices that push, and rows with more
+// than `longest` entries. It queues these vertices, and it cuts these rows into parts and queues
+// the parts. In the second half, after a barrier, all warps share the queued work.
 #ifndef GRAPHLA_MANY_EXPAND
 #define GRAPHLA_MANY_EXPAND
 #include "multi_source_bfs.cuh"
@@ -176,8 +176,8 @@ DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v
 }
 
 /// Loads what a pull needs to know about vertex v: which searches have reached it, and where its
-/// row is. Loads nothing unless the bit of this lane in `open` is set. An open vertex has an
-/// in-edge.
+/// row is. Loads nothing unless the bit of this lane in `open` is set. If it is set, the vertex
+/// must have at least one in-edge.
 template <class Offset>
 DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
   Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};

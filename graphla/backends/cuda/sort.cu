@@ -60,8 +60,8 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
 
 /// Sorts one tile per block: the entries of each row in the tile are sorted by themselves. The
 /// original positions are moved together with the entries. The result is written to `values_0` and
-/// `places_0`. Only if a row continues in other tiles and its first merge reads from `values_1` and
-/// `places_1`, its entries are written there.
+/// `places_0`. There is one exception: if a row continues in other tiles, and its first merge reads
+/// from `values_1` and `places_1`, the entries of this row are written there.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
@@ -134,11 +134,11 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// Runs one level of merges, for the rows that need this many levels. Each block writes one tile of
-/// the result. Up to two rows continue beyond the tile: the row at the left seam, and the row at
-/// the right seam if it is a different one. The block merges its part of each of them. At a seam,
-/// the two neighboring blocks find the same point of the merge path, because they compare the same
-/// keys.
+/// Runs one level of merges: the level with the number `level`, counted from 0. Rows that need
+/// fewer levels are skipped. Each block writes one tile of the result. Up to two rows continue
+/// beyond the tile: the row at the left seam, and the row at the right seam if it is a different
+/// one. The block merges its part of each of them. At a seam, the two neighboring blocks find the
+/// same point of the merge path, because they compare the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,

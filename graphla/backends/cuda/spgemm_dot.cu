@@ -45,7 +45,8 @@ struct Sought {
 
 /// Adds to `sum` the terms of a dot product that this lane computes. The terms are divided among a
 /// group of `width` lanes, and `mine` is the number of this lane in the group. If `searches` is
-/// true, row j is searched for the entries of row i; otherwise it is the other way around.
+/// true, row j is searched for each entry of row i. Otherwise row i is searched, or looked up in
+/// its table, for each entry of row j.
 template <bool HAS_PLACES, bool HAS_VALUES, class Op, class A, class B>
 DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_begin, i32 b_count,
                 bool searches, int mine, int width, typename Op::Z &sum, bool &found) {

@@ -32,8 +32,8 @@ struct Lists {
   /// Appends each of the rows begin, begin + step, begin + 2 step, ... to the list of its bin. All
   /// lanes of a warp must call this together, with consecutive values of `begin`. A row with many
   /// terms is computed by tiles if it has too many terms to sort. It is also computed by tiles if
-  /// this needs few searches compared with its number of terms; there is one search for each tile
-  /// and each row of B.
+  /// this needs few searches compared with its number of terms: for each entry A(i, k) of the row,
+  /// row k of B is searched once per tile.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
@@ -156,8 +156,8 @@ __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
   warp_add(steps, mine);
 }
 
-/// Adds 1 to counts[k] for each entry in column k of a matrix. From such counts of both operands,
-/// `add_products` computes the number of terms of their product.
+/// Adds 1 to counts[k] for each entry in column k of a matrix. From the counts of A and those of
+/// the transpose of B, `add_products` computes the number of terms of the product A B.
 template <class Op>
 __global__ void count_in_columns(const i32 *__restrict__ indices, i64 nvals,
                                  i32 *__restrict__ counts) {
@@ -174,8 +174,8 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// Sets z[0] to the term of x[0] and y[0]. This is the value of every sum if all terms are equal
-/// and the sum of equal terms is the same value.
+/// Sets z[0] to the term of x[0] and y[0]. The host launches this if all terms have the same value
+/// t and t (+) t = t. Every sum is then equal to t.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

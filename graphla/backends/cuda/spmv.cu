@@ -7,10 +7,9 @@
 // medium length, it queues each of them as one chunk, which any warp of the grid may process. If
 // flags select the rows, a warp first lists the selected rows.
 //
-// How a row is cut depends only on its length. A row that is queued as one chunk is folded in the
-// same order as by the warp that queued it. If the first term settles a row, this is always the
-// first term in the order of k. So the result is bitwise equal in every run and for every grid
-// size.
+// How a row is cut depends only on its length. A row of medium length is folded in the same order
+// whether or not it is queued. If the first term settles a row, this is always the first term in
+// the order of k. So the result is bitwise equal in every run and for every grid size.
 #include "gathering.cuh"
 
 namespace graphla {
@@ -127,9 +126,10 @@ DEVICE void add_count(u64 *count, u32 found) {
   block_add(count, found, scratch);
 }
 
-/// Lists those of the WARP * SPAN rows from row `at` on that the flags of the mask allow, and
-/// returns their number. The list `wanted` contains the row numbers minus `at`, in ascending order.
-/// The results of the other rows are marked as missing. Every lane of the warp must call this.
+/// Examines the WARP * SPAN rows that begin with row `at`. Lists the rows that the flags of the
+/// mask allow, and returns their number. The list `wanted` contains the row numbers minus `at`, in
+/// ascending order. Marks the results of the other rows as missing. Every lane of the warp must
+/// call this.
 template <int SPAN>
 DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
                        u8 *wanted, bool *__restrict__ present) {
@@ -166,9 +166,9 @@ constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
                                                                  : 4;
 
-/// Processes one row per lane, for the lanes in the bit mask `left`. This is used if folds do not
-/// end early. Groups of lanes fold the short rows, and the long rows are queued. Returns the bit
-/// mask of the lanes whose rows are neither short nor long; the warp must still fold these rows.
+/// Processes the row of each lane in the bit mask `left`. This is used if folds do not end early.
+/// Groups of lanes fold the short rows, and the long rows are queued. Returns the bit mask of the
+/// lanes whose rows are neither short nor long; the warp must still fold these rows.
 template <class Rows, class Op, class Offset>
 DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                                  Offset begin, Offset end, const Queue &queue) {
@@ -186,9 +186,9 @@ DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32
   return left & ~__ballot_sync(ALL_LANES, is_long);
 }
 
-/// Folds one row per lane, for the lanes in the bit mask `left`. The whole warp folds one row after
-/// another. If a fold may end early, the warp folds only the first SpmvTuning::strip entries of a
-/// long row, and queues the rest of the row if these entries do not settle it.
+/// Folds the row of each lane in the bit mask `left`. The whole warp folds these rows together, one
+/// row after another. If a fold may end early, the warp folds only the first SpmvTuning::strip
+/// entries of a long row, and queues the rest of the row if these entries do not settle it.
 template <class Rows, class Op, class Offset>
 DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                           Offset begin, Offset end, const Queue &queue) {

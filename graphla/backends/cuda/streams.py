@@ -43,7 +43,7 @@ __all__ = ["explain"]
 
 
 class Stamp:
-    """A point in the order of a stream: by default, the end of the work issued to it so far."""
+    """A point in the work of a stream: by default, the end of the work issued to it so far."""
 
     __slots__ = ("event", "ptr", "stream", "thread")
 
@@ -87,17 +87,18 @@ def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
     """Add a stamp for a format that the current stream has just stored; return all stamps."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
-        # The event of that stamp is not recorded yet, so it will cover the new format as well.
+        # A stamp of this stream has no event yet. Its event will be recorded later than now, so
+        # a stream that waits for it also waits for the new format.
         return stamps
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())
 
 
 def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[Stamp, ...]:
-    """Return `stamps`, and those of the stamps `others` whose streams do not occur in `stamps`.
+    """Return `stamps`, and one stamp from `others` for each stream that does not occur in `stamps`.
 
-    This is used if storage with the stamps `others` may share memory with storage that has the
-    stamps `stamps`.
+    This is used if storage with the stamps `stamps` may share memory with storage that has the
+    stamps `others`.
     """
     known = {(each.ptr, each.thread) for each in stamps}
     for each in others:

@@ -55,7 +55,8 @@ def label(
             while p < end:
                 other = kept_low[np.uint64(a_indices[p])]
                 if other == 0:
-                    # Visit this neighbor first. Its edge is read again when the search returns.
+                    # Visit this neighbor before the rest of the row is read. Reading continues at
+                    # the same edge when the search returns to v.
                     found = a_indices[p]
                     break
                 low = min(low, other)
