@@ -529,7 +529,7 @@ HOT = {
     *("dot_products", "make_few", "masked_rows"),
     *("sort_tiles", "merge_tiles"),
 }
-"""Kernels that dominate the time of an operation, and must keep all values in registers.
+"""Kernels that must keep all values in registers, because they dominate the time of an operation.
 
 Kernels that run a whole traversal are not listed: they need more values than a thread has
 registers. For them, only the limits in resources.json hold.
