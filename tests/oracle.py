@@ -130,7 +130,7 @@ BINARY = {
     "bxor": _same(lambda x, y: x ^ y),
 }
 # A positional operator on x at (ix, jx) and y at (iy, jy) returns one of these four indices. The
-# number is the position of this index in the tuple (ix, jx, iy, jy).
+# dictionary maps its name to the position of this index in the tuple (ix, jx, iy, jy).
 POSITIONAL = {
     "firsti": 0,
     "firstj": 1,

@@ -187,8 +187,8 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
     reaches all others.
     """
     label = strong_components(A)
-    # entered(v) is true if an edge enters v from another component. To find out, it suffices to
-    # compare the label of v with the smallest and the largest label of its in-neighbors.
+    # entered(v) is true if an edge enters v from another component. This is the case if the
+    # smallest or the largest label of v's in-neighbors differs from the label of v.
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()

@@ -22,7 +22,8 @@ def answer(graph: Graph, found: Any, names: Sequence[str], rows: int) -> Answer:
         return _join([answer(graph, part, (name,), rows) for name, part in parts])
     name = names[0]
     if getattr(found, "ndim", 0) == 2 and not isinstance(found, Matrix):
-        # A two-dimensional NumPy or CuPy array contains levels; -1 marks an unreached vertex.
+        # If the result is a two-dimensional NumPy or CuPy array, it contains levels. The level -1
+        # marks an unreached vertex.
         found = Matrix.from_dense(found, missing_value=-1)
     if isinstance(found, LabelledVector) and found.value_labels is not None:
         return partition(graph, found, name, rows)

@@ -46,7 +46,7 @@ class Edges:
 
     @property
     def chunks(self) -> np.int64:
-        """The number of chunks, with the type that a kernel expects."""
+        """The number of chunks, as an integer of the type that the kernels expect."""
         return np.int64(self.corners.size)
 
     @property
@@ -58,8 +58,8 @@ class Edges:
     def shape(self, kernel: Kernel) -> tuple[int, int]:
         """Return the number of blocks of a launch, and the number of threads per block.
 
-        The GPU can hold all these blocks at the same time. Each block processes consecutive chunks.
-        There are only as many blocks as are needed for one chunk per warp.
+        The GPU can hold all these blocks at the same time. Each block processes consecutive chunks
+        of edges. There are at most as many blocks as are needed to give each chunk its own warp.
         """
         processors = card().multiprocessors
         chunks = self.corners.size

@@ -14,7 +14,7 @@ With capacities from 512 to 8,192 and blocks of 128 to 1,024 threads, search tim
 class PrivatisedQueue(FrontierQueue):
     """f⟨¬p⟩ = f A by rows, where f is the frontier and p marks the reached vertices.
 
-    Each block first collects the vertices that it finds in a queue of its own.
+    Each block has a queue of its own, in which it first collects the vertices that it finds.
     """
 
     def compiled(self) -> Kernel:

@@ -20,7 +20,7 @@ from semirings.dtypes import DataType
 
 
 def move_store(forms: Any, device: str) -> Any:
-    """Return a store with the same entries on `device`.
+    """Return a store on `device` with the entries of the store `forms`.
 
     If `forms` is already on this device, return `forms` itself.
     """

@@ -207,9 +207,9 @@ def _values(device: str, values: Any, dtype: Any, copy: bool) -> Any:
 def lend(array: Any) -> Any:
     """Return an array that can be given to the caller, who must not modify it.
 
-    For a NumPy array, this is a read-only view. A CuPy array cannot be made read-only, so it is
-    returned itself. The exception is a CuPy array whose elements are all one stored element (an
-    iso-valued array): other vectors may share this element, so the result repeats a copy of it.
+    For a NumPy array, this is a read-only view. A CuPy array cannot be made read-only, so the array
+    itself is returned, unless it is iso-valued (all its elements are one stored element). Other
+    vectors may share this element, so the result then repeats a copy of it.
     """
     if not isinstance(array, np.ndarray):
         return own(array) if is_iso(array) else array

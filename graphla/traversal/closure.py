@@ -32,8 +32,9 @@ class Fixpoint(NamedTuple, Generic[Values, Parents]):
     """The result of `closure`.
 
     Attributes:
-        values: the least solution. It is a Vector if the argument x of `closure` is a Vector,
-            otherwise a Matrix of the shape of x. Its dtype is that of the semiring.
+        values: the least solution y of ``y = x ⊕ yA``. It is a Vector if the argument x of
+            `closure` is a Vector, otherwise a Matrix of the shape of x. Its dtype is that of the
+            semiring.
         parents: None, or with `parents=True` a Vector or Matrix of dtype INT32 with the pattern of
             `values`.
     """
@@ -91,7 +92,7 @@ def closure(
     parents: bool = False,
     limit: int | None = None,
 ) -> Fixpoint[Any, Any]:
-    """``x⟨m⟩ = x ⊕ xA ⊕ xA² ...``: the least solution of ``x = x ⊕ xA`` above x.
+    """``x⟨m⟩ = x ⊕ xA ⊕ xA² ...``: the least solution y of ``y = x ⊕ yA``.
 
     Run a whole traversal as one operation. ⊕ must pick one of its operands: min or max, or lor or
     land on BOOL.

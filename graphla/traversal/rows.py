@@ -74,7 +74,7 @@ def closure_of_rows(
         return Matrix._of(values), Matrix._of(running.gives(_stack_rows(closed, 2, task, INT32)))
 
 
-# --- all rows together ----------------------------------------------------------------------------
+# --- one search for all rows ----------------------------------------------------------------------
 
 
 def _is_search(task: Task, starts: Csr) -> bool:
@@ -148,7 +148,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
     return Matrix._of(MatrixStore(a.device, op.return_type, spread, None))
 
 
-# --- one row after another ------------------------------------------------------------------------
+# --- the closure of one row -----------------------------------------------------------------------
 
 
 def _row(x: MatrixStore, i: int) -> VectorStore:

@@ -54,9 +54,9 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""Maximum number of combinations of parameter values that are all compiled for a semiring in NAMED.
+"""Limit up to which all combinations of parameter values are compiled for a semiring in NAMED.
 
-If there are more, only enough of them are compiled to cover all pairs of values.
+If more combinations are valid, only enough of them are compiled to cover all pairs of values.
 """
 
 FLAGS = (False, True)
@@ -202,11 +202,11 @@ OPERATORS = {
     ),
     "select": (tuple((select, name) for name in SELECT), _maps),
 }
-"""Maps the name of each function of `compilers.cuda_ops` to a pair (operators, function).
+"""The operators to compile, and the functions that return their specs.
 
-The operators are those to compile. The second function takes an operator and a dtype, and returns a
-*spec*: a tuple of the function of `cuda_ops` and the arguments for it. A spec determines the
-operators that a kernel is compiled with.
+The keys are names of functions of `compilers.cuda_ops`. Each value is a pair: a tuple of operators,
+and a function that takes one of them and a dtype, and returns a *spec*. A spec is a tuple of the
+function of `cuda_ops` and its arguments. It determines the operators of the compiled kernel.
 """
 
 
@@ -238,7 +238,7 @@ class Kernel:
         return f"{self.file}:{self.name}"
 
     def factors(self) -> dict[str, Any]:
-        """Return the possible values of each factor; a row selects one value of each.
+        """Return the possible values of each factor. A row selects one value of each factor.
 
         The factors are the operator, its dtype, the template parameters, and the architecture.
         """
@@ -248,7 +248,7 @@ class Kernel:
         return {**chosen, "architecture": ARCHITECTURES}
 
     def spec(self, row: Row) -> Any:
-        """Return the spec (see OPERATORS) of the row's operator for the row's dtype.
+        """Return the spec (see OPERATORS) of the operator and the dtype that the row selects.
 
         Return None if the operator does not support this dtype.
         """
@@ -285,10 +285,11 @@ class Kernel:
                 yield self.instance({**row, "architecture": next(turns)})
 
     def _with(self, base: Row, rest: Mapping[str, tuple[Any, ...]]) -> list[Row]:
-        """Return rows with the operator of `base` and all valid combinations of parameter values.
+        """Return rows that add values of the parameters in `rest` to the row `base`.
 
-        If there are more than MANY combinations, return fewer rows, which cover all pairs of
-        values.
+        `base` selects an operator and a dtype. There is a row for each combination of values that
+        graphla itself might request. If there are more than MANY combinations, return fewer rows,
+        which cover all pairs of values.
         """
         spec = self.spec(base)
 
@@ -342,9 +343,9 @@ class Kernel:
         return [*covering(factors, self.allows, apart), *self._sampled_semirings()]
 
     def _sampled_semirings(self) -> list[Row]:
-        """Return rows for each semiring in NAMED.
+        """Return rows of this kernel whose operators are the semirings in NAMED.
 
-        The other parameters of these rows have values that graphla itself would request.
+        All other values in these rows are such that graphla itself might request the kernel.
         """
         if self.operators not in ("matrix_vector", "matrix_matrix"):
             return []
@@ -399,10 +400,10 @@ class Instance:
 
 
 def _with_kind(row: Row) -> Row:
-    """Return the row with an additional item `kind`, which describes its dtype.
+    """Return a copy of a kernel's row with an additional item `kind`, which describes the dtype.
 
     The kind is a tuple: the width in bytes, whether it is a floating-point dtype, and whether it is
-    BOOL. A row without a dtype is returned unchanged.
+    BOOL. A row that selects no dtype is returned unchanged.
     """
     if "dtype" not in row:
         return row
@@ -528,7 +529,7 @@ HOT = {
     *("dot_products", "make_few", "masked_rows"),
     *("sort_tiles", "merge_tiles"),
 }
-"""Kernels that dominate the time of an operation, and must keep all values in registers.
+"""Kernels that must keep all values in registers, because they dominate the time of an operation.
 
 Kernels that run a whole traversal are not listed: they need more values than a thread has
 registers. For them, only the limits in resources.json hold.

@@ -124,9 +124,10 @@ def runtime() -> Path:
 
 
 def _flags(text: str) -> tuple[str, ...]:
-    """Return the flags with which a program is compiled: those of the current mode.
+    """Return the flags with which a program is compiled.
 
-    In the mode `plain`, a program whose kernel has operators is compiled with UNOPTIMIZED instead.
+    They are the flags that MODES lists for the current mode, with one exception. In the mode
+    `plain`, a program with GraphBLAS operators (a nonempty struct Op) gets only UNOPTIMIZED.
     """
     has_operators = re.search(r"struct Op \{\n\S", text) is not None
     return (UNOPTIMIZED,) if mode() == "plain" and has_operators else MODES[mode()]

@@ -47,8 +47,8 @@ class ClosureTuning:
     # Each time the loop has multiplied this many entries, it reads the stop flag and may change
     # delta.
     check: int = 1024
-    # In NumPy, delta is this multiple of the mean weight. It is large, because each round takes at
-    # least 100 microseconds, so that few rounds are better.
+    # In NumPy, delta is this multiple of the mean weight. Each round takes at least 100
+    # microseconds, so delta is large to keep the number of rounds small.
     numpy_ahead: float = 16.0
     # NumPy looks for a cycle of parents after every numpy_cycle_check * nvals products.
     numpy_cycle_check: int = 4
@@ -61,7 +61,7 @@ TUNING = ClosureTuning()
 def closure(request: Closure) -> ClosureResult:
     """x = x ⊕ xA, repeated until x no longer changes.
 
-    The repetition ends earlier after `request.limit` products, or when the values that
+    At most `request.limit` products are computed. The loop also ends when the values that
     `request.enough` describes are final.
     """
     out, how = request.out, request.how == "near_far"

@@ -10,10 +10,10 @@
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
 //   the sums to the hub's table in device memory.
 //
-// In a round of Louvain's method only about half of the vertices may move. For the others the
-// kernels only sum the links to their own community, which needs no table. All terms are integers
-// or halves, so sums are exact in any order. Race: all threads that find a changed label store the
-// same value 1 in `differs`.
+// In a round of Louvain's method only about half of the vertices may move. For each other vertex
+// the kernels only sum the weights of the edges to its own community, which needs no table. All
+// terms are multiples of 1/2, so sums are exact in any order. Race: all threads that find a
+// changed label store the same value 1 in `differs`.
 #include "communities.cuh"
 
 namespace graphla {
@@ -239,9 +239,9 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Row r has a list of the slots of its table that are in use. Considers the labels in the slots
-/// that elements `from` to `to` - 1 of this list refer to as choices for the row's vertex. Then
-/// clears these slots.
+/// Row r has a list of those slots of its table that are in use. This function reads the slots that
+/// elements `from` to `to` - 1 of the list name, and clears them. The label in each slot is a
+/// candidate for the vertex of the row. Each thread keeps the best label of its slots in row.best.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);

@@ -1,11 +1,12 @@
 // Intersection of sorted entries: z(i, j) = a(i, j) (.) b(i, j) where both operands have an entry.
 //
 // For each entry of the operand with fewer entries, the first kernel searches the other operand for
-// an entry at the same position. In a matrix it searches the same row. In a vector it searches only
-// the range of indices that a block's entries cover. A flag per entry records whether the search
-// was successful. The number of flags set before an entry is the entry's position in the result, so
-// a second kernel can move all entries independently of each other. Entries are divided evenly
-// among the threads, regardless of the lengths of rows. All indices are sorted and unique.
+// an entry at the same position. In a matrix it searches the same row. In a vector each block
+// searches only between the first and the last index of its own entries. A flag per entry records
+// whether the search was successful. The number of flags set before an entry is the entry's
+// position in the result, so a second kernel can move all entries independently of each other.
+// Entries are divided evenly among the threads, regardless of the lengths of rows. All indices are
+// sorted and unique.
 #include "flags.cuh"
 #include "rows.cuh"
 

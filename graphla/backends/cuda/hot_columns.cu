@@ -1,6 +1,6 @@
-// Finds the columns of A with the most entries (the hubs), from a sample of the entries. A product
-// reads the values of a full u at these columns most often, and keeps them in shared memory (`Hubs`
-// of gathering.cuh).
+// Finds the hubs, which are the columns of A with the most entries, from a sample of the entries.
+// In a product of A and a full vector u, the elements of u at the hubs' indices are read most
+// often. So the product keeps these elements in shared memory (`Hubs` of gathering.cuh).
 //
 // Column c competes for slot c mod slots, with the tag c / slots. The slot goes to the column with
 // the most sampled entries; in a tie, to the last of the columns, regardless of the grid size. If
@@ -34,8 +34,8 @@ __global__ void rank_columns(const u32 *__restrict__ counts, i64 ncols, int bits
   }
 }
 
-/// Writes the tag of each slot. Adds the number of sampled entries in the columns that got a slot
-/// to *held.
+/// Writes the tag of each slot. Adds to *held the number of sampled entries in those columns that
+/// got a slot.
 template <class Op>
 __global__ void name_hubs(const u64 *__restrict__ best, i64 slots, u16 *__restrict__ tags,
                           u64 *held) {

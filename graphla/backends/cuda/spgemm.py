@@ -97,8 +97,8 @@ def mxm(
 ) -> Csr | None:
     """C⟨mask⟩ = A ⊕.⊗ B.
 
-    B may be stored by rows (`b`), by columns (`bt`), or both. Return None if `b` is None, although
-    the product must be computed from the rows of B.
+    B may be stored by rows (`b`), by columns (`bt`), or both. Return None if the product must be
+    computed from the rows of B, but `b` is None.
     """
     ncols = bt.nrows if b is None else b.ncols  # pyright: ignore[reportOptionalMemberAccess]
     dtype = semiring.monoid.type.np_type
@@ -280,9 +280,9 @@ def _make_few(
 ) -> None:
     """Compute the rows of C that `rows` lists, and write them to `c` = (indptr, indices, values).
 
-    If the indptr is NULL, the k-th row of the list begins at position k * room, and the kernel
-    stores the number of entries of each row in `sizes`. Otherwise the indptr gives the position at
-    which each row begins.
+    If the indptr is NULL, `c` has space for `room` entries per row of the list: the k-th row begins
+    at position k * room, and the kernel stores the number of entries of each row in `sizes`.
+    Otherwise the indptr gives the position at which each row begins.
     """
     terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)

@@ -58,7 +58,7 @@ class Algorithm:
 
     @property
     def told(self) -> GraphOptions:
-        """The options that were passed to the decorator `graph_algorithm` of the function."""
+        """The options that the function's decorator, `graph_algorithm`, was given."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property

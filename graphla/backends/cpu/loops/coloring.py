@@ -10,9 +10,9 @@ FINISHED, STOPPED = range(2)
 def color(indptr, indices, order, out_colors, kept_marks, kept_stop):
     """Give each vertex the smallest color that none of its neighbors has yet.
 
-    The vertices are colored in the order of the array `order`. A vertex without a color has color
-    -1. The array `kept_marks` needs two elements more than the longest row has entries, and
-    initially none of its elements may be positive.
+    The vertices are colored in the order of the array `order`. In `out_colors`, -1 marks a vertex
+    that has no color yet. The array `kept_marks` needs two elements more than the longest row has
+    entries. Initially none of its elements may be positive.
     """
     for t in range(order.size):
         if t & BATCH == 0 and kept_stop[0]:
