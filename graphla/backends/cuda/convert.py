@@ -38,7 +38,11 @@ def to_host(array: Array) -> np.ndarray:
 def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array of `size` elements that are all equal to `value`."""
     array = xp.ndarray(size, dtype)
-    array.fill(value)  # xp.full takes twice as long
+    if array.dtype.kind == "f" and value == 0 and np.signbit(value):
+        width = array.dtype.itemsize  # `fill` would store 0.0 instead of -0.0
+        array.view(f"u{width}").fill(1 << (8 * width - 1))
+    else:
+        array.fill(value)  # xp.full takes twice as long
     return array
 
 

@@ -402,7 +402,7 @@ class ndarray:
     def fill(self, value: Any) -> None:
         value = unwrap(value)
         streams.writes(self._memory)
-        self._host.fill(value)
+        self._host.fill(value or 0)  # CuPy clears the memory, so -0.0 loses its sign
 
     def sort(self, axis: int = -1, kind: Any = None) -> None:
         if kind not in (None, "stable"):
