@@ -385,7 +385,7 @@ class MatrixStore:
 
     @property
     def stamps(self) -> tuple[Any, ...]:
-        """The stamps of the forms: when and on which streams they were made."""
+        """The stamps of the forms. A stamp records when, and on which stream, a form was made."""
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:

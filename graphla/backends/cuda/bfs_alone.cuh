@@ -12,8 +12,9 @@
 
 namespace graphla {
 
-constexpr u32 ALONE_LONG_EDGES = 2048;  // maximum number of edges in longer rows that the block
-                                        // follows; above this the grid is faster
+/// If the long rows of a level have more edges than this, the block leaves them to the whole grid,
+/// which is then faster.
+constexpr u32 ALONE_LONG_EDGES = 2048;
 
 /// The counts of a level, summed over the threads of the block. There are three sets, used
 /// round-robin.
