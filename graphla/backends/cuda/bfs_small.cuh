@@ -57,7 +57,8 @@ struct SmallLimits {
 struct SmallMemory {
   i32 *far;        // the vertices of long rows
   i32 *far_by;     // for each long row, the reached neighbor that a pull has found, or -1
-  u32 *far_begin;  // the first entries of long rows
+  u32 *far_begin;  // the first entries of long rows; `read_far` subtracts the lengths of earlier
+                   // rows
   u32 *far_end;    // the lengths of long rows, which `read_far` replaces by their running sums
   // For each thread, whose warp reads one row per thread: the reached neighbor that a pull has
   // found in the thread's row, or -1.

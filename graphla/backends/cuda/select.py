@@ -47,7 +47,10 @@ class SelectTuning:
     """The parameter of the functions that compute running sums of counts."""
 
     one_block: int = 1 << 14
-    """Maximum number of counts that one block sums, in one launch of 4 us. CuPy's scan takes 19 us."""
+    """Maximum number of counts that one block sums.
+
+    The launch of one block takes 4 us; CuPy's scan takes 19 us.
+    """
 
 
 TUNING = SelectTuning()
