@@ -132,7 +132,7 @@ def expected(F: Matrix, values: Any) -> tuple[Any, Any]:
 
 
 def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -> bool:
-    """Return whether a square has the expected row sums, plain and weighted by column numbers."""
+    """Return whether a matrix has the row sums `sums` and `weighted`, defined as in `expected`."""
     n = indptr.size - 1
     ends = indptr.astype(cupy.int64)
     for wanted, weights in ((sums, None), (weighted, cupy.arange(n) / n)):

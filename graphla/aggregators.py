@@ -180,7 +180,7 @@ class Aggregator:
 
         Raises:
             TypeError: x is neither a Matrix nor a Vector.
-            InvalidValue: both flags are True, or one is and x is a Vector.
+            InvalidValue: both flags are True, or one flag is True and x is a Vector.
         """
         return _reduce(self, x, rowwise, columnwise)
 
@@ -221,7 +221,7 @@ class TypedAggregator:
 
         Raises:
             TypeError: x is neither a Matrix nor a Vector.
-            InvalidValue: both flags are True, or one is and x is a Vector.
+            InvalidValue: both flags are True, or one flag is True and x is a Vector.
         """
         return _reduce(self, x, rowwise, columnwise)
 

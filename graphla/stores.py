@@ -84,7 +84,8 @@ class VectorStore:
         self._full = storage if isinstance(storage, FullVector) else None
         # False after a write in place, which may make the number of entries in the bitmap outdated.
         self._counted = True
-        self._merged = 0  # entries rewritten by sparse merges since the vector was last dense
+        # number of entries that sparse merges have rewritten since the vector was last dense
+        self._merged = 0
         self._lock = RLock()
         self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
         self._abroad: tuple[Any, ...] = ()
@@ -385,7 +386,7 @@ class MatrixStore:
 
     @property
     def stamps(self) -> tuple[Any, ...]:
-        """The stamps of the forms: when and on which streams they were made."""
+        """The stamps of the forms. A stamp records when, and on which stream, a form was made."""
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:

@@ -74,7 +74,10 @@ CASES = {
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 3,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 6,
 }
-"""The number of cases of a parametrized test; tests that are not listed run all their cases."""
+"""The number of cases of a parametrized test that `make test` runs.
+
+Tests that are not listed run all their cases.
+"""
 
 SIMULATED_CASES = {
     "test_larger.py::test_mxm": 4,

@@ -3,8 +3,7 @@
     python tests/prose.py [PATH ...]    # all files that git tracks, unless paths are given
 
 Code is skipped: code blocks, doctests, and text between backticks. A line that needs an expression
-of the list gives the reason on the same line: `# prose: REASON` or
-`<!-- prose: REASON -->`.
+on the list gives the reason on the same line: `# prose: REASON` or `<!-- prose: REASON -->`.
 """
 
 import ast

@@ -307,7 +307,7 @@ def dense(draw: st.DrawFn) -> np.ndarray:
 
 
 def known(edges: Any) -> list[Any]:
-    """Return edges with their weights as text, because NaN differs from itself."""
+    """Return edges with their weights as text, because NaN is not equal to itself."""
     return sorted((u, v, str(float(w))) for u, v, w in edges)
 
 
@@ -337,7 +337,7 @@ def test_every_stored_entry_of_a_sparse_array_is_an_edge(array, format):
     G = Graph.from_scipy(S, directed=True)
     assert sorted(G.matrix.to_dict()) == list(zip(i.tolist(), j.tolist(), strict=True))
     T = sparse.csr_array(array).asformat(format)
-    stored = T.tocoo()  # "bsr" stores the zeros of its blocks, too
+    stored = T.tocoo()  # "bsr" also stores the zeros inside its blocks
     found = Graph.from_scipy(T).matrix.to_dict()
     assert known((i, j, w) for (i, j), w in found.items()) == known(
         zip(stored.row.tolist(), stored.col.tolist(), stored.data.tolist(), strict=True)

@@ -32,7 +32,7 @@ from semirings.dtypes import BOOL, lookup_dtype
 from semirings.exceptions import DuplicateEntry, InvalidValue
 
 WEIGHTS = ("weight", "w", "value", "cost", "distance", "length", "capacity")
-"""Titles of the weight column, in lower case without spaces and underscores."""
+"""Possible titles of the weight column, in lower case without spaces and underscores."""
 
 
 def read_edge_table(

@@ -35,7 +35,7 @@ class Edges:
 
     words: Array  # uint32 or uint64 per edge: the upper half is the source, the lower the target
     starts: Array  # int64[chunks + 1]
-    corners: Array  # uint64[chunks]: the first column and row of a chunk's square
+    corners: Array  # uint64[chunks]: for each chunk, the first column and row of its square
     both: bool  # whether a stored edge stands for both directions of the edge
     weights: Array | None  # the weight of each edge, in the same order as `words`
 

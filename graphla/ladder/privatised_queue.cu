@@ -19,7 +19,8 @@
 
 namespace graphla {
 
-/// Lists and counts the vertices of level `depth`, from the list `frontier` of level depth - 1.
+/// Lists and counts the vertices of level `depth`, given the list `frontier` of the vertices
+/// of level depth - 1.
 template <class Op, class Offset, int ROOM>
 __global__ void privatised_queue(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                  const i32 *__restrict__ frontier, i64 count, i32 depth,

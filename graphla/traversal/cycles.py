@@ -63,7 +63,10 @@ def endless(closed: ClosureResult, out: Csr, op: TypedSemiring, device: str) -> 
 
 
 def rounded_cycle(closed: ClosureResult, op: TypedSemiring, device: str) -> list[int] | None:
-    """Return a cycle of parents if ⊗ is floating-point addition, which rounds; otherwise None."""
+    """Return a cycle of parents, or None if there is none.
+
+    If ⊗ is not floating-point addition, nothing is rounded, so the result is None.
+    """
     if op.binaryop.name != "plus" or not op.return_type.is_float:
         return None
     return next(iter(_cycles(_parents(closed, backend(device)))), None)
@@ -100,7 +103,7 @@ def _weight(do: Any, out: Csr, u: int, v: int) -> Any:
 
 
 def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
-    """Return whether each turn around the cycle gives its first vertex a new value, forever."""
+    """Return whether every further turn around the cycle changes the value of its first vertex."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
     if better and op.binaryop.name == "plus":
         # Decide by the exact sum of the weights. With rounded sums, a turn around this cycle alone

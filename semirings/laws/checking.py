@@ -113,7 +113,7 @@ class Report:
 
     @property
     def broken(self) -> tuple[Finding, ...]:
-        """The findings of broken laws."""
+        """The findings about claimed laws that do not hold."""
         return tuple(finding for finding in self.findings if not finding.ok)
 
     def raise_if_broken(self) -> None:

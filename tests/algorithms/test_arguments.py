@@ -263,7 +263,7 @@ def test_error_messages_use_vertex_labels(run, said):
     G = gl.Graph.from_edges([("a", "b", 1), ("b", "c", -2)], labels="abcd")
     with pytest.raises(ValueError, match=said):
         run(G)
-    # A Matrix has no labels, so the message has numbers.
+    # A Matrix has no labels, so the message shows vertex numbers.
     with pytest.raises(ValueError, match="on edge 1 -> 2, but"):
         pagerank(gl.Matrix.from_coo([1], [2], -1, nrows=4, ncols=4))
 

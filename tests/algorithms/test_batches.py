@@ -36,7 +36,7 @@ CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
 
 
 class Bar:
-    """A replacement for tqdm that counts the advances."""
+    """A replacement for tqdm that records the arguments of `update`."""
 
     shown: list[Bar]
 

@@ -65,7 +65,7 @@ def test_results_on_small_matrices_match_other_tools(name: str):
     assert algo.triangle_count(pattern(A)) == known["triangles"]
 
 
-# --- LAGraph's own tests ------------------------------------------------------------------------
+# --- the graphs of LAGraph's tests ----------------------------------------------------------------
 
 
 def lagraph(name: str) -> gl.Matrix:

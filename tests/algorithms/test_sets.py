@@ -158,7 +158,7 @@ def test_weights_that_differ_by_direction_are_refused_if_weights_are_used():
         maximal_matching(A, weight=True)
 
 
-# --- all three algorithms -----------------------------------------------------------------------
+# --- tests of all three algorithms ----------------------------------------------------------------
 
 ALGORITHMS = (maximal_independent_set, greedy_color, maximal_matching)
 

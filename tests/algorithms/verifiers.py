@@ -41,9 +41,10 @@ def verify_bfs(
 def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:
     """Verify the distances of shortest paths from `source`.
 
-    - the source has distance 0
-    - u reached and an edge u -> v of weight w  =>  v reached and d(v) <= d(u) + w
-    - edges with d(v) = d(u) + w lead from the source to every v reached
+    - The source has distance 0.
+    - If u is reached and there is an edge u -> v of weight w, then v is reached and
+      d(v) <= d(u) + w.
+    - Each v reached has a path from the source whose edges all satisfy d(v) = d(u) + w.
     """
     assert distance[source] == 0
     tight: dict[int, list[int]] = {}

@@ -376,7 +376,7 @@ class Kernel:
         return [*self.covering(), *self.named(), *self.sample(), *others]
 
     def instance(self, row: Row) -> Instance:
-        """Return the instance that a row describes."""
+        """Return the instance with the operator and the parameter values in `row`."""
         spec = self.spec(row)
         own = spec[1].type.np_type if len(spec) > 1 and spec[1] is not None else None
         own = spec[2].np_type if own is None and len(spec) > 2 else own
@@ -584,7 +584,7 @@ SPECIAL: dict[tuple[str, str], tuple[Any, ...]] = {
     **dict.fromkeys((("hubs_begin", "HUB"), ("hubs_apart", "HUB")), (64,)),
     **dict.fromkeys((("hubs_begin", "PIECE"), ("hubs_apart", "PIECE")), (256,)),
 }
-"""Values of a parameter of one specific kernel."""
+"""Allowed values of a single parameter, keyed by the names of its kernel and the parameter."""
 
 CONSTANTS: dict[str, Any] = {
     "betweenness.cu": betweenness.TUNING,
@@ -625,7 +625,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
     # a tile of sums must fit a block's shared memory
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
-"""Conditions on complete rows of a kernel."""
+"""For each kernel, a function that tells whether a complete row is valid."""
 
 
 def _is_tile(spec: tuple[Any, ...], row: Row) -> bool:

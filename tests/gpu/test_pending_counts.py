@@ -1,4 +1,7 @@
-"""A statement returns before it counts its result; the count is read when it is needed."""
+"""A statement returns before the number of entries in its result is known.
+
+The host reads the number when it is needed.
+"""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_a_full_plan_is_made_only_within_its_memory_limit(n, mean, symmetric):
 
 
 def held(plan: Plan) -> list[Any]:
-    """Return the arrays of a plan, without the single stored value of a pattern."""
+    """Return the arrays of a plan, except the values of its matrices, which are a single number."""
     r = plan.relabeled
     arrays = [plan.idle, plan.first]
     if r is not None:

@@ -28,7 +28,10 @@ def graph(seed: int) -> gl.Matrix:
 
 
 def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
-    """Run a random program and return its final values; without streams it runs on the CPU."""
+    """Run a random sequence of traversals and return the values of the results kept.
+
+    Without streams the traversals run on the CPU.
+    """
     rng = random.Random(seed)
     A, found = graph(seed), [gl.Vector.from_coo([1, 5], [0, 2], size=N)]
     for _ in range(steps):

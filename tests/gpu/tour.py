@@ -157,7 +157,7 @@ def products_in_one_order() -> None:
 
 
 def matrix_products() -> None:
-    """Run kronecker, and mxm with short and long rows under no mask and every kind of mask."""
+    """Run kronecker, and mxm with short and long rows, with and without each kind of mask."""
     for name, dtype in SEMIRINGS:
         A, B, op = matrix(dtype), matrix(dtype, 1), getattr(gl.semiring, name)
         op(A @ B).new()

@@ -147,4 +147,5 @@ def test_compiled_code_is_cached_in_the_configured_folder(tmp_path: Path):
         assert done.stdout == "[3.]\n"
         times.append({file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.so")})
     assert times[0] == times[1]
-    assert len(times[0]) == 3  # the runtime, the program, and the loaded copy of the program
+    # The libraries are the runtime, the program, and the loaded copy of the program.
+    assert len(times[0]) == 3

@@ -74,7 +74,7 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
         return np.arange(n)
     try:
         places = exact_array(given)
-    except (TypeError, ValueError):  # lists of different lengths, or a Vector
+    except (TypeError, ValueError):  # for example, a Vector or lists of different lengths
         places = np.empty((0, 0))
     is_whole = places.dtype.kind in "iu" or not places.size or has_integers(places)
     if places.ndim != 1 or not is_whole:

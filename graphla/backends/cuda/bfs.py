@@ -67,8 +67,8 @@ class BfsTuning:
     # at most this many edges per vertex.
     few_edges: int = 8
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
-    alone_edges: int = 4096  # maximum number of edges in a level that one block takes over
-    cluster_edges: int = 16384  # maximum number of edges in a level that a cluster takes over
+    alone_edges: int = 4096  # maximum number of edges in a level that a single block processes
+    cluster_edges: int = 16384  # maximum number of edges in a level that a cluster processes
     grid_edges: int = 24576  # after a level with more edges, all blocks process the next level
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
     unit: int = 4  # in graphs with 64-bit offsets, queues count edges in units of 2^unit
@@ -200,7 +200,7 @@ class _Prepared:
 
 
 _refusing: set[int] = set()
-"""The devices that have refused clusters of `BfsTuning.cluster` blocks."""
+"""The devices that could not launch a cluster of `BfsTuning.cluster` blocks."""
 
 
 def _prepare(request: Search) -> _Prepared:
@@ -242,8 +242,11 @@ class _Preparation:
         return (self.small() if cluster == 1 else None) or self.large(cluster)
 
     def graph(self) -> dict[str, Any]:
-        """Return the graph that the kernel walks, and the rows that determine the smallest
-        parents."""
+        """Return two of the kernel's arguments, keyed by name.
+
+        `graph` is the graph that the kernel traverses. `least` contains the rows from which the
+        smallest parents are chosen.
+        """
         request, plan, graph = self.request, self.plan, self.relabeled
         out, into, n = request.out, request.into, request.out.nrows
         rows, columns = (out, into) if graph is None else (graph.out, graph.into)

@@ -12,8 +12,9 @@
 
 namespace graphla {
 
-constexpr u32 ALONE_LONG_EDGES = 2048;  // maximum number of edges in longer rows that the block
-                                        // follows; above this the grid is faster
+/// If the long rows of a level have more edges than this, the block leaves them to the whole grid,
+/// which is then faster.
+constexpr u32 ALONE_LONG_EDGES = 2048;
 
 /// The counts of a level, summed over the threads of the block. There are three sets, used
 /// round-robin.
@@ -27,7 +28,7 @@ struct AloneCounts {
 struct AloneState {
   u32 count, level, turn;
   u32 stops;      // the iteration after which to stop; set when the host asks the kernel to stop
-  u32 long_rows;  // number of long rows of an unfinished level; the grid follows them
+  u32 long_rows;  // number of long rows that the grid must follow to finish the level
   u64 frontier, edges;  // number of vertices and edges in the unfinished level
   // `reached` is the number of vertices found. `into` is the number of edges into all of these
   // vertices except those in the last queue.
@@ -44,7 +45,7 @@ struct AloneMemory {
 
 /// The levels that one block or one cluster processes.
 struct Span {
-  u32 first, last, level;  // the first level: entries first..last - 1 of the queue
+  u32 first, last, level;  // the first level is `level`, in queue entries first..last - 1
   u32 most;                // stop after a level with more edges than this
   i64 limit;               // maximum level
   i64 records;             // number of levels recorded so far

@@ -17,7 +17,7 @@ namespace graphla {
 
 constexpr int PULL_WORDS = 4;  // number of words of the map that a warp processes at a time
 constexpr int PULL_GROUP = PULL_WORDS * WARP;  // number of vertices in PULL_WORDS words
-constexpr int PULL_FAR = 256;  // maximum number of rows that wait for the whole block
+constexpr int PULL_FAR = 256;  // maximum number of rows left for the whole block to read
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;

@@ -30,7 +30,7 @@ namespace graphla {
 constexpr u32 SMALL_LONG = 256;  // the whole block follows a row with at least this many entries
 constexpr u32 SMALL_REST =
     64;  // in a pull, the block also reads rows with at least this many unread entries
-constexpr int SMALL_FAR = 512;  // maximum number of rows that wait for the block
+constexpr int SMALL_FAR = 512;  // maximum number of rows left for the whole block to read
 
 /// The sums that each block sends to all blocks at the end of a level.
 struct SmallSums {
@@ -40,7 +40,9 @@ struct SmallSums {
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
 
-/// How an owner receives the new vertices in its words.
+/// How a block gets the new vertices that it owns. SENT: other blocks have sent them. FETCHED: it
+/// reads them from the maps of all blocks. PULLED: it has found them itself, in a pull. STARTS:
+/// they are the start vertices.
 enum Found { SENT, FETCHED, PULLED, STARTS };
 
 /// Parameters of a search of a small graph.
@@ -55,7 +57,8 @@ struct SmallLimits {
 struct SmallMemory {
   i32 *far;        // the vertices of long rows
   i32 *far_by;     // for each long row, the reached neighbor that a pull has found, or -1
-  u32 *far_begin;  // the first entries of long rows
+  u32 *far_begin;  // the first entries of long rows; `read_far` subtracts the lengths of earlier
+                   // rows
   u32 *far_end;    // the lengths of long rows, which `read_far` replaces by their running sums
   // For each thread, whose warp reads one row per thread: the reached neighbor that a pull has
   // found in the thread's row, or -1.
@@ -510,7 +513,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
             warp_sum(sum.stops)};
   }
 
-  /// Makes `after` the frontier, and marks its vertices as reached.
+  /// Makes `after` the frontier, and marks its vertices as reached. If `clears_mine`, also sets the
+  /// map `mine` to zero.
   DEVICE void take_after(bool clears_mine) {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
       seen[i] |= after[i];
@@ -551,7 +555,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Marks the starts that the block owns as reached, whether or not the mask allows them.
+  /// Marks the start vertices that the block owns as reached, whether or not the mask allows them.
   DEVICE void begin(const Graph<Offset> &graph, const Query &query) const {
     for (i64 i = threadIdx.x; i < query.starts_count; i += THREADS) {
       const i32 name = query.starts ? query.starts[i] : query.start;

@@ -9,8 +9,8 @@
 
 namespace graphla {
 
-enum Color { FREE = -1 };            // the color of a vertex that does not have a color yet
-constexpr i32 NOBODY = -1;           // stands for no neighbor
+enum Color { FREE = -1 };            // marks a vertex that does not have a color yet
+constexpr i32 NOBODY = -1;           // means that there is no neighbor
 constexpr i32 COLORS = WARP * WARP;  // number of colors in a set: a 32-bit word per lane
 constexpr int HELD = ColoringTuning::held;
 
@@ -80,7 +80,7 @@ struct Waiting {
 /// Returns the neighbor whose color the warp waits for next, or NOBODY if no neighbor is held.
 /// While the row has unread entries (in the lanes of `unread`), this is any held neighbor. When
 /// that neighbor gets a color, about half of the held neighbors are likely to have one. Once the
-/// whole row is read, this is the latest held neighbor.
+/// whole row is read, this is the held neighbor that comes last in the order.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
   return warp_greatest(latest);
@@ -112,8 +112,8 @@ DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *color
   __syncwarp();
 }
 
-/// Stores the smallest color from `base` on that is not in the set. Returns false if the set is
-/// full.
+/// Stores the smallest color that is at least `base` and not in the set. Returns false if the set
+/// is full.
 DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
   const u32 left = ~load_relaxed(&set[lane()]);
   const u32 some = __ballot_sync(ALL_LANES, left != 0);

@@ -12,7 +12,7 @@ namespace graphla {
 /// or v's own community if no other community has a larger gain.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
-constexpr i32 NOBODY = -1;  // stands for no label
+constexpr i32 NOBODY = -1;  // means that there is no label
 constexpr int AT_ONCE = 4;  // number of loads in flight per lane while weights are summed by label
 
 /// The inputs of GAINING. gain(c) is the weight that links v to c, minus `factor` times
@@ -27,10 +27,10 @@ struct Gain {
 
 /// The parameters that change from round to round.
 struct Step {
-  i64 *differs;    // POPULAR: becomes 1 if a label differs from the label two rounds ago
-  double *inside;  // GAINING: sum of the weights that link vertices to their own communities
-  u64 stream;  // GAINING: a vertex may move if the highest bit of its word in this hash stream is
-               // set
+  i64 *differs;    // for POPULAR: set to 1 if a label differs from the label two rounds ago
+  double *inside;  // for GAINING: sum of the weights that link vertices to their own communities
+  u64 stream;      // for GAINING: a vertex may move if the highest bit of its word in this hash
+                   // stream is set
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -161,7 +161,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     const double intos = state.intos == state.outs ? outs : state.intos[c] - self * into;
     return linked - state.factor * (out * intos + into * outs);
   }
-  /// Sets `stay` from `own_sum`, the weight that links v to its own community.
+  /// For GAINING, sets `stay`: v moves only to a community whose gain is larger. `own_sum` is the
+  /// weight that links v to its own community.
   DEVICE void expect(Sum own_sum) {
     if constexpr (RULE == GAINING) {
       if (may_move) stay = gain(own, weight_of(own_sum)) + all.gain.margin * (out + into);

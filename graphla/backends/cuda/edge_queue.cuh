@@ -32,7 +32,7 @@ DEVICE u64 claim_rows(u64 *queued, u64 mine) {
 /// order.
 struct ItemFinder {
   const u64 *items;
-  u32 rows, low;  // the next entry to look up is in item `low` or a later one
+  u32 rows, low;  // number of items; the next entry to look up is in item `low` or a later one
 
   /// Finds the item of entry `from`: the last item that begins at or before this entry.
   DEVICE ItemFinder(const u64 *queue, u32 count, u32 from) : items(queue), rows(count) {

@@ -23,7 +23,8 @@ __global__ void sample_columns(const i32 *__restrict__ indices, i64 nvals, i64 s
   }
 }
 
-/// Computes best[s] = count and tag of the column that gets slot s, for 1 << bits slots.
+/// Computes best[s] for each of the 1 << bits slots. The upper half of best[s] is the number of
+/// sampled entries in the column that gets slot s, and the lower half is the tag of this column.
 template <class Op>
 __global__ void rank_columns(const u32 *__restrict__ counts, i64 ncols, int bits, u64 *best) {
   for (i64 c = thread_in_grid(); c < ncols; c += threads_in_grid()) {

@@ -29,7 +29,7 @@ class MultiSearchTuning:
 
     block: int = 256  # number of threads per block
     searches: int = 64  # number of searches per launch, which is the number of bits in a word
-    tally: int = 2 * 64 + 1  # words of a level's counts: see Tally in multi_source_bfs.cu
+    tally: int = 2 * 64 + 1  # number of words in a Tally (see multi_source_bfs.cu)
     longest: int = 64  # maximum number of entries in a short row, which one warp reads
     part: int = 256  # number of entries in each part of a long row; one warp reads a part
     # A search pulls if `favor` times the number of edges out of its frontier exceeds the number of

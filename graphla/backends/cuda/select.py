@@ -44,10 +44,13 @@ FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
 
 @dataclass(frozen=True)
 class SelectTuning:
-    """How counts are summed."""
+    """The parameter of the functions that compute running sums of counts."""
 
     one_block: int = 1 << 14
-    """Maximum number of words that one block scans (one launch, 4 us); CuPy's scan takes 19 us."""
+    """Maximum number of counts that one block sums.
+
+    The launch of one block takes 4 us; CuPy's scan takes 19 us.
+    """
 
 
 TUNING = SelectTuning()

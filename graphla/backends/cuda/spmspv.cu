@@ -26,7 +26,8 @@ template <class U> struct Frontier {
   i64 entries;
   const i32 *indices;
   const U *values;
-  const i64 *ends;  // ends[i]: number of edges of entries 0..i; null for push_columns, push_alone
+  const i64 *ends;  // ends[i]: number of edges of entries 0..i. In push_columns and
+                    // push_alone, `ends` is null.
 };
 
 /// The outputs of a push, and the arrays that hold them.
@@ -176,8 +177,8 @@ constexpr int TILE = SpmspvTuning::tile;
 /// numbers.
 struct Tile {
   i64 *range;   // two elements: the first and the last entry of u whose edges are in the tile
-  i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
-  i64 *shifts;  // per entry of u: the edge with the number n in its column is entry n + shift of A
+  i32 *ends;    // for each entry of u: the end of its edges, counted from the start of the tile
+  i64 *shifts;  // for each entry of u: edge number n of its column is entry n + shift of A
 
   /// Finds the range of entries of u whose columns contain the edges of the tile, and describes it
   /// in the three arrays. Returns false if the range is too long for the arrays `ends` and

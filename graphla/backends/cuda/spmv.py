@@ -56,16 +56,19 @@ class SpmvTuning:
     """
 
     chunk: int = 1024
-    """Number of entries in a chunk of a row that is read to its end."""
+    """Number of entries in a chunk of a long row, if folds do not end early."""
     middle: int = 128
     """Maximum number of entries in a row that is never queued.
 
     The warp that finds such a row reads it itself. A longer row may be queued as one chunk.
     """
     wide_chunk: int = 2048
-    """Number of entries in a chunk of a row whose fold may end early."""
+    """Number of entries in a chunk of a long row, if folds may end early."""
     strip: int = 128
-    """Number of entries before the first chunk of a row whose fold may end early."""
+    """If folds may end early, a warp first folds this many entries of a long row.
+
+    Only the rest of the row is cut into chunks.
+    """
     span: int = 4
     """Number of rows per lane whose flags a warp reads in one step."""
     many: int = 1 << 16

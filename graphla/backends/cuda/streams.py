@@ -122,7 +122,7 @@ def wait_for(stamps: tuple[Stamp, ...]) -> bool:
 
 
 def make_owners_wait(stamps: Iterable[Stamp]) -> None:
-    """Make the streams of the stamps wait for the current stream, which used their memory."""
+    """Make the streams of the stamps wait for the current stream, which used the stamped arrays."""
     now, event = get_current_stream(), None
     seen: set[tuple[int, int]] = set()
     for each in stamps:

@@ -1,4 +1,4 @@
-"""Requests for centrality: degrees, PageRank, and the dependencies of shortest paths."""
+"""Requests to a backend to compute degrees, PageRank, or the dependencies of shortest paths."""
 
 from __future__ import annotations
 

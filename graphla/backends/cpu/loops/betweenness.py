@@ -27,10 +27,11 @@ class Graph(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the sources."""
+    """The results, summed over all sources except for `counts`."""
 
-    totals: Any
-    edges: Any
+    totals: Any  # for each vertex, the sum of its dependencies
+    edges: Any  # for each edge, the sum of its dependencies; empty if not requested
+    # for each vertex, the number of other sources that reach it; empty if not requested
     reached: Any
     counts: Any  # for each source, the number of vertices that it reaches
 

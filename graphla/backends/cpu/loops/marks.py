@@ -69,10 +69,11 @@ def reach(
     start,
     stop,
 ):
-    """List the columns of the entries in rows start..stop of A times B, except those in the mask.
+    """List the columns of the entries in rows `start` to `stop` - 1 of A times B.
 
-    The columns go to `out_columns`, row by row and in order, and the number of each row's columns
-    goes to `out_counts`. Returns the total number of columns.
+    Columns in the same row of the mask are left out. The columns go to `out_columns`, row by row
+    and in order, and the number of each row's columns goes to `out_counts`. Returns the total
+    number of columns.
     """
     a_indptr, a_indices = a
     b_indptr, b_indices = b

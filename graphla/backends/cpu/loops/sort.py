@@ -48,7 +48,7 @@ def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, e
 def segments(
     indptr, values, out_values, out_places, kept_values, kept_places, kept_stop, start, stop
 ):
-    """Sort segments start..stop, and store the previous position of each element.
+    """Sort segments `start` to `stop` - 1, and store the previous position of each element.
 
     The `kept_` arrays are scratch memory.
     """
