@@ -70,7 +70,8 @@ def repeat(value: Any, size: int) -> Array:
         if len(_constants) >= MOST_CONSTANTS:
             return repeat_value(one, size)
         # The stamp has an event already, so it stays valid after its stream has been destroyed.
-        found = _constants[key] = one, add_stamp(())
+        # Keep the array of another thread that was faster, because any stream may be reading it.
+        found = _constants.setdefault(key, (one, add_stamp(())))
     one, stamps = found
     wait_for(stamps)
     return repeat_value(one, size)
