@@ -39,7 +39,7 @@ def words(n: int, seed: int, like: Any = None) -> Array:
 
 
 def stream(n: int, first: int, like: Any = None) -> Array:
-    """Return a random uint64 word for each vertex 0..n-1; vertex 0 has the counter `first`."""
+    """Return the hash of first + v * GOLDEN (mod 2^64), as uint64, for each vertex v in 0..n-1."""
     counters = np.arange(n, dtype=np.uint64, like=like)
     return finalize(counters * np.uint64(GOLDEN) + np.uint64(first))
 

@@ -53,7 +53,7 @@ def covering(
         found = [_fill(factors, dict(seed), left, allows, chance) for _ in range(TRIES)]
         filled = [place for place in found if place is not None]
         if not filled:
-            del left[seed]  # no valid row contains it
+            del left[seed]  # no valid row contains `seed`
             continue
         best = max(filled, key=lambda place: sum(pair in left for pair in _pairs(factors, place)))
         for pair in _pairs(factors, best):

@@ -1,4 +1,4 @@
-"""Verify that the look-alike accepts and refuses the same calls as CuPy."""
+"""Verify that the look-alike of CuPy accepts and rejects the same calls as CuPy."""
 
 from __future__ import annotations
 

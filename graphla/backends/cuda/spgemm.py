@@ -170,7 +170,8 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     tile_count = -(-b.ncols // (1 << tile_bits))
     zeros = xp.zeros(2 * a.nrows + 2 + 2 * Bin.BINS, xp.int64)
     ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
-    of_rows = zeros[a.nrows + 1 :]  # the number of terms of each row, then the counts of `Lists`
+    # the number of terms of each row of C, followed by the counts of `Lists`
+    of_rows = zeros[a.nrows + 1 :]
     lists = _list_rows(a, b, tile_count, of_rows)
     made = _few_at_once(operands, lists, sizes)
     if made is None:

@@ -26,7 +26,7 @@ class _Local(threading.local):
 
 _local = _Local()
 _clocks: dict[Place, dict[Place, int]] = {}
-_host: dict[Place, int] = {}  # the progress up to which the host has waited for each stream
+_host: dict[Place, int] = {}  # for each stream, the clock value that the host has waited for
 _apart: set[int] = set()  # pointers of streams that do not wait for the null stream
 
 
@@ -143,7 +143,7 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
 
 
 def host_waits(stream: Any) -> None:
-    """Record that the host has waited for all work of a stream so far."""
+    """Record that the host has waited for all work submitted to a stream so far."""
     with lock:
         _merge(_host, _clock(_place(stream)))
 
