@@ -58,7 +58,7 @@ def ranks(n: int, seed: int, like: Any = None) -> Array:
 
 
 def priorities(a: MatrixStore, seed: int) -> VectorStore:
-    """Return the ranks of the vertices of A as a full vector."""
+    """Return distinct positive random numbers, one for each vertex of A, as a full vector."""
     numbers = ranks(a.nrows, seed, like=_indptr(a))
     return VectorStore(a.device, INT64, FullVector(a.nrows, numbers))
 

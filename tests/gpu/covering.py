@@ -104,7 +104,7 @@ def _row(factors: Mapping[str, list[Any]], place: Place) -> Row:
 
 
 def _pairs(factors: Mapping[str, list[Any]], place: Place) -> list[Any]:
-    """Return each pair of the row's values, and each value by itself."""
+    """Return all pairs of values of a row, and all single values."""
     values = [(name, place[name]) for name in factors]
     return [*itertools.combinations(values, 2), *((value,) for value in values)]
 

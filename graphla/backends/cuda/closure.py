@@ -265,8 +265,10 @@ class _Problem:
         return closed, bool(orphans)
 
     def _state(self, is_rounds: bool, parents: Array | None) -> Packed:
-        """Return memory for the vertices: one word per vertex if keys have 32 bits, otherwise
-        two."""
+        """Return memory for the state of the vertices.
+
+        It has one word per vertex if keys have 32 bits, otherwise two.
+        """
         n, itemsize = self.n, self.semiring.return_type.np_type.itemsize
         is_packed = self.order and itemsize <= 4
         key_size = 8 if itemsize == 8 else 4 if self.order else itemsize

@@ -206,7 +206,7 @@ def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
-    """Check a launch; a kernel reads through pointers to const and may write through others."""
+    """Check the accesses of a kernel. A pointer to const is only read; others may be written."""
     with lock:
         for argument, parameter in pairs:
             memory = getattr(argument, "_memory", None) or getattr(argument, "mem", None)
