@@ -305,7 +305,7 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
     kernel(blocks(sum(counts) * MOVE_LANES), BLOCK, rows, *made, _made(c))
 
 
-# --- rows with many terms, by tiles -------------------------------------------------------------
+# --- rows with many terms, computed by tiles ----------------------------------------------------
 
 
 def _count_tiles(
@@ -352,7 +352,7 @@ def _make_tiles(
     )
 
 
-# --- rows with many terms, by sorting -----------------------------------------------------------
+# --- rows with many terms, computed by sorting --------------------------------------------------
 
 
 class _Runs(NamedTuple):
