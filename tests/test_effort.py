@@ -1,4 +1,4 @@
-"""Test that the tables of `make test` name existing tests, and that cases are chosen correctly."""
+"""Test that the tables in effort.py name existing tests, and that cases are chosen correctly."""
 
 from pathlib import Path
 

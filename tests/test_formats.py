@@ -287,7 +287,7 @@ def table_file(columns: dict[str, Any], format: str) -> io.BytesIO:
     """Return a Parquet or Feather file with these columns."""
     pa = pytest.importorskip("pyarrow")
     file = io.BytesIO()
-    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns when it looks for pandas
+    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns if pandas is old
         patch.delenv("PYTHONWARNINGS", raising=False)
         table = pa.table(columns)
         if format == "parquet":

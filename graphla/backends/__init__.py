@@ -548,7 +548,7 @@ class Streams(Protocol):
         ...
 
     def copy_to_current(self, array: Array) -> Array:
-        """Return a copy of the array on the current card."""
+        """Return a copy of the array on the current GPU."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Hubs apart: a queue of vertices, and a queue of pieces of hubs. See hubs_apart.cu."""
+"""Hubs apart: one queue holds vertices, another holds pieces of hubs. See hubs_apart.cu."""
 
 from __future__ import annotations
 

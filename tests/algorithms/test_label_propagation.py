@@ -76,7 +76,7 @@ def test_cliques_joined_by_one_edge_keep_their_own_labels():
 
 
 def test_labels_in_short_and_long_rows_match_the_definition():
-    """The neighbors of a hub have many distinct labels in the first rounds and few later."""
+    """A hub's neighbors have many distinct labels in the first rounds, but few in later ones."""
     A = gl.generators.kronecker(8, symmetric=True, seed=3)
     fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()
     for weight, B in ((False, A), (True, fifths)):

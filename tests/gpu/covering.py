@@ -53,7 +53,7 @@ def covering(
         found = [_fill(factors, dict(seed), left, allows, chance) for _ in range(TRIES)]
         filled = [place for place in found if place is not None]
         if not filled:
-            del left[seed]  # no valid row contains it
+            del left[seed]  # no valid row contains `seed`
             continue
         best = max(filled, key=lambda place: sum(pair in left for pair in _pairs(factors, place)))
         for pair in _pairs(factors, best):
@@ -104,7 +104,7 @@ def _row(factors: Mapping[str, list[Any]], place: Place) -> Row:
 
 
 def _pairs(factors: Mapping[str, list[Any]], place: Place) -> list[Any]:
-    """Return each pair of the row's values, and each value by itself."""
+    """Return all pairs of values of a row, and all single values."""
     values = [(name, place[name]) for name in factors]
     return [*itertools.combinations(values, 2), *((value,) for value in values)]
 

@@ -43,7 +43,7 @@ No kernel recognizes the monoid as a minimum or maximum under some order.
 
 
 class Kind(NamedTuple):
-    """One instance of the kernel, with the ranges of its weights and of its start values."""
+    """One variant of the kernel, and the ranges of the weights and start values to test it with."""
 
     name: str
     weights: tuple[int, int]

@@ -80,7 +80,7 @@ def plan_of(graph: Pattern, tier: str) -> Plan | None:
 
 
 def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> BfsResult:
-    """Search for levels and any parents, unless the options request other results."""
+    """Search for levels and arbitrary parents, unless the options request other results."""
     out, into = graph
     if options.pop("rows_only", False):
         into = None

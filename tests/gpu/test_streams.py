@@ -31,7 +31,7 @@ def graph(seed: int) -> gl.Matrix:
 
 
 def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) -> list[float]:
-    """Run a random program and return its final values; without streams it runs on the CPU."""
+    """Run a random program and return its final values. Without `streams` it runs on the CPU."""
     rng = random.Random(seed)
     A = graph(seed)
     pool = [gl.Vector.from_dense(np.arange(float(N))), gl.Vector.from_coo([1, 5], [1.0, 2], size=N)]

@@ -1,4 +1,4 @@
-"""Verify that the look-alike accepts and refuses the same calls as CuPy."""
+"""Verify that the look-alike of CuPy accepts and rejects the same calls as CuPy."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_stream_query_returns_a_status_and_does_not_raise():
         machine.failure, machine.fails_in = None, 0
 
 
-# --- devices and memory -------------------------------------------------------------------------
+# --- tests of devices and memory ----------------------------------------------------------------
 
 
 class Filling(IntEnum):

@@ -356,7 +356,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     ++p.level, ++p.records;
   }
 
-  /// Queues the frontier, which consists of the vertices whose bits differ between the two maps.
+  /// Queues the frontier: the vertices whose bits differ between `map` and `other_map`.
   DEVICE void queue_frontier() {
     Sums sums{};
     search.collect(other_map, map);

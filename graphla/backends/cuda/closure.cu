@@ -107,7 +107,9 @@ template <class Work> struct Course {
     work.split(state[2], before, is_first, thread(), threads());
     is_first = false;
   }
-  /// Multiplies the near lists. Returns the number of rounds that this took.
+
+  /// Multiplies the entries in the near lists by the matrix. Returns the number of rounds that this
+  /// took.
   DEVICE u32 take_step() {
     auto &lists = work.lists;
     const Limits &most = work.limits;

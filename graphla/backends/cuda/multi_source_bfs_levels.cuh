@@ -22,7 +22,7 @@ DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 /// Returns whether `level` needs one plane more than the level before it.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
-/// Stores the level in the planes of one vertex.
+/// Stores in the planes that the searches in `fresh` have reached vertex v at this level.
 DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
   const u32 code = code_of(level);
   const int used = planes_for(level);
@@ -72,7 +72,7 @@ constexpr int FEW_PLANES = 4;  // number of planes that the levels 0 to 15 need
 struct Planes {
   u64 bits[FEW_PLANES];
 
-  /// Loads the first `used` planes; the others are zero.
+  /// Loads the vertex's words of the first `used` planes. The other words become zero.
   DEVICE void load(const u64 *planes, i64 stride, int used) {
 #pragma unroll
     for (int b = 0; b < FEW_PLANES; ++b) bits[b] = b < used ? planes[b * stride] : 0;
