@@ -1,4 +1,4 @@
-"""Searches from many starts at once match separate searches on the host."""
+"""Test that simultaneous searches from many start vertices match separate searches on the host."""
 
 from __future__ import annotations
 

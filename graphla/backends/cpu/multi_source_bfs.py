@@ -1,4 +1,4 @@
-"""Breadth-first searches from many starts: up to 64 in one loop, or one after another in NumPy.
+"""Breadth-first searches from many start vertices: up to 64 in one loop, or one by one in NumPy.
 
 Searches that run together read an edge only once if they reach it at the same level. In a deep
 graph this is rare. There each search runs alone, and the threads share the searches.
@@ -34,7 +34,7 @@ from graphla.formats import Array
 from graphla.settings import config
 
 UNREACHED = {1: 255, 4: -1}
-"""The level of an unreached vertex, keyed by the number of bytes of a level."""
+"""The value that marks a vertex as unreached, keyed by the size of a level in bytes."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -42,7 +42,7 @@ _int32 = np.dtype(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchTuning:
-    """Parameters of searches from many starts, measured on two cores."""
+    """Parameters of searches from many start vertices, measured on two cores."""
 
     together: int = 64  # maximum number of searches per word
     # Minimum number of searches per word. Two threads with 32 searches each take 75 % of the time
@@ -163,12 +163,12 @@ class _Searches:
         return apart(lambda: self._search(0, None).depth, self.stop, config.threads)
 
     def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
-        """Run the search from start k in this thread."""
+        """Run the search from the start vertex at index k, in this thread."""
         start = self.request.starts[k : k + 1]
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 
     def _run_alone(self, row: Callable[[int], None]) -> None:
-        """Call the function `row` with the index of each start, using all threads."""
+        """Call the function `row` with the index of each start vertex, using all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
         apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)
