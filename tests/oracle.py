@@ -260,7 +260,7 @@ def assign(
 def subassign(
     C: Table, I: Sequence[int], J: Sequence[int], A: Table, mask=None, accum=None, replace=False
 ) -> Table:
-    """C(I, J)⟨mask, replace⟩ ⊙= A, where mask and replace are confined to the region."""
+    """C(I, J)⟨mask, replace⟩ ⊙= A, where mask and replace affect only the region."""
     inside = write(extract(C, I, J), A, mask, accum, replace)
     outside = {key: x for key, x in C.entries.items() if key not in set(product(I, J))}
     placed = {(I[i], J[j]): x for (i, j), x in inside.entries.items()}

@@ -86,7 +86,7 @@ LOOPS = {
     "strong_components": {"strong_components.label"},
     "triangle_count": {"spgemm.dot"},
 }
-"""Loops that each algorithm must call; the tests check that these calls are counted."""
+"""Loops that each algorithm must call. The tests check that `Interrupter` counts these calls."""
 
 
 class Interrupter:

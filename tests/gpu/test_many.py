@@ -73,7 +73,7 @@ def search(
     limit: int = ENDLESS,
     **rest: Any,
 ) -> Any:
-    """Return the levels, or statistics of the levels."""
+    """Return the levels, or statistics of the levels if `levels` is None."""
     found = cuda.multi_source_bfs(
         MultiSearch(out, into, starts, rest.pop("mask", None), limit, levels, **rest)
     )

@@ -242,7 +242,7 @@ struct Rows {
   }
 
   /// Folds a segment of a row with a warp. Every lane must call this and gets the result. If ENDS
-  /// is not AT_LAST, the result is the first term in order.
+  /// is not AT_LAST, the result is the first term alone.
   DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
     Fold<Op> mine;
 #pragma unroll 1
