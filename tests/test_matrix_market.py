@@ -276,7 +276,7 @@ def test_text_files_binary_files_and_compressed_files_are_read(tmp_path):
             assert mmread(source).to_dicts() == {0: {0: 7}}
 
 
-# --- input that the reader refuses --------------------------------------------------------------
+# --- input that the reader rejects --------------------------------------------------------------
 @pytest.mark.parametrize(
     ("written", "line", "problem"),
     [

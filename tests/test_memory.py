@@ -1,4 +1,4 @@
-"""Test that arrays too large for host memory are refused before they are allocated."""
+"""Test that arrays too large for host memory are rejected before they are allocated."""
 
 from __future__ import annotations
 

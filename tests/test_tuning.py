@@ -1,4 +1,4 @@
-"""Test that tuning values are replaced for the duration of a block."""
+"""Test that tuning values are replaced for the duration of a `with` block."""
 
 from __future__ import annotations
 

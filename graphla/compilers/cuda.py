@@ -40,11 +40,11 @@ DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 
 NOTHING = (cuda_ops.nothing,)
-"""The spec of a kernel that reads only patterns."""
+"""The operator specification of a kernel that reads only patterns."""
 
 
 class Kernel:
-    """One instance of a template, loaded on one card: call it with grid, block and arguments.
+    """One instance of a template, loaded on one GPU: call it with grid, block and arguments.
 
     Arguments are CuPy arrays, structs (`graphla.compilers.declarations`), and NumPy scalars of
     exactly the types of the parameters; an int stands for an int64.
@@ -85,7 +85,7 @@ class Kernel:
         return found
 
     def widen(self) -> None:
-        """Allow clusters of more than 8 blocks, if the card supports them."""
+        """Allow clusters of more than 8 blocks, if the GPU supports them."""
         driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
     def _synchronize(self) -> None:

@@ -244,7 +244,7 @@ def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
 
 
 def _refused_or_a_forest(A):
-    """Assert that parents lead back to the source, or that the cycle of parents is refused."""
+    """Assert that parents lead back to the source, or that a cycle of parents raises an error."""
     try:
         lengths, parents = bellman_ford(A, 0, parents=True)
     except gl.exceptions.InvalidValue as error:

@@ -1,4 +1,4 @@
-"""Errors on a GPU, or without one, tell the user what to do."""
+"""Test that errors on a GPU, or without one, tell the user what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches from many starts at once match separate searches on the host."""
+"""Test that simultaneous searches from many start vertices match separate searches on the host."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def search(
     limit: int = ENDLESS,
     **rest: Any,
 ) -> Any:
-    """Return the levels, or statistics of the levels."""
+    """Return the levels, or statistics of the levels if `levels` is None."""
     found = cuda.multi_source_bfs(
         MultiSearch(out, into, starts, rest.pop("mask", None), limit, levels, **rest)
     )

@@ -140,7 +140,7 @@ def check(ours: Any, theirs: Any, semiring: Any) -> None:
 def check_any(
     found: Any, a: Csr, u: np.ndarray, present: np.ndarray, semiring: Any, side: str
 ) -> None:
-    """Check that each value is one of the terms of its output."""
+    """Check that each value of the product is one of the terms from which it may be chosen."""
     op = semiring.binaryop
     for o, value in entries(found).items():
         places = [p for p in range(a.indptr[o], a.indptr[o + 1]) if present[a.indices[p]]]
@@ -280,7 +280,7 @@ def test_push_matches_the_cpu(deterministic: bool, case: Case, small: bool) -> N
 def test_pulled_rows_of_any_length_match_the_cpu(
     name: str, full: bool, seed: int, large: bool, masked: bool
 ) -> None:
-    """Row lengths: 0, a few, the longest unsplit length, and more than several chunks."""
+    """Row lengths: 0, a few, the longest unsplit length, and lengths of several chunks."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(

@@ -289,7 +289,7 @@ def test_an_invalid_name_is_refused(name):
 
 
 def _anything(x: Any) -> Any:
-    """Return x as Any, so that the type checker accepts a wrong argument."""
+    """Return x typed as Any, so that the type checker accepts it as an invalid argument."""
     return x
 
 
@@ -383,8 +383,8 @@ def theirs() -> Any:
 KINDS = ["unary", "binary", "indexunary", "select", "monoid", "semiring"]
 SIGNED = ("INT8", "INT16", "INT32", "INT64")
 NUMBERS = (*SIGNED, "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64")
-# We do not adopt complex numbers, objects that are not operators or that only SuiteSparse has, or
-# the functions of select that take a whole expression.
+# Names that we leave out on purpose: operators on complex numbers, objects that are not operators,
+# and the functions of `select` that take a whole expression.
 NOT_TAKEN = {
     "unary": {"carg", "cimag", "conj", "creal"},
     "binary": {"cmplx"},
@@ -403,15 +403,15 @@ def test_every_operator_of_python_graphblas_exists(kind: str):
 
 
 def stated_difference(kind: str, name: str, dtype: str) -> bool:
-    """Return whether the dtype of a result differs from python-graphblas on purpose."""
+    """Return whether the dtype of a result intentionally differs from that in python-graphblas."""
     add, _, multiply = name.partition("_") if kind == "semiring" else ("", "", name)
-    # A position is an INT64 for every dtype of the values.
+    # A position is INT64, whatever the dtype of the values.
     if multiply.startswith(("first", "second")) and multiply[-1] in "ij1":
         return dtype == "INT32"
     # Bitwise results of signed integers stay signed; they are not cast to an unsigned dtype.
     if add in ("band", "bor", "bxor", "bxnor"):
         return dtype in SIGNED
-    # eq is a monoid on BOOL, and we do not cast numbers to BOOL implicitly.
+    # eq is a monoid only on BOOL, and we do not cast numbers to BOOL implicitly.
     return (
         add == "eq"
         and multiply in ("first", "second", "pair", "land", "lor", "lxor")
@@ -486,7 +486,7 @@ def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype
         elif name in ("power", "mod", "remainder", "fmod", "floor_divide", "reciprocal"):
             kept = (arrays[-1] > 0) if not typed.type.is_float else np.ones(arrays[0].size, bool)
             given = [part[kept] for part in arrays]
-        # NumPy computes small integers in small floats; we use FP64.
+        # For small integers, NumPy computes such a function in FP16 or FP32; we compute it in FP64.
         is_floating = typed.return_type.is_float and not typed.type.is_float
         asked = [part.astype(np.float64) for part in given[:2]] if is_floating else given
         asked = [asked[0], given[1]] if name == "ldexp" else asked

@@ -156,7 +156,8 @@ def test_a_start_outside_the_domain_of_a_law_changes_the_evaluation_method():
 
 
 def test_a_recorder_records_each_round():
-    with gl.Recorder() as recorder, gl.config.set(compiled=False):  # compiled loops may run instead
+    # A compiled loop may divide the work into other rounds.
+    with gl.Recorder() as recorder, gl.config.set(compiled=False):
         gl.closure(x, A, "min_plus")
     heard = [event for event in recorder.events if event.operation == "closure"]
     assert len(heard) >= 2

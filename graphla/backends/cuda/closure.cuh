@@ -149,7 +149,8 @@ struct Closing {
     for (int i = 0; i < SLOTS; ++i) {
       begin[i] = 0;
       degree[i] = 0;
-      // A fused step can hide only one memory latency, so row bounds are loaded in advance.
+      // A fused step can hide the latency of only one memory access, so row bounds are loaded in
+      // advance.
       if (lists.is_fused && ((there | is_new) >> i & 1)) lists.find_row(o[i], begin[i], degree[i]);
       if (!(there >> i & 1)) continue;
       if (lists.is_fused || cells.improves(o[i], key[i], seen[i])) is_better |= 1u << i;

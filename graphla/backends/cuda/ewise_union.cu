@@ -20,10 +20,10 @@ namespace graphla {
 
 constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
-  MERGE_TILE = 4096,  // items of a tile; a position in a tile fits in 16 bits
+  MERGE_TILE = 4096,  // number of items in a tile; a position in a tile fits in 16 bits
   MOVES = 2           // number of items that a thread copies to the result per step
 };
-constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
+constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // number of items of a tile per thread
 constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 

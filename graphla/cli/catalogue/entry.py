@@ -53,7 +53,7 @@ class Algorithm:
 
     @property
     def run(self) -> Callable[..., Any]:
-        """The function of graphla.algorithms."""
+        """The function in graphla.algorithms that the subcommand calls."""
         return getattr(algorithms, self.function)
 
     @property
