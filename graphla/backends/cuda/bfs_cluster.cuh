@@ -41,7 +41,7 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges that were followed in all of these levels except the first
+  u64 into;  // number of edges followed from the vertices of these levels, except the first level
   bool fails, stops;
 };
 
@@ -187,8 +187,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Appends the vertices of a failed level to the queue in global memory. These are the received
-  /// vertices in the boxes that `look` has not replaced by -1.
+  /// Appends the vertices of a failed level to the queue in global memory. In the boxes, `look` has
+  /// replaced all other received vertices by -1.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);
