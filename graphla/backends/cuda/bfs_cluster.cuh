@@ -34,7 +34,7 @@ enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 struct __align__(16) Letter {
   u32 ends;   // number of ends sent to the receiver
   u32 edges;  // number of all edges that the sender followed
-  u32 found;  // number of new vertices in this level that belong to the sender
+  u32 found;  // number of new vertices in this level that the sender owns
   u32 flags;
 };
 

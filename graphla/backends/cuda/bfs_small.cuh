@@ -61,7 +61,7 @@ struct SmallMemory {
   // reached neighbor found in the row of this thread, or -1.
   i32 *row_by;
   u32 *scratch;  // scratch memory for block scans: WARP + 1 words
-  u32 *totals;   // five counts of this block for even levels, then five counts for odd levels
+  u32 *totals;   // five counts (see SmallSums) of this block for even levels, then five for odd
   u32 *far_count, *listed;
 };
 
