@@ -414,5 +414,5 @@ def test_sections_and_entries_are_parsed_as_napoleon_parses_them():
 def test_raise_statements_are_found_in_a_function_and_in_its_helpers():
     assert errors(sample) == {ValueError}
     assert gl.exceptions.InvalidValue in errors(algorithms.katz)  # `validation.real` raises it
-    # This error is created by a helper function, not by `katz` itself.
+    # `katz` raises this error, but a helper function creates it.
     assert algorithms.ConvergenceError in errors(algorithms.katz)

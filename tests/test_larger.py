@@ -38,8 +38,11 @@ INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
 
 def fold_by(ufunc: np.ufunc, identity: Any) -> Any:
-    """Return a function of an array of terms, with axes (rows, k, columns), and flags for the terms
-    that are present. The function reduces the present terms along the axis k."""
+    """Return a function that reduces an array of terms along its second axis.
+
+    The function has two parameters: the terms, with axes (rows, k, columns), and an array of flags.
+    Terms whose flags are false are skipped.
+    """
     return lambda terms, there: ufunc.reduce(terms, axis=1, where=there, initial=identity)
 
 

@@ -184,7 +184,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
 
 
 def _value(graph: Graph, name: str, text: str) -> float:
-    """Convert a string to a number; if it is the label of a vertex, return the vertex number."""
+    """Convert a string to a number. If it is not a number, return the vertex with this label."""
     try:
         return _number(text)
     except ValueError:

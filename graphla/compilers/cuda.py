@@ -30,9 +30,10 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""The constants whose `id` is part of a key of `_loaded`, by this `id`.
+"""Maps an `id` to the argument `constants` of `load` that has this `id`.
 
-They are kept alive, so that Python does not give the same `id` to another object.
+The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that Python does not
+give the same `id` to another object.
 """
 _lock = RLock()
 
@@ -106,10 +107,13 @@ def load(
 
     `spec` describes the operators. It is a tuple of a function in `graphla.compilers.cuda_ops` and
     the arguments of this function, which returns the text of the struct `Op`. The function is
-    called only when this text is first needed. The template arguments `arguments` are NumPy dtypes,
-    ints, bools, or C++ text. `constants` is a frozen dataclass of ints, floats and bools, or a
-    tuple of such dataclasses. If it is `BfsTuning()`, the kernel reads its field `long_row` as
-    `BfsTuning::long_row`.
+    called only when this text is first needed.
+
+    `arguments` are the template arguments. Each is a NumPy dtype, an int, a bool, or C++ text.
+
+    `constants` is a frozen dataclass of ints, floats and bools, or a tuple of such dataclasses. A
+    kernel refers to each field by the names of the class and the field: `BfsTuning::long_row` is
+    the field `long_row` of a `BfsTuning`.
     """
     device = cupy.cuda.runtime.getDevice()
     # Hashing the id is faster than hashing all fields of `constants`.

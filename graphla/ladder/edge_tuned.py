@@ -1,6 +1,6 @@
-"""Breadth-first search that tests all edges in each level, by one kernel launch per level.
+"""Breadth-first search that tests all edges in each level, using one kernel launch per level.
 
-edge_tuned.cu explains the technique, and edges.py how the edges are stored in little memory.
+The file edge_tuned.cu explains the technique and the compact layout of the edges.
 """
 
 from __future__ import annotations

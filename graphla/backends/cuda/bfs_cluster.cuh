@@ -31,16 +31,16 @@ enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
 struct __align__(16) Letter {
-  u32 ends;   // number of end vertices sent to the receiver
-  u32 edges;  // total number of edges that the sender followed
-  u32 found;  // number of new vertices in this level that belong to the sender
+  u32 ends;   // number of ends sent to the receiver
+  u32 edges;  // number of all edges that the sender followed
+  u32 found;  // number of new vertices in this level that the sender owns
   u32 flags;
 };
 
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges that were followed in all of these levels except the first
+  u64 into;  // number of edges followed from the vertices of these levels, except the first level
   bool fails, stops;
 };
 
@@ -186,8 +186,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Appends the vertices of a failed level to the queue in global memory. These are the received
-  /// vertices in the boxes that `look` has not replaced by -1.
+  /// Appends the vertices of a failed level to the queue in global memory. In the boxes, `look` has
+  /// replaced all other received vertices by -1.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);

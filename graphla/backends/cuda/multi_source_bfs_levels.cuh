@@ -19,7 +19,8 @@ DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTER; }
 /// Returns the number of planes that hold the levels up to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 
-/// Returns whether `level` needs one plane more than the level before it.
+/// Returns whether `level` needs one plane more than the level before it. A plane is an array for
+/// one bit of the codes of levels.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
 /// Stores in the planes that the searches in `fresh` have reached vertex v at this level.
@@ -66,7 +67,7 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   return quad;
 }
 
-constexpr int FEW_PLANES = 4;  // number of planes that the levels 0 to 15 need
+constexpr int FEW_PLANES = 4;  // number of planes (bits of a code) for the levels 0 to 15
 
 /// The bits of the levels of one vertex, one word per plane.
 struct Planes {
