@@ -167,7 +167,7 @@ def test_isclose_allows_a_tolerance():
     assert u.diag().isclose(v.diag())
 
 
-def test_dup_is_independent_and_clear_keeps_shape_and_dtype():
+def test_dup_returns_an_independent_copy_and_clear_keeps_the_shape_and_dtype():
     for noun in (small(), line()):
         copy = noun.dup()
         noun.clear()

@@ -171,7 +171,7 @@ def test_a_scalar_is_written_under_a_mask(kind, data):
 
 
 @pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
-def test_replace_keeps_entries_outside_the_region_where_the_mask_is_true(value):
+def test_replace_keeps_entries_outside_the_assigned_region_that_the_mask_selects(value):
     C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)
     M = gl.Matrix.from_coo([0, 1], [0, 1], True, nrows=2, ncols=2)
     C(M.S, replace=True)[[0], :] << value

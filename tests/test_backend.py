@@ -422,7 +422,7 @@ def test_each_element_of_mxm_is_the_fold_of_its_terms(name, data, n, m, l):
     assert c.values.dtype == ring.return_type.np_type
 
 
-def test_a_product_whose_value_is_known_stays_iso_valued():
+def test_a_product_whose_entries_all_have_a_known_value_is_iso_valued():
     one = np.broadcast_to(np.ones(1, bool), 3)
     A = do.build_matrix(3, 3, np.array([0, 1, 2]), np.array([1, 2, 0]), one, None)
     u = SparseVector(3, np.array([0, 1], np.int32), np.array([7, 8]))

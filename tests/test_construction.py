@@ -262,7 +262,7 @@ def test_a_python_int_that_does_not_fit_the_dtype_is_refused(dtype):
 @pytest.mark.parametrize(
     "x", [10**39, -(10**39), 10**400, 1e39, np.float64(1e39)], ids=lambda x: f"{len(str(x))} digits"
 )
-def test_a_scalar_out_of_range_of_a_floating_dtype_is_refused_instead_of_becoming_infinity(x):
+def test_a_scalar_beyond_the_range_of_a_floating_dtype_is_refused_instead_of_becoming_infinity(x):
     u = gl.Vector("FP32", 2)
     with pytest.raises(OverflowError, match="does not fit FP32"):
         u[0] = x
@@ -312,7 +312,7 @@ def test_a_mapping_is_refused_as_an_edge_list():
 
 
 @pytest.mark.parametrize("big", [1 << 63, (1 << 63) + 1, (1 << 64) - 1])
-def test_large_64_bit_integers_are_kept_exactly_with_an_integer_dtype(big):
+def test_large_64_bit_integers_get_an_integer_dtype_that_keeps_them_exactly(big):
     for make in (
         lambda x: gl.Vector.from_coo([0, 1], [big, x]),
         lambda x: gl.Vector.from_dense([big, x]),

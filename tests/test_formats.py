@@ -154,7 +154,7 @@ def test_the_error_names_the_invalid_line_of_a_metis_file(written, line, problem
     assert caught.value.line in (line, 3 if line is None else line)
 
 
-def test_a_metis_file_may_lack_empty_lines_at_its_end():
+def test_a_metis_file_may_omit_the_empty_lines_at_its_end():
     assert by_lines(gio.read_metis, ["4 1", "2", "1"]).to_dict() == {(0, 1): True, (1, 0): True}
 
 

@@ -80,7 +80,7 @@ def test_vertices_numbered_from_zero_are_their_own_labels():
     assert 2 in G and 3 not in G and True not in G and "0" not in G
 
 
-def test_the_last_of_several_equal_edges_counts_unless_duplicates_are_combined():
+def test_the_last_of_several_parallel_edges_is_kept_unless_duplicates_are_combined():
     edges = [("a", "b", 3), ("b", "a", 1), ("a", "b", 2)]
     assert Graph.from_edges(edges).matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
     assert Graph.from_edges(edges, directed=True).matrix.to_dicts() == {0: {1: 2}, 1: {0: 1}}
@@ -651,7 +651,7 @@ def test_parallel_edges_are_combined_as_requested_and_the_graph_records_how(data
 
 
 @given(st.data())
-def test_paths_over_the_smallest_parallel_edge_agree_with_networkx(data):
+def test_path_lengths_over_the_smallest_of_parallel_edges_agree_with_networkx(data):
     nx = pytest.importorskip("networkx")
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight="min")

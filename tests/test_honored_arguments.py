@@ -15,7 +15,7 @@ def by_columns() -> Matrix:
     return Matrix.from_csc([0, 2, 3], [0, 2, 1], [5, 6, 7], nrows=3)
 
 
-def test_to_coo_without_sort_uses_the_format_already_stored():
+def test_to_coo_without_sorting_uses_the_format_already_stored():
     A = by_columns()
     rows, columns, values = A.to_coo(sort=False)
     assert not A._store.has_csr
@@ -31,7 +31,7 @@ def test_to_coo_without_sort_uses_the_format_already_stored():
 
 
 @pytest.mark.parametrize("name", ["to_csr", "to_csc", "to_dcsr", "to_dcsc"])
-def test_compressed_exports_refuse_to_leave_indices_unsorted(name):
+def test_exports_to_compressed_formats_refuse_to_leave_indices_unsorted(name):
     with pytest.raises(InvalidValue, match=f"sort is False, but {name} always sorts"):
         getattr(by_columns(), name)(sort=False)
 

@@ -297,7 +297,7 @@ def test_separators_headers_and_comments_are_recognized(written):
     assert A.to_dicts() == {0: {1: 5}, 1: {2: -3}}
 
 
-def test_columns_base_size_and_dtype_can_be_given():
+def test_an_edge_list_can_be_read_with_given_columns_base_size_and_dtype():
     written = "1 x 2 0.5\n2 y 3 1.5\n"
     A = edges(written, columns=(2, 0, 3), base=1, n=5)
     assert A.shape == (5, 5)
@@ -650,7 +650,7 @@ def test_reading_an_edge_list_in_blocks_gives_the_same_result(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.mtx"])
-def test_a_progress_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, capsys):
+def test_a_progress_bar_shows_how_much_of_a_file_has_been_read(name, tmp_path, monkeypatch, capsys):
     pytest.importorskip("tqdm")
     path = tmp_path / name
     gio.write(path, gl.generators.uniform(100, 1000, symmetric=False))

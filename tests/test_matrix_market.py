@@ -133,7 +133,7 @@ def test_files_without_a_header_and_with_comments_among_the_entries_are_read():
 
 @needs_data
 @pytest.mark.parametrize("name", ["bcsstk13", "skew_fp64", "matrix_fp64", "structure", "karate"])
-def test_files_that_were_read_survive_a_round_trip(name):
+def test_a_matrix_read_from_a_file_survives_writing_and_reading(name):
     A = mmread(LAGRAPH / f"{name}.mtx.gz")
     exactly(parse(text(A)), A)
     exactly(parse(text(A, symmetry="general")), A)
@@ -159,7 +159,7 @@ def test_only_half_of_a_symmetric_matrix_is_written(table: Table):
 
 
 @given(symmetric(np.dtype(np.int32)))
-def test_only_half_of_a_skew_symmetric_matrix_is_written_on_request(table: Table):
+def test_on_request_only_half_of_a_skew_symmetric_matrix_is_written(table: Table):
     entries = {(i, j): x * np.sign(i - j) for (i, j), x in table.entries.items()}
     assume(all(x != np.iinfo(np.int32).min for x in entries.values()))
     table = Table(table.shape, table.dtype, {at: np.int32(x) for at, x in entries.items()})

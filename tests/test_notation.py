@@ -67,7 +67,7 @@ def test_every_way_to_write_a_product_gives_the_same_result():
     assert u.inner(u).new() == (u @ u).new() == 26
 
 
-def test_an_operator_may_be_given_as_object_type_name_symbol_or_builtin():
+def test_an_operator_may_be_given_as_an_object_a_name_a_symbol_or_a_builtin_function():
     u, v = line(), line()
     for op in (gl.binary.plus, gl.monoid.plus, gl.op.plus, "plus", "+", "plus[INT64]"):
         assert u.ewise_add(v, op).new().to_dict() == {0: 10, 2: -2}
@@ -148,7 +148,7 @@ def test_infix_operators_agree_with_numpy_where_both_vectors_have_entries(infix)
     assert (infix(A, A.T.new() * 0 + 2).new().to_dense() == infix(X, 2)).all()
 
 
-def test_infix_plus_and_minus_use_the_union_and_other_operators_the_intersection():
+def test_infix_plus_and_minus_use_the_union_and_other_infix_operators_use_the_intersection():
     u = gl.Vector.from_coo([0, 1], [5, 6], size=4)
     v = gl.Vector.from_coo([1, 2], [3, 4], size=4)
     assert (u + v).new().to_dict() == {0: 5, 1: 9, 2: 4}
@@ -160,7 +160,7 @@ def test_infix_plus_and_minus_use_the_union_and_other_operators_the_intersection
     assert abs(-u).new().to_dict() == {0: 5, 1: 6}
 
 
-def test_infix_and_or_xor_invert_are_logical_on_booleans_and_refused_on_other_dtypes():
+def test_infix_logical_operators_work_on_booleans_and_refuse_other_dtypes():
     p = gl.Vector.from_coo([0, 1], [True, False], size=3)
     q = gl.Vector.from_coo([1, 2], [True, True], size=3)
     assert (p & q).new().to_dict() == {1: False}
@@ -466,7 +466,7 @@ def test_setdiag_refuses_a_diagonal_outside_the_matrix():
 
 
 @given(data)
-def test_a_union_with_a_vector_broadcasts_it_along_the_matrix(data):
+def test_a_union_with_a_vector_broadcasts_the_vector_along_the_matrix(data):
     A = data.draw(tables(dtype=INT))
     u, v = data.draw(columns(A.shape[0], INT)), data.draw(columns(A.shape[1], INT))
     places = oracle.filled(A.shape, 0, INT).entries

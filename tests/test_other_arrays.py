@@ -19,7 +19,7 @@ data = st.data()
 
 # --- Awkward Array ------------------------------------------------------------------------------
 @given(data, st.sampled_from(["csr", "csc", "hypercsr", "hypercsc"]))
-def test_an_awkward_round_trip_keeps_a_matrix(data, format):
+def test_a_matrix_survives_conversion_to_awkward_arrays_and_back(data, format):
     ak = pytest.importorskip("awkward")
     table = data.draw(tables())
     A = matrix(table, data.draw(LAYOUTS["matrix"]))
@@ -33,7 +33,7 @@ def test_an_awkward_round_trip_keeps_a_matrix(data, format):
 
 
 @given(data)
-def test_an_awkward_round_trip_keeps_a_vector(data):
+def test_a_vector_survives_conversion_to_awkward_arrays_and_back(data):
     pytest.importorskip("awkward")
     table = data.draw(columns())
     v = vector(table, data.draw(LAYOUTS["vector"]))

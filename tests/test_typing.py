@@ -55,7 +55,7 @@ def test_the_ladder_accepts_an_expression_that_computes_a_matrix():
     assert_type(ladder.compare(A.T, ["sequential"], sources=1), ladder.Comparison)
 
 
-def test_a_flag_decides_which_results_are_none():
+def test_arguments_decide_which_results_are_typed_as_none():
     assert_type(bfs(G, "ann"), Traversal[Vector, Vector])
     assert_type(bfs(G, "ann", levels=None), Traversal[None, Vector])
     assert_type(bfs(G, "ann", parents=False), Traversal[Vector, None])

@@ -150,7 +150,7 @@ def test_the_spanning_forest_of_lagraphs_matrix_a_is_a_tree():
 
 
 @pytest.mark.parametrize("name", ["4", "4w"])
-def test_the_gap_graph_has_53_edges_without_duplicates_and_self_loops(name: str):
+def test_the_gap_graph_has_53_edges_after_duplicates_and_self_loops_are_removed(name: str):
     A = gl.io.mmread(DATA / "gap" / f"{name}.mtx.gz", dup_op="any")
     assert select.offdiag(A).new().nvals == 53
 

@@ -64,7 +64,7 @@ def test_personalization_nstart_and_dangling_match_networkx(graph, data):
 
 @settings(max_examples=40)
 @given(graphs(), alphas)
-def test_ranks_in_single_precision_are_close_to_double_precision(graph, alpha):
+def test_ranks_in_single_precision_are_close_to_those_in_double_precision(graph, alpha):
     A = graph.matrix()
     # The error is at most alpha / (1 - alpha) * n * tol.
     rank = pagerank(A, alpha, tol=1e-6, max_iter=5000, dtype="FP32")

@@ -78,7 +78,7 @@ def test_an_undirected_neighborhood_uses_the_smaller_weight_of_two_opposite_edge
 
 @few
 @given(graphs(), st.data())
-def test_the_neighborhood_of_several_vertices_is_the_union(graph, data):
+def test_the_neighborhood_of_several_vertices_is_the_union_of_their_neighborhoods(graph, data):
     A = graph.matrix()
     some = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3, unique=True))
     each = {v for n in some for v in neighborhood(A, n, 2).to_dict()}

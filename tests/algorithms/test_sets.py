@@ -52,7 +52,7 @@ def test_maximal_independent_set_is_independent_and_maximal(graph, seed, data):
         assert bool(near[v] & found) == (v not in found)
 
 
-def test_adjacent_nodes_are_refused():
+def test_required_vertices_that_are_adjacent_are_refused():
     A = gl.generators.grid(2, 2)
     with pytest.raises(ValueError, match="nodes has 0 and 1, which an edge joins, but"):
         maximal_independent_set(A, [3, 1, 0])

@@ -218,7 +218,7 @@ DRIFTING = {
 }
 
 
-def test_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
+def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
     A = gl.Matrix.from_dicts(DRIFTING)
     try:
         cycle = negative_cycle(A) or []

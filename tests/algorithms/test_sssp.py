@@ -72,7 +72,7 @@ def test_integer_weights_give_exact_int64_distances(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
-def test_floating_weights_add_up_in_fp64(dtype):
+def test_floating_point_weights_are_added_in_fp64(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [2.0**24, 1.0], dtype=dtype, nrows=3, ncols=3)
     assert sssp(A, 0).distances.to_dict() == {0: 0.0, 1: 2.0**24, 2: 2.0**24 + 1}
 
@@ -98,13 +98,13 @@ def test_infinite_weights_are_accepted():
     assert sssp(B, 0).distances.to_dict() == {0: 0.0, 1: inf, 2: inf}
 
 
-def test_an_error_names_the_edge_of_a_negative_weight():
+def test_an_error_names_the_edge_that_has_a_negative_weight():
     A = gl.Matrix.from_coo([0, 2], [1, 1], [1, -3], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight -3 on edge 2 -> 1, but"):
         sssp(A, 0)
 
 
-def test_an_error_names_the_edge_of_a_nan_weight():
+def test_an_error_names_the_edge_that_has_a_nan_weight():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
         sssp(A, 0)

@@ -143,7 +143,7 @@ def thresholds(draw: Any) -> Iterator[None]:
 
 
 @given(st.data())
-def test_levels_match_separate_searches(data: Any):
+def test_levels_match_those_of_separate_searches(data: Any):
     case = arguments(data.draw)
     dtype = data.draw(st.sampled_from((BYTE, INT32)))
     direction = data.draw(st.sampled_from(("auto", "auto", "push", "pull")))

@@ -182,7 +182,7 @@ def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
-def test_masked_products_search_long_rows_of_b_for_the_listed_columns(name: str) -> None:
+def test_masked_products_search_long_rows_of_b_for_the_columns_of_the_mask(name: str) -> None:
     semiring, rng = typed(name), np.random.default_rng(6)
     dtype = own(semiring)[0]
     a = random_csr(rng, (4, 50), [50, 30, 0, 1], dtype)
@@ -195,7 +195,7 @@ def test_masked_products_search_long_rows_of_b_for_the_listed_columns(name: str)
     assert_same(to_host(found), wanted)
 
 
-def test_a_product_requests_rows_of_b_if_dot_products_would_be_too_slow() -> None:
+def test_a_masked_product_requests_b_by_rows_if_dot_products_would_be_too_slow() -> None:
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(4)
     a = random_csr(rng, (64, 64), [1] * 64, np.float32)
     full = random_csr(rng, (64, 64), [64] * 64, bool)

@@ -371,7 +371,7 @@ def test_deterministic_products_are_bitwise_equal_on_any_grid(seed: int, sizes: 
 
 
 @given(seed=st.integers(0, 2**32))
-def test_a_deterministic_product_with_any_returns_the_first_entry(seed: int) -> None:
+def test_a_deterministic_product_with_the_any_monoid_returns_the_first_entry(seed: int) -> None:
     rng, semiring = np.random.default_rng(seed), catalog.any_secondi["FP32"]
     a = csr(rng, (40, 300), 0.2, np.float32, False, np.int32)
     present = rng.random(300) < 0.2

@@ -100,7 +100,7 @@ def test_invalid_arguments_are_refused():
         ladder.sssp(A, 0, dtype="INT32")
 
 
-def test_one_paths_object_serves_several_sources():
+def test_the_same_paths_object_can_search_from_several_sources():
     A = gl.generators.path(6)
     ready = ladder.Paths(A, weight=False)
     assert [ready.sssp(v).to_dense().tolist()[0] for v in (0, 3)] == [0, 3]
@@ -115,7 +115,7 @@ def test_one_paths_object_serves_several_sources():
 @pytest.mark.skipif(DEVICE != "cpu", reason="tests the CPU only")
 @pytest.mark.parametrize("name", ON_CPU)
 @pytest.mark.parametrize("n", [254, 255, 256, 257, 700])
-def test_levels_beyond_one_byte_are_correct(name, n):
+def test_levels_that_do_not_fit_one_byte_are_correct(name, n):
     A = gl.generators.path(n)
     found = ladder.prepare(A, name)
     assert found.bfs(0).to_dense().tolist() == list(range(n))

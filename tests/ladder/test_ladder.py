@@ -44,7 +44,7 @@ def test_a_graph_without_vertices_has_no_source(strategy):
 
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="there is a GPU")
-def test_a_rung_that_needs_a_gpu_reports_it():
+def test_a_strategy_that_needs_a_gpu_raises_an_error_that_says_so():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     for name, strategy in ladder.STRATEGIES.items():
         if not strategy.runs_on("cpu"):

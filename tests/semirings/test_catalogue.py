@@ -184,7 +184,7 @@ class Recorded:
         return op, args, options
 
 
-def test_an_argument_may_intercept_the_operator():
+def test_an_argument_may_take_over_the_call_of_an_operator():
     x = Recorded()
     for thing in (unary.abs, binary.plus, monoid.min, semiring.min_plus, select.tril):
         assert thing(x, 2) == (thing, (x, 2), {})
@@ -192,7 +192,7 @@ def test_an_argument_may_intercept_the_operator():
     assert binary.plus["INT64"](x) == (binary.plus["INT64"], (x,), {})
 
 
-def test_a_user_defines_each_kind_of_operator_in_one_line():
+def test_a_user_can_define_each_kind_of_operator_in_one_line():
     clip = unary.register_anonymous(lambda x: where(x > 1, 1, x), "clip")
     assert clip(5) == 1
     smaller = binary.register_anonymous(lambda x, y: where(x < y, x, y), "smaller")
@@ -267,7 +267,7 @@ def test_a_function_with_the_wrong_number_of_parameters_is_refused():
         unary.register_anonymous(_anything(3))
 
 
-def test_a_monoid_needs_a_binary_operator_and_a_semiring_a_monoid():
+def test_a_monoid_needs_a_binary_operator_and_a_semiring_needs_a_monoid():
     with pytest.raises((TypeError, ValueError), match="binary"):
         monoid.register_anonymous(_anything(unary.abs), 0)
     with pytest.raises((TypeError, ValueError), match="monoid"):

@@ -113,7 +113,7 @@ def test_views_share_memory_and_copies_do_not():
     assert int(x[0]) == 0
 
 
-def test_numpy_functions_dispatch_to_the_look_alike():
+def test_numpy_functions_dispatch_to_the_simulated_cupy():
     x = cupy.asarray(X)
     assert isinstance(np.sqrt(x), cupy.ndarray)
     assert isinstance(np.int32(2) * x, cupy.ndarray)
@@ -254,7 +254,7 @@ print(json.dumps(missing))
 
 
 @pytest.mark.skipif(PathFinder.find_spec("cupy") is None, reason="CuPy is not installed")
-def test_cupy_has_everything_that_the_look_alike_has():
+def test_cupy_has_everything_that_the_simulated_cupy_has():
     lines = f"{functions.TABLE}\n{functions.CREATION}".strip().split("\n")
     signatures = dict(functions._signature(line) for line in lines if line)
     variadic = {"matmul"}

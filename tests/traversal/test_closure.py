@@ -64,7 +64,7 @@ def test_closures_with_infinities_and_nan_converge(case, cutoff):
 
 
 @given(cases(), st.data())
-def test_parents_lead_to_a_start_and_explain_each_value(case, data):
+def test_parents_lead_to_a_start_vertex_and_explain_each_value(case, data):
     allowed = data.draw(masks(case.graph.n))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
     try:
@@ -161,7 +161,7 @@ def test_a_sum_may_be_infinite_if_there_is_no_cycle():
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0.0, 1: -1.5e308, 2: -np.inf}
 
 
-def test_a_cycle_that_no_start_reaches_is_not_refused():
+def test_a_cycle_that_no_start_vertex_reaches_is_not_refused():
     A = gl.Matrix.from_coo([0, 2, 3], [1, 3, 2], [1, -4, 1], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 1}
@@ -269,14 +269,14 @@ def test_a_min_plus_closure_of_a_pattern_gives_levels():
     assert parents.to_dict() == {1: 1, 2: 1, 0: 2}
 
 
-def test_a_start_outside_the_mask_is_kept_and_expanded():
+def test_a_start_vertex_outside_the_mask_is_kept_and_expanded():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [5, 5, -9], nrows=3, ncols=3)
     x = gl.Vector.from_coo([0, 1], [3, 3], size=3)
     mask = gl.Vector.from_coo([2], [1], size=3).S
     assert gl.closure(x, A, "min_plus", mask=mask).values.to_dict() == {0: 3, 1: 3, 2: 8}
 
 
-def test_without_edges_or_starts_nothing_is_reached():
+def test_without_edges_or_start_vertices_nothing_is_reached():
     x = gl.Vector.from_coo([1], [2], size=3)
     assert gl.closure(x, gl.Matrix(int, 3, 3), "min_plus").values.to_dict() == {1: 2}
     A = gl.Matrix.from_coo([0], [1], [1], nrows=3, ncols=3)

@@ -73,7 +73,7 @@ def test_an_invalid_cutoff_is_refused(cutoff, kind):
     refused(kind, "cutoff", x, A, "min_plus", cutoff=cutoff)
 
 
-def test_limit_is_the_former_name_of_cutoff():
+def test_limit_is_accepted_as_the_former_name_of_cutoff():
     with pytest.warns(FutureWarning, match="limit is now called cutoff"):
         found = gl.closure(x, A, "min_plus", limit=1).values
     assert found.isequal(gl.closure(x, A, "min_plus", cutoff=1).values)
@@ -81,7 +81,7 @@ def test_limit_is_the_former_name_of_cutoff():
         gl.closure(x, A, "min_plus", cutoff=1, limit=1)
 
 
-def test_parents_must_be_true_or_false():
+def test_the_argument_parents_must_be_true_or_false():
     refused(
         TypeError, "parents must be True or False, not 'least'", x, A, "min_plus", parents="least"
     )
@@ -149,7 +149,7 @@ def test_the_laws_of_a_semiring_determine_the_evaluation_method(name, weights, e
     assert how(name, weights) == expected
 
 
-def test_a_start_outside_the_domain_of_a_law_changes_the_evaluation_method():
+def test_a_start_value_outside_the_domain_of_a_law_changes_the_evaluation_method():
     assert how("max_times", [0.5, 1.0], start=(-1.0, 1.0)) == ("rounds", False)
     assert how("min_plus", [0.5, 1.0], start=(-INF, 1.0)) == ("rounds", False)
     assert how("min_truediv", [0.5, 2.0], start=(1.0, 1.0)) == ("improving", False)
