@@ -51,7 +51,7 @@ EXAMPLES = {
 CASES = {
     "algorithms/test_paths.py::test_reliabilities_are_fp64": 3,
     "gpu/test_compile.py::test_each_kernel_compiles_for_other_architectures": 48,
-    "gpu/test_planning.py::test_a_row_longer_than_one_pass_of_a_block": 2,
+    "gpu/test_planning.py::test_a_block_relabels_a_row_that_is_too_long": 2,
     "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
     "gpu/test_searching.py::test_a_star_and_a_complete_graph_are_searched_correctly": 13,
     "gpu/test_searching.py::test_long_rows_of_a_caterpillar": 8,

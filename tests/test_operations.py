@@ -453,7 +453,7 @@ def test_reduce_to_a_scalar_folds_every_entry(kind, data):
 
 
 @given(data)
-def test_a_reduction_without_entries_gives_the_identity_unless_empty_is_allowed(data):
+def test_reduce_without_entries_gives_the_identity_unless_empty_is_allowed(data):
     dtype = data.draw(dtypes)
     monoid = data.draw(st.sampled_from(["plus", "times", "lor", "land"]))
     A, v = gl.Matrix(dtype, 3, 2), gl.Vector(dtype, 3)

@@ -50,7 +50,7 @@ CENTRALITY = (
         ),
         words={
             "alpha": "the probability that the walker follows an edge",
-            "tol": "stop when a round changes the value of a vertex by less than this on average",
+            "tol": "stop when a round changes the values by less than this per vertex, on average",
         },
         tell=_pagerank,
     ),
@@ -63,15 +63,15 @@ CENTRALITY = (
         ("katz",),
         words={
             "alpha": "the factor that each edge contributes to the weight of a walk",
-            "tol": "stop when a round changes the value of a vertex by less than this on average",
+            "tol": "stop when a round changes the values by less than this per vertex, on average",
         },
     ),
     Algorithm(
         "eigenvector",
-        "the importance of each vertex, from the importance of its neighbors",
+        "the importance of each vertex, computed from the importance of its neighbors",
         ("eigenvector",),
         words={
-            "tol": "stop when a round changes the value of a vertex by less than this on average"
+            "tol": "stop when a round changes the values by less than this per vertex, on average"
         },
     ),
     Algorithm(
@@ -101,7 +101,11 @@ CENTRALITY = (
         examples=("graphla closeness friends.txt --undirected --top 20",),
         tell=_closeness,
     ),
-    Algorithm("harmonic", "the sum of 1 / distance from all others", ("harmonic",)),
+    Algorithm(
+        "harmonic",
+        "for each vertex, the sum of 1 / distance from every other vertex",
+        ("harmonic",),
+    ),
     Algorithm(
         "betweenness",
         "the fraction of shortest paths that pass through each vertex",

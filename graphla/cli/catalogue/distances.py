@@ -27,7 +27,7 @@ def _eccentricity(graph: Graph, eccentricity: Any, options: Namespace) -> Answer
 DISTANCES = (
     Algorithm(
         "eccentricity",
-        "the number of edges from each vertex to the farthest one",
+        "the number of edges from each vertex to the vertex farthest from it",
         ("eccentricity",),
         story=(
             "The minimum eccentricity is the radius of the graph, and the maximum is its diameter. "
