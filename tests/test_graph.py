@@ -185,7 +185,7 @@ def test_degrees_agree_with_networkx_and_a_round_trip_keeps_the_graph(drawn):
     )
 
 
-def test_a_graph_survives_pickling_copying_moving_and_a_file(tmp_path):
+def test_a_graph_survives_pickling_copying_moving_and_writing_to_a_file(tmp_path):
     G = Graph.from_edges(FRIENDS)
     for same in (pickle.loads(pickle.dumps(G)), copy.copy(G), copy.deepcopy(G), G.to("cpu")):
         assert same.labels == G.labels and same.matrix.to_dict() == G.matrix.to_dict()
@@ -743,7 +743,7 @@ def test_every_algorithm_that_reads_lengths_is_tested_with_parallel_edges():
 # --- every algorithm ------------------------------------------------------------------------------
 
 
-def test_the_table_lists_each_algorithm_and_describes_each_option():
+def test_the_table_of_commands_lists_each_algorithm_and_describes_each_option():
     from graphla.cli.options import words_of
 
     functions = [

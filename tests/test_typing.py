@@ -81,7 +81,7 @@ def test_one_vertex_gives_a_scalar_and_several_vertices_give_a_vector(vertex: st
     assert isinstance(closeness(G, [vertex]), Vector)
 
 
-def test_an_algorithm_keeps_the_types_of_its_other_parameters():
+def test_the_type_checker_knows_the_parameters_of_an_algorithm_other_than_the_graph():
     assert_type(core_numbers(G, directed=False), Vector)
     with pytest.raises(TypeError):
         core_numbers("G")  # pyright: ignore[reportArgumentType]

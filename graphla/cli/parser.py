@@ -264,7 +264,7 @@ def _add_ladder(commands: Any) -> None:
         type=_natural,
         default=32,
         metavar="N",
-        help="number of start vertices; all of them have out-edges (default: 32)",
+        help="number of random start vertices that have out-edges (default: 32)",
     )
     group.add_argument(
         "--seed",
@@ -359,38 +359,42 @@ def _add_reading(command: ArgumentParser) -> None:
     reading.add_argument(
         "--duplicates",
         metavar="OP",
-        help="files: the operator that combines duplicate edges, such as min, plus or first",
+        help="for files, the operator that combines duplicate edges, such as min, plus or first",
     )
     reading.add_argument(
         "--format",
         metavar="FORMAT",
-        help=f"file format, if the extension is unknown: {', '.join(io.FORMATS)}",
+        help=f"format of the file, if its extension is unknown: {', '.join(io.FORMATS)}",
     )
     reading.add_argument(
-        "--labels", action="store_true", help="edge lists: vertices are names or arbitrary numbers"
+        "--labels",
+        action="store_true",
+        help="in edge lists, vertices are names or arbitrary numbers",
     )
     reading.add_argument(
         "--base",
         type=int,
         choices=(0, 1),
-        help="edge lists: the number of the first vertex in the file (default: 0)",
+        help="in edge lists, the lowest vertex number (default: 0)",
     )
     reading.add_argument(
         "--one-based", dest="base", action="store_const", const=1, help="same as --base 1"
     )
     reading.add_argument(
-        "--separator", metavar="C", help="edge lists: character between fields (default: detected)"
+        "--separator",
+        metavar="C",
+        help="in edge lists, the character between fields (default: detected)",
     )
     reading.add_argument(
         "--header",
         action=BooleanOptionalAction,
-        help="edge lists: whether the first line names the columns (default: detected)",
+        help="in edge lists, whether the first line names the columns (default: detected)",
     )
     reading.add_argument(
         "--columns",
         type=_positions,
         metavar="I,J[,K]",
-        help="edge lists: the columns of source, target and weight, counted from 0",
+        help="in edge lists, the columns of source, target and weight, counted from 0",
     )
 
 

@@ -59,7 +59,7 @@ def test_required_vertices_that_are_adjacent_are_refused():
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_the_set_has_all_vertices_and_the_matching_is_empty(n):
+def test_without_edges_the_independent_set_has_all_vertices_and_the_matching_is_empty(n):
     A = gl.Matrix(bool, n, n)
     assert maximal_independent_set(A).nvals == n
     assert greedy_color(A).to_dense().tolist() == [0] * n

@@ -50,7 +50,7 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     st.sampled_from(("levels", "a full plan", "lengths")),
     st.sampled_from(((0, 0, 0), (2, 5, 40), (4, 1 << 20, 1 << 20))),
 )
-def test_dependencies_summed_by_teams_equal_the_algebraic_definition(
+def test_dependencies_summed_by_teams_of_threads_equal_the_algebraic_definition(
     seed, both_ways, of_edges, edges, blocks, tickets, way, alone
 ):
     A = drawn(seed, both_ways)

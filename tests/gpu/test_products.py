@@ -199,7 +199,7 @@ LARGE = hot_columns.HotColumnsTuning(slots=4, entries=1, samples=100, share=0.0)
 
 @fewer(2)
 @given(case=cases(), large=st.booleans())
-def test_pull_matches_the_cpu(case: Case, large: bool) -> None:
+def test_a_product_that_pulls_matches_the_cpu(case: Case, large: bool) -> None:
     semiring, side, a, u, present, mask = case
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
@@ -258,7 +258,9 @@ def test_each_stream_has_its_own_cache_of_hubs() -> None:
 @pytest.mark.parametrize("deterministic", [False, True])
 @fewer(2)
 @given(case=cases(), small=st.booleans())
-def test_push_matches_the_cpu(deterministic: bool, case: Case, small: bool) -> None:
+def test_a_product_that_pushes_matches_the_cpu(
+    deterministic: bool, case: Case, small: bool
+) -> None:
     semiring, side, rows, u, present, mask = case
     a = backend("cpu").transpose(rows)
     indices = present.nonzero()[0].astype(np.int32)

@@ -145,7 +145,7 @@ def test_two_dtypes_are_promoted_as_numpy_2_does():
             assert binary.plus[a, b].return_type.np_type == expected
 
 
-def test_first_and_second_keep_the_dtype_of_their_operand():
+def test_the_operators_first_and_second_keep_the_dtype_of_the_operand_they_return():
     for a in ALL:
         for b in ALL:
             assert binary.first[a, b].return_type == a

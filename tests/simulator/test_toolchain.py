@@ -55,7 +55,7 @@ def test_a_program_may_use_header_texts_and_defined_macros():
         assert filled(image, name) == [40 + number] * 3
 
 
-def test_headers_in_folders_are_found_and_part_of_the_cache_key(tmp_path: Path):
+def test_headers_in_folders_are_found_and_are_part_of_the_cache_key(tmp_path: Path):
     for number in (5, 6):
         (tmp_path / "number.cuh").write_text(HEADER.replace("NUMBER", str(number)))
         assert filled(*compiled(TEXT, "fill<1>", f"-I{tmp_path}")) == [1 + number] * 3

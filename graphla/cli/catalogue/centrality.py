@@ -55,7 +55,9 @@ CENTRALITY = (
         tell=_pagerank,
     ),
     Algorithm(
-        "hits", "hubs and authorities: good hubs point to good authorities", ("hub", "authority")
+        "hits",
+        "hub and authority scores: good hubs point to good authorities",
+        ("hub", "authority"),
     ),
     Algorithm(
         "katz",
@@ -95,7 +97,7 @@ CENTRALITY = (
             "The closeness of a vertex is the inverse of the mean distance from the vertices that "
             "reach it, times the fraction of vertices that reach it. In an unweighted graph, this "
             "takes a breadth-first search from each vertex; 64 searches run at the same time, "
-            "each with one bit of a word."
+            "and each search uses one bit of a 64-bit word."
         ),
         formula="c(v) = (r - 1)² / ((n - 1) Σ d(u, v)),  over the r vertices u that reach v",
         examples=("graphla closeness friends.txt --undirected --top 20",),

@@ -85,7 +85,7 @@ COHESION = (
     ),
     Algorithm(
         "cosine",
-        "the cosine between the neighborhoods of two vertices",
+        "for each pair of vertices, the cosine similarity of their neighborhoods",
         ("cosine",),
         fills="neighbors",
     ),

@@ -28,7 +28,9 @@ GROUPS = (
         ("community",),
     ),
     Algorithm(
-        "louvain", "communities with high modularity, found by moving vertices", ("community",)
+        "louvain",
+        "communities with high modularity, found by moving vertices between communities",
+        ("community",),
     ),
     Algorithm(
         "modularity",
