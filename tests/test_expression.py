@@ -226,7 +226,7 @@ def test_a_region_expression_cannot_be_read_after_its_region_was_assigned():
         (A + A)(A.S) << A
 
 
-def test_updaters_refuse_comparison_and_conversion_to_bool():
+def test_updaters_reject_comparison_and_conversion_to_bool():
     A = small()
     for thing in (A(A.S), A(A.S)[:, :], A.S):
         with pytest.raises(TypeError):
@@ -260,7 +260,7 @@ def test_updaters_refuse_comparison_and_conversion_to_bool():
         ),
     ],
 )
-def test_mismatched_shapes_are_refused_in_one_sentence_with_both_sizes(statement, words):
+def test_mismatched_shapes_are_rejected_in_one_sentence_with_both_sizes(statement, words):
     A, u = Matrix(int, 3, 5), Vector(int, 7)
     with pytest.raises(ValueError, match=words) as caught:
         statement(A, u)
@@ -305,7 +305,7 @@ def test_mismatched_shapes_are_refused_in_one_sentence_with_both_sizes(statement
         (lambda A, u: lor_land(A | A), "op must be"),
     ],
 )
-def test_operands_of_the_wrong_kind_are_refused_with_advice(statement, words):
+def test_operands_of_the_wrong_kind_are_rejected_with_advice(statement, words):
     A, u = small(), Vector.from_dense([1, 2])
     with pytest.raises(TypeError, match=words) as caught:
         statement(A, u)

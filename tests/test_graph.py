@@ -99,7 +99,7 @@ def test_a_graph_detects_whether_its_edges_are_directed():
     assert Graph(A, directed=True).to_undirected().matrix.to_dicts() == {0: {1: 1}, 1: {0: 1}}
 
 
-def test_arguments_that_do_not_describe_a_graph_are_refused():
+def test_arguments_that_do_not_describe_a_graph_are_rejected():
     A = gl.Matrix(int, 2, 2)
     with pytest.raises(TypeError, match=r"matrix must be a graphla\.Matrix, not a list"):
         Graph([[0]])
@@ -135,7 +135,7 @@ def foreign_graphs() -> list[tuple[Any, str]]:
     ]
 
 
-def test_a_graph_of_another_library_is_refused_with_advice_on_how_to_convert_it():
+def test_a_graph_of_another_library_is_rejected_with_advice_on_how_to_convert_it():
     for foreign, convert in foreign_graphs():
         name = type(foreign).__name__
         problem = rf"A must be .* not a \w+\.{name}; convert it by {convert}\(A\)"
@@ -281,7 +281,7 @@ def test_the_error_names_an_unknown_label():
         algorithms.bfs(G, "ann", depth=3)  # pyright: ignore[reportCallIssue]
 
 
-def test_algorithms_for_undirected_graphs_refuse_a_directed_graph():
+def test_algorithms_for_undirected_graphs_reject_a_directed_graph():
     G = Graph.from_edges(FRIENDS, directed=True)
     with pytest.raises(InvalidValue, match="A is a directed Graph, but triangle_count needs an"):
         algorithms.triangle_count(G)
@@ -390,7 +390,7 @@ def test_a_graph_from_an_edge_table_equals_that_of_networkx(data, directed, weig
     )
 
 
-def test_tables_that_do_not_describe_edges_are_refused():
+def test_tables_that_do_not_describe_edges_are_rejected():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"source": [1, 2], "target": ["a", None], "w": ["x", "y"]})
     with pytest.raises(InvalidValue, match="source is 'from', but the columns of the table are 's"):
@@ -556,7 +556,7 @@ def test_a_graph_made_from_another_keeps_its_labels_and_properties():
         assert made.multigraph_weight == "sum"
 
 
-def test_missing_edges_and_vertices_are_refused():
+def test_missing_edges_and_vertices_are_rejected():
     G = Graph.from_edges(FRIENDS, directed=True)
     with pytest.raises(IndexOutOfBound, match="labels has 'zoe', which is not a label"):
         G.subgraph(["ann", "zoe"])
@@ -718,7 +718,7 @@ PATHS_NEED = {  # arguments that make each algorithm read the weights of a path 
 
 
 @pytest.mark.parametrize("name", PATHS_NEED)
-def test_path_algorithms_refuse_summed_parallel_edges(name):
+def test_path_algorithms_reject_summed_parallel_edges(name):
     nx = pytest.importorskip("networkx")
     there, find = nx.MultiGraph(), getattr(algorithms, name)
     there.add_weighted_edges_from([("a", "b", 0.25), ("a", "b", 0.5)])

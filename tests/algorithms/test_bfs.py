@@ -123,7 +123,7 @@ def test_levels_as_uint8_equal_levels_as_int32(rooted):
     assert levels.to_dict() == bfs(graph.matrix(), source).levels.to_dict()
 
 
-def test_a_level_above_254_is_refused_for_uint8():
+def test_a_level_above_254_is_rejected_for_uint8():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     with pytest.raises(OverflowError, match="254"):

@@ -130,7 +130,7 @@ def test_fewer_teams_run_when_memory_is_short(there_is_room_for, monkeypatch):
 
 
 @pytest.mark.parametrize("most", [1, 3, 1024])
-def test_pagerank_matches_the_host_with_any_number_of_blocks(most):
+def test_pagerank_matches_the_result_on_the_host_with_any_number_of_blocks(most):
     with using(ranks.PageRankTuning(most_blocks=most)):
         for both_ways in (False, True):
             A = drawn(7, both_ways)

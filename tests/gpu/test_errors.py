@@ -50,7 +50,7 @@ def test_out_of_memory_reports_the_sizes_and_leaves_operands_intact():
 
 
 @simulated
-def test_a_permanently_failed_gpu_is_reported_once_and_refused_afterwards():
+def test_a_permanently_failed_gpu_is_reported_once_and_rejected_afterwards():
     from simulator import machine
 
     A, v = square(), gl.Vector.from_dense(np.ones(40))

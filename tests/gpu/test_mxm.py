@@ -78,7 +78,7 @@ def check(
 
 
 @given(st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS))
-def test_a_random_matrix_product_matches_the_cpu(
+def test_a_random_matrix_product_gives_the_same_result_as_on_the_cpu(
     data: Any, m: int, k: int, n: int, name: str
 ) -> None:
     semiring = typed(name)
@@ -93,7 +93,7 @@ def test_a_random_matrix_product_matches_the_cpu(
 @given(
     st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS), st.sampled_from(("dots", "rows"))
 )
-def test_masked_products_by_rows_and_by_dot_products_match_the_cpu(
+def test_masked_products_by_rows_and_by_dot_products_give_the_same_results_as_on_the_cpu(
     data: Any, m: int, k: int, n: int, name: str, way: str
 ) -> None:
     semiring = typed(name)
@@ -220,7 +220,9 @@ def skewed(rng: np.random.Generator, shape: tuple[int, int], count: int, dtype: 
     "name", ["plus_times INT32", "min_plus FP64", "any_pair BOOL", "max_first INT8"]
 )
 @pytest.mark.parametrize("shape", [(3000, 2000, 4000), (300, 20000, 3_000_000), (40000, 500, 900)])
-def test_large_products_match_the_cpu(name: str, shape: tuple[int, int, int]) -> None:
+def test_large_products_give_the_same_results_as_on_the_cpu(
+    name: str, shape: tuple[int, int, int]
+) -> None:
     """The products take every code path: with each kind of mask, with and without B in CSC."""
     semiring, rng = typed(name), np.random.default_rng(sum(shape))
     m, k, n = shape

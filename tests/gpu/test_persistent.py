@@ -136,7 +136,7 @@ def test_a_grid_has_as_many_blocks_as_the_gpu_can_run_at_once(pass_round: Kernel
 
 
 @simulated
-def test_a_gpu_that_cannot_run_the_grid_is_refused(
+def test_a_gpu_that_cannot_run_the_grid_is_rejected(
     pass_round: Kernel, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Kernel, "resident", lambda kernel, block, shared: 0)

@@ -61,7 +61,7 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_traversals_on_three_streams_match_the_cpu(seed: int):
+def test_random_traversals_on_three_streams_give_the_same_results_as_on_the_cpu(seed: int):
     # Each counter gets its own allocation (batch=1), as the simulator tracks whole allocations.
     with gl.config.set(device="cpu", compiled=False):
         expected = traversals(seed, 10, None)

@@ -99,7 +99,7 @@ def test_a_symmetric_matrix_remains_symmetric_after_a_move():
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CPU", "", None, 0])
-def test_an_invalid_device_name_is_refused(device: Any):
+def test_an_invalid_device_name_is_rejected(device: Any):
     with pytest.raises(ValueError, match="must be"):
         square().to(device)
 
@@ -109,7 +109,7 @@ def test_the_error_names_a_gpu_that_does_not_exist():
         square().to("cuda:99")
 
 
-def test_operands_on_different_devices_are_refused():
+def test_operands_on_different_devices_are_rejected():
     A = square()
     B, v = A.to("cpu"), gl.Vector.from_dense(np.ones(40))
     mask = v.to("cpu")
@@ -230,12 +230,12 @@ def test_sorted_csr_arrays_are_shared_and_unsorted_ones_are_sorted():
     ("indices", "error"),
     [([0, -1], IndexError), ([0, 9], IndexError), ([0.0, 1.0], TypeError), ([1, 1], ValueError)],
 )
-def test_invalid_indices_on_a_gpu_are_refused(indices: list[Any], error: type[Exception]):
+def test_invalid_indices_on_a_gpu_are_rejected(indices: list[Any], error: type[Exception]):
     with pytest.raises(error, match=r"indices|given more than once"):
         gl.Vector.from_coo(cupy.asarray(indices), cupy.asarray([1, 2]), size=4)
 
 
-def test_values_on_a_gpu_that_do_not_fit_the_dtype_are_refused():
+def test_values_on_a_gpu_that_do_not_fit_the_dtype_are_rejected():
     with pytest.raises(OverflowError, match="does not fit INT8"):
         gl.Vector.from_dense(cupy.asarray([1, 300]), dtype="INT8")
 

@@ -125,7 +125,7 @@ def test_numbers_are_printed_in_engineering_units():
 
 
 @pytest.mark.cpu
-def test_invalid_options_are_refused(tmp_path, monkeypatch):
+def test_invalid_options_are_rejected(tmp_path, monkeypatch):
     assert "strategy is 'fast', but the rungs" in refused(
         "ladder", "karate", "--strategies", "fast"
     )

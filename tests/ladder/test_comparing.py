@@ -237,7 +237,7 @@ def test_a_wrong_number_of_levels_is_detected(monkeypatch):
         ladder.compare(A, ["sequential", "wrong"])
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.generators.grid(3, 3)
     told: dict[str, Any]
     for wrong, told, says in (

@@ -63,7 +63,7 @@ def test_negative_weights_and_negative_cycles_are_handled_as_in_bellman_ford(dra
         assert ladder.sssp(A, source).isequal(expected)
 
 
-def test_a_distance_that_does_not_fit_the_dtype_is_refused():
+def test_a_distance_that_does_not_fit_the_dtype_is_rejected():
     big = 2**62
     path: dict[str, Any] = {"nrows": 4, "ncols": 4}
     A = gl.Matrix.from_coo([0, 1], [1, 2], [big, big], **path)
@@ -87,7 +87,7 @@ def test_a_distance_that_does_not_fit_the_dtype_is_refused():
         ladder.sssp(A, 0, dtype="FP32")
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, np.inf], nrows=3, ncols=3)
     with pytest.raises(InvalidValue, match="A has a weight of inf, but must have finite ones"):
         ladder.sssp(A, 0)

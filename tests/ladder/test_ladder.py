@@ -27,7 +27,7 @@ def test_levels_are_the_lengths_of_shortest_paths(strategy, compiled, drawn):
     assert found.to_dict() == nx.single_source_shortest_path_length(edges.networkx(), source)
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     with pytest.raises(InvalidValue, match="strategy is 'fast', but the rungs are sequential, "):
         ladder.bfs(A, 0, strategy="fast")

@@ -270,7 +270,7 @@ def test_check_accepts_names_and_checks_all_dtypes_by_default():
     assert str(report).startswith("lor")
 
 
-def test_check_refuses_an_unknown_law_and_an_unknown_name():
+def test_check_rejects_an_unknown_law_and_an_unknown_name():
     with pytest.raises(InvalidValue, match="laws has 'comutative', but should be among"):
         check(binary.plus, "INT64", laws=["comutative"])
     with pytest.raises(InvalidValue, match="should name"):
@@ -278,7 +278,7 @@ def test_check_refuses_an_unknown_law_and_an_unknown_name():
 
 
 @pytest.mark.parametrize("thing", [None, 3, unary.abs, unary.abs["INT8"], lambda x, y: x])
-def test_check_refuses_an_object_without_laws(thing):
+def test_check_rejects_an_object_without_laws(thing):
     with pytest.raises(TypeError, match=r"thing is .*, but it should be a binary operator, monoid"):
         check(thing)
 

@@ -56,7 +56,7 @@ def one_device():
         lambda x: iter(x[0]),
     ],
 )
-def test_calls_that_cupy_refuses_raise_a_type_error(call):
+def test_calls_that_cupy_rejects_raise_a_type_error(call):
     with pytest.raises(TypeError):
         call(cupy.asarray(X))
 
@@ -191,7 +191,7 @@ class Filling(IntEnum):
     ONE = 1
 
 
-def test_filling_an_array_with_an_enumeration_is_refused():
+def test_filling_an_array_with_an_enumeration_is_rejected():
     for fill in (
         lambda: cupy.full(3, Filling.ONE, np.int32),
         lambda: cupy.copyto(cupy.zeros(3), Filling.ONE),

@@ -117,14 +117,14 @@ def test_parents_explain_the_values_of_each_row(case, data):
             assert case.op.monoid(term, row[v]) == row[v] == term
 
 
-def test_rows_of_the_wrong_length_are_refused():
+def test_rows_of_the_wrong_length_are_rejected():
     A = gl.Matrix(int, 3, 3)
     with pytest.raises(gl.exceptions.DimensionMismatch, match="x has 4 columns, but A has 3 rows"):
         gl.closure(gl.Matrix(int, 2, 4), A, semiring.min_plus)
 
 
 @given(graphs(), st.data())
-def test_a_matrix_mask_is_refused(graph, data):
+def test_a_matrix_mask_is_rejected(graph, data):
     A = graph.matrix()
     if A.nvals:
         with pytest.raises(TypeError, match="must be that of a Vector"):
