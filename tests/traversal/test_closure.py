@@ -99,7 +99,9 @@ def test_parents_lead_to_a_start_vertex_and_explain_each_value(case, data):
     ],
 )
 @given(data=st.data())
-def test_a_cycle_that_keeps_improving_is_rejected_and_one_of_its_vertices_is_named(name, dtype, data):
+def test_a_cycle_that_keeps_improving_is_rejected_and_one_of_its_vertices_is_named(
+    name, dtype, data
+):
     weights = st.integers(-2, 5) if name != "max_plus" else st.integers(-5, 2)
     graph = data.draw(graphs(weights=weights, dtype=dtype))
     starts = data.draw(st.dictionaries(st.integers(0, graph.n - 1), st.integers(-3, 3), max_size=3))
