@@ -145,7 +145,9 @@ def schedule(request: pytest.FixtureRequest) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--outcomes", metavar="FILE", help="write the outcome of each test there")
+    parser.addoption(
+        "--outcomes", metavar="FILE", help="write the outcome of each test to this file"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -305,6 +305,6 @@ def anything(x: Any) -> Any:
         (lambda: made.watts_strogatz(5, 2, 1.5), "p is 1.5, but should be a probability"),
     ],
 )
-def test_wrong_arguments_are_refused(call, problem):
+def test_wrong_arguments_are_rejected(call, problem):
     with pytest.raises(gl.exceptions.InvalidValue, match=problem):
         call()

@@ -250,7 +250,7 @@ def test_infinities_and_signed_zeros_are_sorted_as_in_numpy(entries):
     same(np.signbit(w.to_dense()), np.signbit(values[order]))
 
 
-def test_a_python_function_that_returns_less_sorts_like_less():
+def test_a_python_function_that_compares_two_values_can_define_the_order():
     v = Vector.from_dense([3.0, float("nan"), -1.0, 2.0])
     assert v.argsort(lambda x, y: x < y).to_dense().tolist() == [2, 3, 0, 1]
     assert v.argsort(lambda x, y: y < x).to_dense().tolist() == [0, 3, 2, 1]

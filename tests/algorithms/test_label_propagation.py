@@ -32,7 +32,7 @@ def propagated(graph: Edges, count: int, weight: bool, labels: list[int]) -> lis
 
 @settings(max_examples=60)
 @given(weighted, rounds, st.booleans())
-def test_labels_match_ldbc_after_any_number_of_rounds(graph, count, weight):
+def test_labels_match_the_results_of_ldbc_after_any_number_of_rounds(graph, count, weight):
     expected = propagated(graph, count, weight, list(range(graph.n)))
     labels = label_propagation(graph.matrix(), weight, max_iter=count)
     assert labels.dtype == "INT64"
@@ -92,7 +92,7 @@ def test_without_edges_each_vertex_keeps_its_label(n):
     assert label_propagation(gl.Matrix(float, n, n), True, 5).to_dense().tolist() == list(range(n))
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, -1.0])
     with pytest.raises(ValueError, match="max_iter is -1, but must be at least 0"):
         label_propagation(A, max_iter=-1)

@@ -101,7 +101,7 @@ def test_grids_of_every_size_detect_symmetry_in_matrices_of_many_tiles(seed, gri
 
 
 @pytest.mark.parametrize("pattern_alone", [False, True])
-def test_arrays_used_by_another_stream_outlive_the_search_for_symmetry(pattern_alone):
+def test_arrays_that_another_stream_uses_outlive_the_symmetry_detection(pattern_alone):
     rng = np.random.default_rng(5)
     i, j = rng.integers(0, 50, (2, 400))
     i, j = np.concatenate([i, j]), np.concatenate([j, i])

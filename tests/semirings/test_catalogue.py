@@ -108,7 +108,7 @@ def test_any_valid_pair_of_monoid_and_operator_is_a_semiring():
         assert found.binaryop is getattr(binary, name.split("_")[1])
 
 
-def test_an_unknown_operator_name_is_refused():
+def test_an_unknown_operator_name_is_rejected():
     with pytest.raises(AttributeError, match="plus_nothing"):
         _ = semiring.plus_nothing
     with pytest.raises(AttributeError, match="minus_times"):
@@ -145,14 +145,14 @@ def test_two_dtypes_are_promoted_as_numpy_2_does():
             assert binary.plus[a, b].return_type.np_type == expected
 
 
-def test_first_and_second_keep_the_dtype_of_their_operand():
+def test_the_operators_first_and_second_keep_the_dtype_of_the_operand_they_return():
     for a in ALL:
         for b in ALL:
             assert binary.first[a, b].return_type == a
             assert binary.second[a, b].return_type == b
 
 
-def test_a_dtype_that_an_operator_does_not_support_is_refused():
+def test_a_dtype_that_an_operator_does_not_support_is_rejected():
     with pytest.raises(DomainMismatch, match=r"band.*FP64"):
         _ = binary.band["FP64"]
     assert "FP64" not in binary.band
@@ -184,7 +184,7 @@ class Recorded:
         return op, args, options
 
 
-def test_an_argument_may_intercept_the_operator():
+def test_an_argument_may_take_over_the_call_of_an_operator():
     x = Recorded()
     for thing in (unary.abs, binary.plus, monoid.min, semiring.min_plus, select.tril):
         assert thing(x, 2) == (thing, (x, 2), {})
@@ -192,7 +192,7 @@ def test_an_argument_may_intercept_the_operator():
     assert binary.plus["INT64"](x) == (binary.plus["INT64"], (x,), {})
 
 
-def test_a_user_defines_each_kind_of_operator_in_one_line():
+def test_a_user_can_define_each_kind_of_operator_in_one_line():
     clip = unary.register_anonymous(lambda x: where(x > 1, 1, x), "clip")
     assert clip(5) == 1
     smaller = binary.register_anonymous(lambda x, y: where(x < y, x, y), "smaller")
@@ -216,7 +216,7 @@ def test_a_user_defines_each_kind_of_operator_in_one_line():
         (select, lambda x, i, j, thunk: i + j > thunk),
     ],
 )
-def test_register_new_adds_a_module_attribute_and_refuses_a_duplicate(
+def test_register_new_adds_a_module_attribute_and_rejects_a_duplicate(
     module: ModuleType, function: Any
 ):
     name = f"of_a_test_{module.__name__.rpartition('.')[2]}"
@@ -234,7 +234,7 @@ def test_register_new_adds_a_module_attribute_and_refuses_a_duplicate(
             delattr(listed, name)
 
 
-def test_a_branch_on_a_traced_value_is_refused_with_advice_to_use_where():
+def test_a_branch_on_a_traced_value_is_rejected_with_advice_to_use_where():
     def branch(x: Any, y: Any) -> Any:
         return x if x > y else y
 
@@ -254,20 +254,20 @@ def test_a_branch_on_a_traced_value_is_refused_with_advice_to_use_where():
             binary.register_anonymous(function)["INT64"]
 
 
-def test_conversion_of_a_traced_value_to_a_python_number_is_refused():
+def test_conversion_of_a_traced_value_to_a_python_number_is_rejected():
     for function in (lambda x: float(x), lambda x: int(x), lambda x: range(10)[x]):
         with pytest.raises((UdfParseError, TypeError)):
             unary.register_anonymous(function)["INT64"]
 
 
-def test_a_function_with_the_wrong_number_of_parameters_is_refused():
+def test_a_function_with_the_wrong_number_of_parameters_is_rejected():
     with pytest.raises((UdfParseError, TypeError, ValueError)):
         binary.register_anonymous(lambda x: x)["INT64"]
     with pytest.raises((TypeError, ValueError)):
         unary.register_anonymous(_anything(3))
 
 
-def test_a_monoid_needs_a_binary_operator_and_a_semiring_a_monoid():
+def test_a_monoid_needs_a_binary_operator_and_a_semiring_needs_a_monoid():
     with pytest.raises((TypeError, ValueError), match="binary"):
         monoid.register_anonymous(_anything(unary.abs), 0)
     with pytest.raises((TypeError, ValueError), match="monoid"):
@@ -275,7 +275,7 @@ def test_a_monoid_needs_a_binary_operator_and_a_semiring_a_monoid():
 
 
 @pytest.mark.parametrize("identity", [None, "0", 1j, [0], {"INT8": "0"}])
-def test_an_identity_that_is_not_a_number_is_refused_at_registration(identity):
+def test_an_identity_that_is_not_a_number_is_rejected_at_registration(identity):
     with pytest.raises(TypeError, match=r"identity is .*, but it should be a number"):
         monoid.register_anonymous(binary.hypot, identity)
     with pytest.raises(TypeError, match="terminal is "):
@@ -283,7 +283,7 @@ def test_an_identity_that_is_not_a_number_is_refused_at_registration(identity):
 
 
 @pytest.mark.parametrize("name", [3, None, "", "a b", "a..b"])
-def test_an_invalid_name_is_refused(name):
+def test_an_invalid_name_is_rejected(name):
     with pytest.raises(ValueError, match=f"name is {name!r}, but"):
         binary.register_new(name, lambda x, y: x - y)
 

@@ -31,8 +31,8 @@ enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
 struct __align__(16) Letter {
-  u32 ends;   // number of ends sent to the receiver
-  u32 edges;  // number of all edges that the sender followed
+  u32 ends;   // number of end vertices sent to the receiver
+  u32 edges;  // total number of edges that the sender followed
   u32 found;  // number of new vertices in this level that the sender owns
   u32 flags;
 };
