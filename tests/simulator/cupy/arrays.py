@@ -1,6 +1,6 @@
-"""The look-alike of cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
+"""The stand-in for cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
 
-It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it refuses CuPy's arrays.
+It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it rejects CuPy's arrays.
 """
 
 from __future__ import annotations
