@@ -376,7 +376,7 @@ class ndarray:
     # --- copies
 
     def copy(self, order: Any = "C") -> ndarray:
-        """Return a copy on the current device, from any device."""
+        """Return a copy on the current device, whichever device the array is on."""
         streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
 
