@@ -104,7 +104,7 @@ def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
 
 @dataclass
 class Bench:
-    """A graph to measure, with the sources of the searches and the size of their component."""
+    """A graph to benchmark, with the source vertices and the size of their component."""
 
     case: Case
     A: Matrix

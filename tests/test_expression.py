@@ -235,7 +235,7 @@ def test_updaters_reject_comparison_and_conversion_to_bool():
             thing == thing
 
 
-# --- refusals -----------------------------------------------------------------------------------
+# --- rejections -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("statement", "words"),
     [

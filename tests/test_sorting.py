@@ -355,7 +355,7 @@ def test_a_recorder_records_a_sort():
     assert [event.operation for event in record.events] == ["sort"]
 
 
-# --- refusals -----------------------------------------------------------------------------------
+# --- rejections -----------------------------------------------------------------------------------
 
 
 def test_the_error_names_an_operator_that_is_not_a_comparison():

@@ -137,8 +137,8 @@ def _notes(found: Comparison) -> list[str]:
         notes.append(f"{', '.join(found.slow)}: no search finished within --limit")
     many = number(len(found.sources), "source")
     notes += [
-        f"{row.strategy} finished {len(row.seconds)} of {many} within --limit; its values are "
-        "means of these searches"
+        f"{row.strategy} finished {len(row.seconds)} of {many} within --limit; its values "
+        "are averages over these searches"
         for row in found
         if len(row.seconds) < len(found.sources)
     ]

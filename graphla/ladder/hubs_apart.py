@@ -1,4 +1,4 @@
-"""Hubs apart: one queue holds vertices, another holds pieces of hubs. See hubs_apart.cu."""
+"""Separate hubs: one queue for vertices, and one for pieces of hubs' rows. See hubs_apart.cu."""
 
 from __future__ import annotations
 

@@ -403,7 +403,7 @@ def test_a_masked_closure_whose_terms_may_overflow_equals_its_definition():
 
 
 def check_masked_closure(name, dtype, most):
-    """Compare a closure over a random graph with its definition; weights are below `most`."""
+    """Compare a closure over a random graph with its definition; weights are less than `most`."""
     rng = np.random.default_rng(most)
     n = 700
     ends = np.unique(rng.integers(0, n, (2500, 2)), axis=0)

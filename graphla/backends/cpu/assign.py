@@ -370,7 +370,7 @@ def _scatter(
 ) -> BitmapVector:
     """Write a sparse t into w without removing entries.
 
-    If `in_place` is true, the time is proportional to the number of entries of t.
+    With `in_place`, this takes time proportional to the number of entries of t.
     """
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))

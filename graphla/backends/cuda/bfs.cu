@@ -60,7 +60,7 @@ template <class Slot> struct BlockMemory {
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // BFS_CONTROL words: copy of the last level's sums over all blocks
   u64 *place;         // position of the block's vertices in the queue
-  i32 *far;           // in a pull: vertices whose rows the whole block reads
+  i32 *far;           // in a pull: vertices whose rows are read by the whole block together
   u32 *far_count, *buffered;
 };
 

@@ -50,7 +50,7 @@ template <class Work> struct Course {
   i64 *leads;
 
   u32 rounds = 0;
-  // The number of rounds and the number of turns until no value improved any more.
+  // The numbers of rounds and of turns that ran before the values stopped improving.
   u32 rounds_told = 0, turns_told = 0;
   bool is_first = true;  // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;

@@ -392,8 +392,8 @@ struct Closing {
       lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
     }
   }
-  /// Adds the numbers of edges that the threads have read to the counter W_EDGES, from which the
-  /// trace of the traversal is recorded. Then sets the threads' numbers to 0.
+  /// Adds each thread's number of edges read to the counter W_EDGES, which the trace of the
+  /// traversal uses. Then resets the number of each thread to 0.
   DEVICE void tell_edges() {
     warp_add(&lists.control[W_EDGES], edges_read);
     edges_read = 0;

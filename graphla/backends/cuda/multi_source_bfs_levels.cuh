@@ -69,7 +69,7 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
 
 constexpr int FEW_PLANES = 4;  // number of planes (bits of a code) for the levels 0 to 15
 
-/// The bits of the levels of one vertex, one word per plane.
+/// The levels of one vertex in all searches, as bit planes: word k holds bit k of every level.
 struct Planes {
   u64 bits[FEW_PLANES];
 

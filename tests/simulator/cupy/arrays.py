@@ -1,6 +1,6 @@
-"""The look-alike of cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
+"""The stand-in for cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
 
-It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it refuses CuPy's arrays.
+It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it rejects CuPy's arrays.
 """
 
 from __future__ import annotations
@@ -376,7 +376,7 @@ class ndarray:
     # --- copies
 
     def copy(self, order: Any = "C") -> ndarray:
-        """Return a copy on the current device, from any device."""
+        """Return a copy on the current device, whichever device the array is on."""
         streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
 
