@@ -93,7 +93,7 @@ def test_a_chart_with_very_different_speeds_can_be_written(tmp_path):
 def test_the_tables_report_searches_that_did_not_finish_within_the_limit():
     rows = [Row("slow", [10], [0.5], [3], [3], [70], 80, 0.5, 300.0)]
     text = "\n".join(command.lines("g", Comparison("here", 9, 9, False, [0, 1], rows), 0))
-    assert "slow finished 1 of 2 sources within --limit; its values are means of these" in text
+    assert "slow finished 1 of 2 sources within --limit; its values are averages over these" in text
     found = Comparison("here", 9, 9, False, [0, 1], rows, ["slower", "closure"])
     text = "\n".join(command.lines("g", found, 0))
     assert "slower, closure: no search finished within --limit" in text
