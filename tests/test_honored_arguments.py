@@ -1,4 +1,4 @@
-"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or refused."""
+"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or rejected."""
 
 from __future__ import annotations
 
